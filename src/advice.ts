@@ -114,6 +114,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   status: 'What needs a person',
   'transfer list': 'The transfers',
   'transfer resume': 'Ask the bank again (never pays twice)',
+  'transfer resume --paste': 'Paste the address that the browser ended at',
   'transfer resume --psu-id': 'Take that person to the bank',
   'store copy': 'Copy the data there',
 };
@@ -122,10 +123,13 @@ const PURPOSES: Readonly<Record<string, string>> = {
 const PURPOSES_OF_FLOWS: Readonly<Record<string, string>> = {
   '': 'Pay',
   cancel: 'Cancel it',
+  'cancel --paste': 'Paste the address that the browser ended at',
+  'cancel --psu-id': 'Take that person to the bank',
   create: 'Pay',
   'resolve --executed': 'It was executed, says the statement',
   'resolve --not-executed': 'It was not executed, says the bank',
   resume: 'Ask the bank again',
+  'resume --paste': 'Paste the address that the browser ended at',
   'resume --psu-id': 'Take that person to the bank',
   show: 'See it',
   status: 'Ask the bank',

@@ -31,8 +31,9 @@ export type ErrorCode =
   | 'not_authorised'
   | 'authorisation_expired'
   | 'authorisation_timeout'
-  | 'partly_authorised'
   | 'sca_required'
+  // somebody can still authorise it at the bank, without psd2
+  | 'still_open'
   // the bank's answers
   | 'bank_refused'
   | 'bank_answer'
@@ -113,6 +114,8 @@ export interface ErrorContext extends Advice {
   isDeadEnd?: true;
   /** The bank refused the access token that the call had. With a renewed one it may take the call. */
   hadToken?: true;
+  /** Since when psd2 could not ask the bank what became of it, ISO 8601: the time was over before the bank answered. */
+  unaskedSince?: string;
   /** With `too_many_calls`: the day's readings are used up, so to wait and try again is useless today. */
   lasts?: true;
   /** The bank says that the consent of a reading has ended, or that it does not know it. */

@@ -8,13 +8,14 @@ export const EXIT_CODES = {
   3: 'configuration: no profile, unreadable, mismatched or expired certificate or key, files others can read, busy callback port',
   4: 'not logged in: no token, refresh refused, HTTP 401',
   5: 'the bank does not allow it: HTTP 403',
-  6: 'the customer did not authorise: refused, expired, did not answer in time, another person must too, or PSD2_SCA_REQUIRED',
+  6: 'the customer did not authorise: refused, expired, did not answer in time where psd2 executes, or PSD2_SCA_REQUIRED',
   7: 'the bank refused the request: HTTP 400, 412, 417, 422, or outcome ERROR with another status below 500',
   8: 'the payment failed: KO',
   9: 'the outcome of the payment is not known; psd2 transfer resume <flow> finds out and never pays again',
   10: 'too many calls: HTTP 420 or 429, after the retries',
   11: 'the bank cannot be reached or is failing: DNS, TLS, timeout, lost connection, 5xx, after the retries; or a list kept changing',
   12: "expiring: something ends soon; status: a person is needed; sync: today's reads are used up; smoke, log stats: a limit is missed",
+  13: 'still open at the bank: somebody can still authorise the payment, the consent or the cancellation without psd2',
   130: 'interrupted; you can resume the flow, and the message says how',
 } as const;
 
@@ -45,7 +46,6 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   not_authorised: 6,
   authorisation_expired: 6,
   authorisation_timeout: 6,
-  partly_authorised: 6,
   sca_required: 6,
   bank_refused: 7,
   payment_failed: 8,
@@ -64,6 +64,7 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   flaky: 12,
   skipped: 12,
   below_target: 12,
+  still_open: 13,
   interrupted: 130,
 };
 

@@ -30,7 +30,8 @@ export interface CallbackListener {
 
 /**
  * Listens on the loopback interface for the redirect after login (RFC 6749 section 4.1.2, RFC 8252 section 7.3)
- * or SCA. Accepts exactly one callback: a GET for the redirect URI's host and path, with the expected `state` once.
+ * or SCA. Accepts exactly one callback: a GET for the redirect URI's host and path, with the expected `state` once, or with an error
+ * of OAuth and no state while the customer logs in.
  * Any other request gets an error page and changes nothing. The caller reads the callback's `code` and `error`.
  *
  * @throws Psd2Error `callback_port_busy` if another program uses the port. `config` if the redirect URI is not on
@@ -91,7 +92,7 @@ async function selfSigned(uri: URL): Promise<ServerCertificate> {
 /** Classifies a request: the callback's query, the status of a refusal, or a browser's request for an icon. */
 function classify(
   request: IncomingMessage,
-  { redirectUri, state }: CallbackOptions,
+  { purpose, redirectUri, state }: CallbackOptions,
 ): URLSearchParams | CallbackRefusal | 'icon' {
   // A second Host header makes a list of two, which is not a host.
   if (request.headersDistinct.host?.join().toLowerCase() !== redirectUri.host) return 421;
@@ -105,6 +106,8 @@ function classify(
   // RFC 6749 section 3.1: parameters must not repeat.
   if (['state', 'code', 'error'].some((name) => query.getAll(name).length > 1)) return 400;
   const given = query.get('state');
+  // Some banks leave the state out of an error. It grants nothing, so whoever sends it only ends the wait.
+  if (purpose === 'login' && given === null && query.has('error') && !query.has('code')) return query;
   return given !== null && sameText(given, state) ? query : 400;
 }
 
@@ -132,7 +135,7 @@ function send(response: ServerResponse, status: number, page: string): void {
 }
 
 /** The step at the bank that the customer comes back from. */
-type CallbackPurpose = 'login' | 'authorisation';
+type CallbackPurpose = 'login' | 'confirmation' | 'authorisation';
 
 /** The result of the step. `refused` is OAuth's `access_denied`, `failed` any other error. */
 type CallbackOutcome = 'done' | 'refused' | 'failed';
@@ -142,17 +145,22 @@ type CallbackRefusal = 400 | 403 | 404 | 405 | 410 | 421;
 
 const BACK = 'You can close this window and go back to the terminal.';
 
-const OUTCOMES: Record<CallbackPurpose, Record<CallbackOutcome, [title: string, text: string]>> = {
+type OutcomePages = Record<CallbackOutcome, [title: string, text: string]>;
+
+const AUTHORISATION: OutcomePages = {
+  done: ['Thank you, you are back from the bank', 'psd2 now asks the bank what you decided.'],
+  refused: ['You did not authorise', 'psd2 now asks the bank what it recorded.'],
+  failed: ['The authorisation was not completed', 'The bank reported an error. The terminal shows more.'],
+};
+
+const OUTCOMES: Record<CallbackPurpose, OutcomePages> = {
   login: {
     done: ['Thank you, your answer has arrived', 'psd2 now completes the login at the bank.'],
     refused: ['You did not allow the access', 'psd2 has no access to your accounts.'],
     failed: ['The login was not completed', 'The bank reported an error. The terminal shows more.'],
   },
-  authorisation: {
-    done: ['Thank you, you are back from the bank', 'psd2 now asks the bank what you decided.'],
-    refused: ['You did not authorise', 'psd2 now asks the bank what it recorded.'],
-    failed: ['The authorisation was not completed', 'The bank reported an error. The terminal shows more.'],
-  },
+  confirmation: AUTHORISATION,
+  authorisation: AUTHORISATION,
 };
 
 const REFUSALS: Record<CallbackRefusal, [title: string, text: string]> = {

@@ -49,9 +49,19 @@ export function saidOf(known: Known, id: string | undefined, scaStatus: string):
   return known.map((each, at) => (at === index ? { ...each, scaStatus } : each));
 }
 
+/** The bank has refused to begin the last one. It takes no other one's place. */
+export function withoutRefused(known: Known): Known {
+  return known.at(-1)?.id === null ? known.slice(0, -1) : known;
+}
+
+/** Whether the person has authorised it. */
+export function isAuthorised({ scaStatus }: Pick<PersonsAuthorisation, 'scaStatus'>): boolean {
+  return scaStatus === 'finalised' || scaStatus === 'exempted';
+}
+
 /** The persons who have authorised, as far as psd2 knows who they are. */
 export function whoAuthorised(known: Known): string[] {
-  const done = known.filter(({ scaStatus }) => scaStatus === 'finalised' || scaStatus === 'exempted');
+  const done = known.filter(isAuthorised);
   return [...new Set(done.flatMap(({ psuId }) => psuId ?? []))];
 }
 

@@ -130,7 +130,7 @@ function changes(
     case 'noted':
       return afterWord(consent, event);
     case 'ended':
-      return { state: event.state, bankStatus: event.bankStatus };
+      return { ...afterWord(consent, event), state: event.state };
     case 'authorization':
       return afterDecision(event);
     case 'confirm-sent':
@@ -174,7 +174,7 @@ function afterStart(
 /** The bank has another word for it. */
 function afterWord(
   { authorisations, links }: Consent,
-  { bankStatus, scaStatus }: Extract<ConsentEvent, { type: 'noted' }>,
+  { bankStatus, scaStatus }: { bankStatus: string | null; scaStatus?: string },
 ): Partial<Consent> {
   return {
     bankStatus,

@@ -139,6 +139,8 @@ const bareStep = z.enum([
   'accepted',
   /** The operator has seen the fees in the answer to the initiation. */
   'fees-accepted',
+  /** The bank has refused to begin another authorisation. */
+  'approach-refused',
   /** Nobody can authorise the payment whose answer was lost: psd2 initiates it again, as a new resource. */
   'initiate-again',
   'sca-returned',
@@ -380,6 +382,8 @@ const ended = z.object({
   type: z.literal('ended'),
   state: z.enum(['rejected', 'expired', 'cancelled', 'revoked']),
   bankStatus: textOrNull,
+  /** As in {@link noted}. */
+  scaStatus: z.exactOptional(z.string()),
 });
 
 const requested = z.object({

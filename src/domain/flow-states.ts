@@ -114,6 +114,15 @@ export function needsAttention(flow: Progress & { reached: boolean }, settles: b
   }
 }
 
+/**
+ * Whether a customer has had the link to a payment, or was asked on their phone, and nothing says yet what they decided. They can
+ * authorise it without psd2.
+ */
+export function isOpenAtBank(payment: Pick<Operation<OrderTarget>, 'linkIsOut'> & Progress): boolean {
+  const isUndecided = payment.state === 'authorizing' || payment.state === 'verified';
+  return payment.linkIsOut && isUndecided && standingOf(payment) === 'sent';
+}
+
 /** Whether the bank has a payment that may run without psd2, or is ordered for later: only the bank can end it. */
 export function isBanksToCancel(payment: Operation<OrderTarget>): boolean {
   const isBanks = payment.commits === 'by the customer' && payment.authorises === 'by links';

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { BankReason } from '../errors.ts';
-import { begunBy, type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
+import { begunBy, type PersonsAuthorisation, saidOf, startedBy, withoutRefused } from './authorisations.ts';
 import type {
   authorization,
   genericEvent,
@@ -118,6 +118,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   /** The bank's own words, as last recorded. Null where it has none. */
   transactionStatus: string | null;
   scaStatus: string | null;
+  /** A customer has had the link with which they authorise it, or was asked on their phone. */
+  linkIsOut: boolean;
   /** As `Progress.mayExecuteWithoutUs` of the flow states. */
   mayExecuteWithoutUs: boolean;
   /** The operation of the bulk payment or signing basket that this transfer goes with. The customer authorises that. */
@@ -197,6 +199,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       isFinal: false,
       transactionStatus: null,
       scaStatus: null,
+      linkIsOut: false,
       mayExecuteWithoutUs: false,
       bulk: null,
       certificate: null,
@@ -280,7 +283,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
           executeRequestId: null,
           initiatedAt: null,
         } as const),
-        ...({ isRepeated: false, isBegunAgain: true } as const),
+        ...({ isRepeated: false, isBegunAgain: true, linkIsOut: false } as const),
       };
     case 'verified':
       return {
@@ -308,6 +311,8 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
           authorisations: begunBy(operation.authorisations, event.psuId, at),
         }),
       };
+    case 'approach-refused':
+      return { authorisations: withoutRefused(operation.authorisations) };
     case 'further-verified':
       return furtherVerified(operation, event);
     case 'further-data':
@@ -340,6 +345,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
         returned: false,
         ...(isCustomers && { mayExecuteWithoutUs: true }),
         ...(event.links && {
+          linkIsOut: true,
           links: event.links,
           authorisations: startedBy(operation.authorisations, event.links.id, event.psuId, at),
         }),
@@ -362,11 +368,12 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return { state: 'ordered', refusedUnconfirmed: false };
     case 'executed':
       return {
-        state: 'executed',
+        // What is settled stays so, whatever is asked for afterwards.
+        state: operation.state === 'settled' ? 'settled' : 'executed',
         cro: event.cro,
         refusedUnconfirmed: false,
         isDuplicate: false,
-        isFinal: event.isFinal ?? false,
+        isFinal: event.isFinal ?? (operation.state === 'settled' && operation.isFinal),
       };
     case 'execute-refused':
       return { state: 'failed', executionStatusDescription: event.description, refusedUnconfirmed: true };

@@ -5,8 +5,8 @@ import { Psd2Error } from '../errors.ts';
 import { beginTimeLimit } from '../time-limit.ts';
 import { readCode } from './login.ts';
 import type { Callback, FlowPorts, ReturnPorts } from './ports.ts';
-import { isTrouble } from './refusals.ts';
-import { awaitReturn, type ScaSubject } from './sca.ts';
+import { isInterruption } from './refusals.ts';
+import { awaitReturn, type ScaSubject, Trouble } from './sca.ts';
 import { toStoredTokens } from './session.ts';
 
 /** The resource to authorise, at a bank whose links say how. */
@@ -168,22 +168,23 @@ function confirmationCodeIn(parameters: URLSearchParams): string | undefined {
   return undefined;
 }
 
-/** Only the return of the browser brings a code. */
-function bringsCode({ next, links }: ScaTurn): boolean {
-  return next === 'log in' || links.confirmation !== undefined;
+/** What the return of the browser is for. If it brings a code, nothing else does. */
+function purposeOf({ next, links }: ScaTurn): 'login' | 'confirmation' | 'authorisation' {
+  if (next === 'log in') return 'login';
+  return links.confirmation === undefined ? 'authorisation' : 'confirmation';
 }
 
 /** Waits for what the bank wants to see. */
 function received(
   listener: Callback,
   turn: ScaTurn,
-  { bank }: FlowPorts,
+  { bank, world }: FlowPorts,
   { isDecided }: LinkedRecord,
 ): (signal: AbortSignal) => Promise<URLSearchParams | null> {
   // A code is worth waiting for until the time is over.
-  if (bringsCode(turn)) return (signal) => returnOrDecision(listener, isDecided, FOREVER_MS, signal);
+  if (purposeOf(turn) !== 'authorisation') return (signal) => returnOrDecision(listener, isDecided, FOREVER_MS, signal, world);
   const looksEveryMs = PAUSES_BETWEEN_LOOKS * (bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000;
-  return (signal) => returnOrDecision(listener, isDecided, looksEveryMs, signal);
+  return (signal) => returnOrDecision(listener, isDecided, looksEveryMs, signal, world);
 }
 
 /** While psd2 waits for the browser, it asks the bank less often than where only the bank knows the decision. */
@@ -198,14 +199,16 @@ const POLL_SECONDS = 3;
  * bring nothing that the bank's status does not say.
  *
  * @returns null if the customer has decided, and the browser has not come back
- * @throws what `signal` aborts with
+ * @throws what `signal` aborts with; the bank's trouble if it could not be asked when the time was over
  */
 async function returnOrDecision(
   listener: Callback,
   isDecided: () => Promise<boolean>,
   looksEveryMs: number,
   signal: AbortSignal,
+  world: Pick<FlowPorts['world'], 'now'>,
 ): Promise<URLSearchParams | null> {
+  const trouble = new Trouble(world);
   for (;;) {
     const pause = beginTimeLimit(looksEveryMs, signal);
     try {
@@ -214,18 +217,15 @@ async function returnOrDecision(
       const isTimeOver = error instanceof DOMException && error.name === 'TimeoutError';
       if (!pause.isOver() && !isTimeOver) throw error;
       // Also when the customer's time is over: whoever believes that they did not authorise it pays again.
-      if (await isDecided().catch(notNow)) return null;
+      const decided = await isDecided().catch(trouble.note);
+      if (decided) return null;
+      if (decided === false) trouble.end();
+      if (isTimeOver && signal.aborted) trouble.raise();
       if (signal.aborted) throw error;
     } finally {
       pause.clear();
     }
   }
-}
-
-/** Whatever the bank answers now, the browser can still return. */
-function notNow(error: unknown): false {
-  if (isTrouble(error)) return false;
-  throw error;
 }
 
 /** The browser brought a code of OAuth back: it gives the customer's tokens. The bank accepts it only once. */
@@ -236,8 +236,9 @@ async function takeLogin(
   login: { parameters: URLSearchParams; server: string; codeVerifier: string },
 ): Promise<void> {
   const { parameters, server, codeVerifier } = login;
-  await bank.login.assertIssuer?.(parameters.get('iss'), server, transactionId);
-  const code = readCode(parameters, [...again]);
+  const code = await broughtCode(parameters, [...again], () =>
+    bank.login.assertIssuer?.(parameters.get('iss'), server, transactionId),
+  );
   const granted = async () => {
     const answer = await bank.login.tokens(
       { ...returns.client(), server },
@@ -256,6 +257,25 @@ async function takeLogin(
   await world.finish('The new login', () => returns.keepTokens(granted));
 }
 
+/**
+ * The code that the browser brought.
+ *
+ * @throws Psd2Error `login_refused` if it brought none, whatever it says: of what the customer authorises that proves nothing
+ */
+async function broughtCode(
+  parameters: URLSearchParams,
+  again: string[],
+  assertIssuer: () => Promise<void> | undefined,
+): Promise<string> {
+  try {
+    await assertIssuer();
+    return readCode(parameters, again);
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || isInterruption(error) || error.code === 'login_refused') throw error;
+    throw new Psd2Error('login_refused', error.message, error.context);
+  }
+}
+
 /** Waits for the browser, unless the operator pastes the address, or the customer decides elsewhere. */
 async function listenFor(
   subject: LinkedSubject,
@@ -267,7 +287,7 @@ async function listenFor(
   // A flow that needs the return waits for the port.
   const listener = customer.atAnotherDevice
     ? null
-    : await customer.listen(subject.state, bringsCode(turn) ? 'login' : 'authorisation');
+    : await customer.listen(subject.state, purposeOf(turn));
   if (turn.next === 'log in' && !listener)
     throw lacksReturn(
       subject,

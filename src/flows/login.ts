@@ -193,6 +193,9 @@ function parseReturnAddress(pasted: string, redirectUri: string, state: string):
   if (url.origin !== expected.origin || url.pathname !== expected.pathname)
     throw wrong(`is not at ${expected.href}`);
   const [given, second] = url.searchParams.getAll('state');
+  // As at the listener: some banks leave the state out of an error.
+  if (given === undefined && url.searchParams.has('error') && !url.searchParams.has('code'))
+    return url.searchParams;
   if (given === undefined || second !== undefined || !isSame(given, state))
     throw wrong('does not have the state of this login');
   return url.searchParams;
@@ -207,21 +210,32 @@ function isSame(given: string, expected: string): boolean {
  * The code that the browser brought back.
  *
  * @param again the command that sends the customer again
- * @throws Psd2Error `login_refused`, `bank_answer`
+ * @throws Psd2Error `login_refused`, `bank_answer`; `bank_failing` if the bank says that it cannot log anybody in now
  */
 export function readCode(parameters: URLSearchParams, again = ['auth', 'login']): string {
   const error = parameters.get('error');
-  if (error !== null) {
-    const said = parameters.get('error_description') || error;
-    throw new Psd2Error('login_refused', `The customer was not logged in: ${said}`, {
-      hint: 'When the customer is ready to try again:',
-      next: [again],
-    });
-  }
+  if (error !== null) throw refusedWith(error, parameters.get('error_description') || error, again);
   const [code, second] = parameters.getAll('code');
   if (!code || second !== undefined)
     throw new Psd2Error('bank_answer', 'The bank sent the customer back without exactly one code', {
       next: [again],
     });
   return code;
+}
+
+/** The errors of OAuth that say that the bank is failing (RFC 6749, section 4.1.2.1). */
+const FAILING = ['server_error', 'temporarily_unavailable'];
+
+/** The error if the browser brought back an error of OAuth: who refused the login. */
+function refusedWith(error: string, said: string, again: string[]): Psd2Error {
+  if (FAILING.includes(error))
+    return new Psd2Error('bank_failing', `The bank could not log the customer in: ${said}`, {
+      hint: 'Try again later with:',
+      next: [again],
+    });
+  const who = error === 'access_denied' ? 'customer' : 'bank';
+  return new Psd2Error('login_refused', `The ${who} refused the login: ${said}`, {
+    hint: 'When the customer is ready to try again:',
+    next: [again],
+  });
 }

@@ -22,9 +22,10 @@ export interface CustomerPorts {
   /**
    * Starts to wait for the browser at the redirect URI.
    *
+   * @param purpose `confirmation`: the customer authorises, and only their browser brings the code that the bank wants
    * @returns null if the redirect URI is not on this machine
    */
-  listen(state: string, purpose: 'login' | 'authorisation'): Promise<Callback | null>;
+  listen(state: string, purpose: 'login' | 'confirmation' | 'authorisation'): Promise<Callback | null>;
   /** Shows the address and opens it in the customer's browser. @throws Psd2Error for an unsafe address */
   sendBrowser(url: string, psuId?: string): Promise<void>;
   /**
@@ -132,12 +133,16 @@ export interface Run {
   readonly ports: OperationPorts;
   /** It has sent the customer to SCA. If the status is pending, psd2 waits instead of starting SCA again. */
   customerSent?: boolean;
+  /** The bank was asked to begin an authorisation, and the customer has no link of it. */
+  isBeginning?: boolean;
   /** The bank has the confirmation code. */
   sentCode?: boolean;
   /** The bank has reported the authorisation. */
   authorizedNow?: boolean;
   /** The bank has turned `execute` away. psd2 sends it again only once. */
   wasTurnedAway?: boolean;
+  /** What the bank said last while the customer was there, if the journal does not have it. */
+  lastWord?: StepEvent;
   /** When `execute` ended, in milliseconds since 1970. */
   executeEnded?: number;
 }

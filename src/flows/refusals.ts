@@ -67,7 +67,7 @@ export function outcomeUnknown(
   message: string,
   cause?: unknown,
 ): Psd2Error {
-  const said = cause instanceof Psd2Error ? idsOf(cause) : {};
+  const said = cause instanceof Psd2Error ? saidBy(cause) : {};
   return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
     ...said,
     ...findOut(
@@ -90,9 +90,17 @@ const OF_A_CONSENT = 'First ask the bank again. Also check whether you can read 
 const OF_ONE_DELIVERY =
   'The bank may have received the request twice, so the reference stays reserved. First ask the bank again, which never pays twice.';
 
-/** What the bank's support asks for. */
-function idsOf({ httpStatus, bankCode, requestId, tppRequestId }: Psd2Error): ErrorContext {
+/** The sentence if the bank has not said what became of something. @param name what it is in messages @param why psd2 does not know */
+export function isUnsaidOf(name: string, why: unknown): string {
+  const since = why instanceof Psd2Error ? why.unaskedSince : undefined;
+  const could = since === undefined ? 'does not say' : `could not be asked since ${since}`;
+  return `The bank ${could} what became of the ${name}`;
+}
+
+/** What the bank said with an error, and what its support asks for. */
+export function saidBy({ httpStatus, bankCode, requestId, tppRequestId, reasons }: Psd2Error): ErrorContext {
   return {
+    ...(reasons !== undefined && { reasons }),
     ...(httpStatus !== undefined && { httpStatus }),
     ...(bankCode !== undefined && { bankCode }),
     ...(requestId !== undefined && { requestId }),

@@ -107,7 +107,8 @@ export async function awaitReturn<T>(
       customer.scaTimeoutMs,
     );
   } catch (error) {
-    if (!limit.isOver()) throw error;
+    // The time is over, and psd2 knows more than that.
+    if (!limit.isOver() || error instanceof Psd2Error) throw error;
     throw timedOut(customer, request, ' and come back');
   } finally {
     limit.clear();
@@ -132,23 +133,52 @@ export async function askUntil<T>(
   pauseMs = POLL_DELAY_MS,
 ): Promise<T | null> {
   const deadline = world.now().getTime() + milliseconds;
+  const met = new Trouble(world);
   for (let asked = 0, slept = 0; ; asked += 1) {
-    let trouble: Psd2Error | undefined;
-    const answer = await ask().catch((error: unknown) => {
-      if (!isTrouble(error)) throw error;
-      trouble = error;
-      return null;
-    });
+    const answer = await ask().then((given) => {
+      met.end();
+      return given;
+    }, met.note);
     if (answer !== null) return answer;
     const early = pauseMs > POLL_DELAY_MS ? undefined : POLL_DELAYS_MS[asked];
     const delay = Math.min(early ?? pauseMs, pauseMs);
     slept += delay;
     // The clock may have been set back in the meantime.
     if (world.now().getTime() + delay > deadline || slept > milliseconds) {
-      if (trouble) throw trouble;
+      met.raise();
       return null;
     }
     await world.sleep(delay);
+  }
+}
+
+/** The bank's trouble while psd2 asks again and again: since when it could not be asked. */
+export class Trouble {
+  readonly #world: Pick<WorldPorts, 'now'>;
+  #last: Psd2Error | undefined;
+  #since: string | undefined;
+
+  constructor(world: Pick<WorldPorts, 'now'>) {
+    this.#world = world;
+  }
+
+  /** Notes that a question had no answer. @throws what is not the bank's trouble */
+  readonly note = (error: unknown): null => {
+    if (!isTrouble(error)) throw error;
+    this.#last = error;
+    this.#since ??= `${this.#world.now().toISOString().slice(0, 19)}Z`;
+    return null;
+  };
+
+  /** The bank has answered. */
+  end(): void {
+    this.#last = undefined;
+    this.#since = undefined;
+  }
+
+  /** @throws the last trouble, with since when, if there was no answer after it */
+  raise(): void {
+    if (this.#last && this.#since !== undefined) throw this.#last.with({ unaskedSince: this.#since });
   }
 }
 

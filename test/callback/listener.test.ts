@@ -61,7 +61,7 @@ async function expectRefusal(status: keyof typeof REFUSALS, path: string, asked?
   await expectStillWaiting();
 }
 
-async function listen(purpose: 'login' | 'authorisation' = 'login'): Promise<void> {
+async function listen(purpose: 'login' | 'confirmation' | 'authorisation' = 'login'): Promise<void> {
   port = await freePort();
   listener = await listenForCallback({
     redirectUri: new URL(`http://127.0.0.1:${port}/callback`),
@@ -109,7 +109,7 @@ describe('listenForCallback', () => {
     ['two codes', `/callback?code=stolen&code=right&state=${STATE}`],
     ['two errors', `/callback?error=access_denied&error=server_error&state=${STATE}`],
     ['a repeated error', `/callback?error=access_denied&error=access_denied&state=${STATE}`],
-    ['an error without a state', '/callback?error=access_denied'],
+    ['an error without a state, but with a code', '/callback?error=access_denied&code=stolen'],
     ['an error with a wrong state', '/callback?error=access_denied&state=wrong'],
   ])('the listener refuses %s and keeps waiting', (_, path) => expectRefusal(400, path));
 
@@ -124,6 +124,23 @@ describe('listenForCallback', () => {
     '/callbackk',
   ])('the listener answers 404 at %s, even with the right state', (path) =>
     expectRefusal(404, `${path}?code=stolen&state=${STATE}`),
+  );
+
+  it('the listener delivers an error without a state, which ends a login', async () => {
+    const received = listener.received(never);
+    const answer = await ask('/callback?error=server_error');
+    expect(answer.status).toBe(200);
+    expect(readIn(answer)[0]).toBe('The login was not completed');
+    expect(Object.fromEntries(await received)).toEqual({ error: 'server_error' });
+  });
+
+  it.each(['confirmation', 'authorisation'] as const)(
+    'the listener refuses an error without a state where the customer authorises (%s), and keeps waiting',
+    async (purpose) => {
+      await listener.close();
+      await listen(purpose);
+      await expectRefusal(400, '/callback?error=access_denied');
+    },
   );
 
   it('the listener answers 404 to an absolute request target', async () => {

@@ -15,11 +15,12 @@ it.each<[number, ErrorCode[]]>([
   [10, ['too_many_calls']],
   [11, ['bank_unreachable', 'bank_failing', 'bank_answer', 'list_changed']],
   [12, ['ends_soon', 'needs_attention', 'reads_used_up']],
+  [13, ['still_open']],
   [130, ['interrupted']],
 ])('an error ends the command with exit code %i', (exitCode, codes) => {
   for (const code of codes) expect([code, exitCodeOf(code)]).toEqual([code, exitCode]);
 });
 
 it('every exit code of the contract has a meaning', () => {
-  expect(Object.keys(EXIT_CODES).map(Number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 130]);
+  expect(Object.keys(EXIT_CODES).map(Number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 130]);
 });

@@ -43,6 +43,14 @@ const cancelled = { type: 'cancelled', bank: { transactionStatus: 'CANC', scaSta
 const executed = { type: 'executed', cro: null, bank: { transactionStatus: 'ACSC', scaStatus: null } };
 
 const OURS = { flow: FLOW, transactionId: 't1' };
+/** What to do if somebody can still authorise the cancellation. */
+const OPEN_CANCELLATION = {
+  ...{ ...OURS, hint: 'Ask the bank what became of it, or end it there:' },
+  next: [
+    ['transfer', 'status', FLOW],
+    ['transfer', 'cancel', FLOW],
+  ],
+};
 /** The bank itself does not know it. */
 const NOT_KNOWN = new Psd2Error('bank_refused', 'Unknown', {
   ...{ refusal: 'other', isBanks: true, httpStatus: 404, isNotKnown: true },
@@ -340,11 +348,6 @@ describe('with SCA', () => {
   const progress = (means: ScaProgress['means']): Pick<Sca, 'progress'> => ({
     progress: async () => ({ scaStatus: means, means, message: null }),
   });
-  const NEEDS_CODE = {
-    ...{ ...OURS, flow: undefined, code: 'usage', hint: 'Paste the final address of the browser:' },
-    message: "The bank waits for the code that only the customer's browser brings back",
-    next: [['transfer', 'cancel', FLOW, '--paste']],
-  };
 
   it('the customer authorises it where the cancellation leads, and gets the whole time', async () => {
     const asked: unknown[] = [];
@@ -392,7 +395,7 @@ describe('with SCA', () => {
 
   it.each([
     ['done', { state: 'cancelled', transactionStatus: null }],
-    ['going on', STAYS_ORDERED],
+    ['going on', { ...OPEN_CANCELLATION, code: 'still_open' }],
   ] as const)('if it is %s, the bank may not know the payment any more: %o', async (means, end) => {
     const { run, payment } = await scene({
       ...{ request: thatEnds(LINKS), says: [ACCEPTED, NOT_KNOWN] },
@@ -413,7 +416,13 @@ describe('with SCA', () => {
     const { run } = await scene({
       ...{ request: thatEnds(LINKS), says: [ACCEPTED], sca: { ...turn(), ...progress('needs code') } },
     });
-    expect(await errorOf(run())).toEqual(NEEDS_CODE);
+    expect(await errorOf(run())).toMatchObject({
+      code: 'still_open',
+      next: [
+        ['transfer', 'cancel', FLOW, '--paste'],
+        ['transfer', 'cancel', FLOW],
+      ],
+    });
   });
 
   it('the bank has the code that the browser brought: psd2 waits until it is cancelled', async () => {
@@ -433,7 +442,7 @@ describe('with SCA', () => {
     expect(recorded()).toEqual([SENT, SENT, cancelled]);
   });
 
-  it('the customer refuses the login with it: that ends it', async () => {
+  it('the customer refuses the login with it: that proves nothing, so the cancellation is open', async () => {
     const { run, recorded } = await scene({
       ...{ request: thatEnds(LINKS), customer: fakeCustomer({}, { error: 'access_denied' }) },
       sca: {
@@ -441,10 +450,10 @@ describe('with SCA', () => {
       },
     });
     expect(await errorOf(run())).toEqual({
-      code: 'login_refused',
-      message: 'The customer was not logged in: access_denied',
-      ...{ hint: 'When the customer is ready to try again:', next: [['transfer', 'cancel', FLOW]] },
-      ...{ flow: undefined, transactionId: undefined },
+      code: 'still_open',
+      message:
+        'The customer refused the login: access_denied. The cancellation is not over: the customer can still authorise it',
+      ...OPEN_CANCELLATION,
     });
     expect(recorded()).toEqual([SENT]);
   });
@@ -458,9 +467,10 @@ describe('with SCA', () => {
     const end = errorOf(run());
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await end).toEqual({
-      code: 'authorisation_timeout',
-      message: 'The customer did not authorise the cancellation and come back within 5 s',
-      ...{ ...OURS, hint: 'Ask for it again with:', next: [['transfer', 'cancel', FLOW]] },
+      code: 'still_open',
+      message:
+        'The customer did not authorise the cancellation and come back within 5 s. The cancellation is not over: the customer can still authorise it',
+      ...OPEN_CANCELLATION,
     });
     vi.useRealTimers();
   });

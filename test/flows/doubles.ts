@@ -44,7 +44,7 @@ export interface FakeCustomer extends CustomerPorts {
   /** The addresses that the browser was sent to. */
   visited: string[];
   /** The listeners that were opened. */
-  listeners: { state: string; purpose: 'login' | 'authorisation'; closed: boolean }[];
+  listeners: { state: string; purpose: 'login' | 'confirmation' | 'authorisation'; closed: boolean }[];
 }
 
 /**

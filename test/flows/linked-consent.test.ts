@@ -25,6 +25,7 @@ describe('the customer authorises on a page', () => {
     const consent = await newLinkedConsent(temporary);
     script.request();
     script.is('valid', { validUntil: '9999-12-31' });
+    script.sca('finalised');
     const granted = await consent.run(open().bank);
     expect(granted.terms?.validUntil).toBe('9999-12-31');
     expect(consentEnd(granted, new Date())?.expiresAt).toBe('9999-12-31T22:59:59.000Z');
@@ -34,7 +35,9 @@ describe('the customer authorises on a page', () => {
     const consent = await newLinkedConsent(temporary, fakeCustomer({}, null));
     script.request();
     script.is('received');
+    script.sca('started');
     script.is('valid');
+    script.sca('finalised');
     const { bank } = open({ file: { sca: { pollSeconds: 1 } } });
     expect(await consent.run(bank)).toMatchObject({ state: 'confirmed' });
     expect(consent.customer.listeners).toMatchObject([{ closed: true }]);
@@ -50,6 +53,7 @@ describe('the customer authorises on a page', () => {
     script.is('received');
     script.sca('started');
     script.is('valid');
+    script.sca('finalised');
     expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
     const ports = recorded.received.map(({ clientPort }) => clientPort);
     expect(new Set(ports).size).toBe(ports.length);
@@ -61,6 +65,7 @@ describe('the customer authorises on a page', () => {
     script.is('received');
     script.sca('started');
     script.is('valid');
+    script.sca('finalised');
     const { bank } = open({ file: { sca: { pollSeconds: 20 } } });
     expect(await consent.run(bank)).toMatchObject({ state: 'confirmed' });
     expect(consent.pauses()).toEqual([20_000]);
@@ -80,6 +85,7 @@ describe('what the bank wants besides', () => {
     script.is('received');
     script.sca('started');
     script.is('valid');
+    script.sca('finalised');
     await consent.run(open().bank);
     expect(consent.said).toEqual(['The bank says: Open the app']);
     expect([consent.customer.visited, consent.customer.listeners]).toEqual([[], []]);
@@ -90,10 +96,11 @@ describe('what the bank wants besides', () => {
     script.request(linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } }));
     script.code('finalised');
     script.is('valid');
+    script.sca('finalised');
     await consent.run(open().bank);
-    expect(recorded.received.at(-2)?.body.toString()).toBe('{"confirmationCode":"my-c0de"}');
+    expect(recorded.received.at(-3)?.body.toString()).toBe('{"confirmationCode":"my-c0de"}');
     // Only the return has the code, so psd2 waits for the port.
-    expect(consent.customer.listeners).toMatchObject([{ purpose: 'login' }]);
+    expect(consent.customer.listeners).toMatchObject([{ purpose: 'confirmation' }]);
     expect(consent.lines().join()).not.toContain('my-c0de');
   });
 
@@ -104,8 +111,11 @@ describe('what the bank wants besides', () => {
     script.sca('unconfirmed');
     const { flow } = await consent.stored();
     expect(await errorOf(consent.run(open().bank))).toMatchObject({
-      code: 'usage',
-      next: [['consent', 'resume', flow, '--paste']],
+      code: 'still_open',
+      next: [
+        ['consent', 'resume', flow, '--paste'],
+        ['consent', 'delete', flow],
+      ],
     });
     expect(await consent.stored()).toMatchObject({ state: 'authorizing' });
   });
@@ -150,23 +160,28 @@ describe('the customer logs in with the consent', () => {
   });
 });
 
+/** The customer has decided, and the bank says how. */
+const DECIDED = [() => script.is('valid'), () => script.sca('finalised')];
+
 /** The calls that a consent still needs if its journal ends with an event of this type. */
 const CALLS_LEFT: Record<string, (() => void)[]> = {
-  created: [() => script.request(), () => script.is('valid')],
+  created: [() => script.request(), ...DECIDED],
   // Nothing moves money, so a request without an answer is made again.
-  'request-sent': [() => script.request(), () => script.is('valid')],
-  requested: [() => script.is('valid')],
+  'request-sent': [() => script.request(), ...DECIDED],
+  requested: DECIDED,
   // The customer may have decided already.
-  'sca-started': [() => script.is('valid')],
-  'sca-returned': [() => script.is('valid')],
+  'sca-started': DECIDED,
+  'sca-returned': DECIDED,
   // The kill came before the consent was kept.
   granted: [() => script.is('valid')],
+  // The bank's word for the authorisation is in the journal.
+  noted: [() => script.is('valid')],
 };
 
 async function wholeJournal(): Promise<string[]> {
   const consent = await newLinkedConsent(temporary);
   script.request();
-  script.is('valid');
+  for (const call of DECIDED) call();
   await consent.run(open().bank);
   return consent.lines();
 }
@@ -176,13 +191,14 @@ async function undecided(links: object = linksTo('a1', PAGE)): Promise<string[]>
   const consent = await newLinkedConsent(temporary, fakeCustomer({ scaTimeoutMs: 1 }, null));
   script.request(links);
   script.is('received');
+  script.sca('received');
   await errorOf(consent.run(open().bank));
   return consent.lines();
 }
 
 it('a consent that is killed after any event is resumed to its end, and kept for readings', async () => {
   const whole = await wholeJournal();
-  expect(whole).toHaveLength(6);
+  expect(whole).toHaveLength(7);
   for (let killedAfter = 1; killedAfter <= whole.length; killedAfter += 1) {
     const consent = cutAfter(temporary, whole.slice(0, killedAfter));
     for (const call of CALLS_LEFT[consent.events().at(-1) ?? ''] ?? []) call();
@@ -224,6 +240,7 @@ describe('resumed while the customer has a page', () => {
     script.sca('unconfirmed');
     script.start();
     script.is('valid');
+    script.sca('finalised', 'a2');
     expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
     expect(consent.customer.visited).toEqual([OTHER_PAGE]);
   });

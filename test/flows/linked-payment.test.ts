@@ -106,8 +106,8 @@ describe('a payment', () => {
     const bankFile = open({ file: { payments: {}, sca: { pollSeconds: 1 } } }).bank;
     const paying = await newPayment(temporary, bankFile, {}, fakeCustomer({}, null));
     bank.initiate();
-    for (const _ of ['the browser', 'the status', 'the status again']) bank.says('failed', 'PATC');
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'partly_authorised' });
+    for (const _ of ['the browser', 'the status']) bank.says('failed', 'PATC');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
   });
 
   it('the operator says no, and psd2 has sent nothing', async () => {
@@ -510,7 +510,7 @@ describe('the bank’s own word for a payment', () => {
       paying.customer.scaTimeoutMs = 100;
       bank.initiate({ transactionStatus: 'ACTC' });
       bank.says(sca, 'ACTC');
-      expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
       const kept = await paying.stored();
       expect(kept).toMatchObject({ state: 'authorizing', transactionStatus: 'ACTC', scaStatus: sca });
       expect(standingOf(kept)).toBe('sent');
@@ -530,7 +530,7 @@ describe('the bank’s own word for a payment', () => {
       bank.is('ACTC');
       bank.authorisations('a1');
       bank.sca('received');
-      expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
       const kept = await paying.stored();
       expect(kept).toMatchObject({ state: 'authorizing', transactionStatus: 'ACTC', scaStatus: 'received' });
       expect(standingOf(kept)).toBe('sent');
@@ -545,7 +545,7 @@ describe('the bank’s own word for a payment', () => {
       Object.assign(paying.customer, { scaTimeoutMs: 100, atAnotherDevice: true });
       bank.initiate(WITHOUT_LINK);
       says('ACTC');
-      expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
       expect(await paying.stored()).toMatchObject({ state: 'authorizing' });
       says('ACTC');
       bank.is('ACSP');
@@ -560,7 +560,7 @@ describe('the bank’s own word for a payment', () => {
     paying.customer.scaTimeoutMs = 100;
     bank.initiate();
     bank.says('started', 'RCVD');
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
     const kept = await paying.stored();
     bank.is('RCVD');
     fails('authorisations/a1');

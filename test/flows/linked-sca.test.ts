@@ -87,7 +87,7 @@ function play({ turn = OPEN, links = null, customer = fakeCustomer(), ...more }:
     },
     customer: {
       ...customer,
-      async listen(state: string, purpose: 'login' | 'authorisation') {
+      async listen(state: string, purpose: 'login' | 'confirmation' | 'authorisation') {
         did.push(`listens: ${state}, ${purpose}`);
         return listen(state, purpose);
       },
@@ -210,7 +210,7 @@ describe('the customer', () => {
   ])('is %s: psd2 does not wait for their browser', async (_where, customer, listens) => {
     const { run, did } = play({ customer, turn: WITH_CODE });
     expect(await run).toBe(false);
-    const waits = listens.map(() => 'listens: s1, login');
+    const waits = listens.map(() => 'listens: s1, confirmation');
     expect(did).toEqual(['asked the bank', ...waits, ['started', WITH_CODE.links], `sends: ${PAGE}`]);
   });
 
@@ -336,7 +336,7 @@ describe('a login', () => {
     const refused = did.at(-1);
     expect(await errorOf(Promise.reject(refused))).toEqual({
       code: 'login_refused',
-      message: 'The customer was not logged in: No, thanks',
+      message: 'The customer refused the login: No, thanks',
       hint: 'When the customer is ready to try again:',
       next: [['transfer', 'resume', 'tr-1']],
       flow: undefined,
@@ -357,15 +357,16 @@ describe('a login', () => {
 
   it('brings no code back: nothing is asked for, and the command that goes on is named', async () => {
     const { run, did } = play({ turn: LOG_IN, customer: back({}) });
-    expect(await errorOf(run)).toMatchObject({ code: 'bank_answer', next: [['transfer', 'resume', 'tr-1']] });
-    expect(did).toEqual(before);
+    expect(await run).toBe(false);
+    expect(did.at(-1)).toMatchObject({ code: 'login_refused', next: [['transfer', 'resume', 'tr-1']] });
+    expect(did.slice(0, -1)).toEqual(before);
   });
 });
 
 describe('a confirmation code', () => {
   const sent = (code: string) => [
     'asked the bank',
-    'listens: s1, login',
+    'listens: s1, confirmation',
     ['started', WITH_CODE.links],
     `sends: ${PAGE}`,
     'returned',

@@ -129,11 +129,18 @@ describe('a login', () => {
     expect(finished).toEqual(['The new login']);
   });
 
+  const HINTS: Record<string, string> = {
+    login_refused: 'When the customer is ready to try again:',
+    bank_failing: 'Try again later with:',
+  };
   const SAID_NO = { error: 'access_denied', error_description: 'The customer said no' };
-  it.each([
-    [SAID_NO, 'login_refused', 'The customer was not logged in: The customer said no'],
-    [{ error: 'access_denied' }, 'login_refused', 'The customer was not logged in: access_denied'],
-    [{ error: '', code: 'code-1' }, 'login_refused', 'The customer was not logged in: '],
+  it.each<[Record<string, string>, string, string | RegExp]>([
+    [SAID_NO, 'login_refused', 'The customer refused the login: The customer said no'],
+    [{ error: 'access_denied' }, 'login_refused', 'The customer refused the login: access_denied'],
+    [{ error: 'invalid_scope' }, 'login_refused', 'The bank refused the login: invalid_scope'],
+    [{ error: '', code: 'code-1' }, 'login_refused', 'The bank refused the login: '],
+    [{ error: 'server_error' }, 'bank_failing', 'The bank could not log the customer in: server_error'],
+    [{ error: 'temporarily_unavailable' }, 'bank_failing', /^The bank could not log the customer in/],
     [{}, 'bank_answer', 'The bank sent the customer back without exactly one code'],
     [{ code: '' }, 'bank_answer', 'The bank sent the customer back without exactly one code'],
   ])('a login whose callback brings %j fails', async (comesBack, code, message) => {
@@ -141,8 +148,8 @@ describe('a login', () => {
     const customer = fakeCustomer({}, { ...comesBack });
     expect(await errorOf(logIn(portsWith(customer)))).toMatchObject({
       code,
-      message,
-      hint: code === 'login_refused' ? 'When the customer is ready to try again:' : undefined,
+      message: expect.stringMatching(message),
+      hint: HINTS[code],
       next: [['auth', 'login']],
     });
     expect(customer.listeners).toMatchObject([{ closed: true }]);

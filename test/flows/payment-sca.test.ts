@@ -99,7 +99,7 @@ describe('the customer gets the link', () => {
     ]);
     expect(asked).toEqual([['p1', WITH_CODE, 'http://127.0.0.1:8910/callback?state=s1', 't1']]);
     expect(waits).toEqual(['Waiting for the customer to authorise the transfer']);
-    expect(customer.listeners).toEqual([{ state: 's1', purpose: 'login', closed: true }]);
+    expect(customer.listeners).toEqual([{ state: 's1', purpose: 'confirmation', closed: true }]);
   });
 
   it('they are too late', async () => {
@@ -143,7 +143,7 @@ describe('the customer gets the link', () => {
       const { end, recorded } = await authorise({ ...refusing, sca: scaThatSays(status) });
       expect(await errorOf(end)).toEqual({
         code: 'login_refused',
-        message: 'The customer was not logged in: access_denied',
+        message: 'The customer refused the login: access_denied',
         ...{ hint: 'When the customer is ready to try again:', next: [['transfer', 'resume', FLOW]] },
         ...{ flow: undefined, transactionId: undefined },
       });

@@ -207,17 +207,18 @@ describe('the bank says how far the authorisation is', () => {
     ['failed', [], 'ours is over', true],
     ['done', [], 'ours is over', undefined],
     ['going on', [], 'ours is open', undefined],
-    ['needs code', [], 'ours is open', undefined],
+    // As long as the code of this customer's page is missing, nobody has authorised it.
+    ['needs code', [], undefined, undefined],
     [null, [], 'ours is over', undefined],
     [null, [AGAIN], 'ours is open', undefined],
   ] as const)(
     '%s after %j, and others have authorised it: %s',
-    async (means, events, partly, isRefusedHere) => {
+    async (means, events, partly, isOverHere) => {
       const operation = await withTheCustomer(WITH_STATUS, ...events);
-      const status = paymentStatus('PATC', null, { isPartly: true });
+      const status = paymentStatus('PATC', null, { isPartly: true, isStanding: true });
       const says = means === null ? { progress: async () => null } : at(means);
       const looked = await look(operation, status, says);
-      expect([looked.partly, looked.isRefusedHere]).toEqual([partly, isRefusedHere]);
+      expect([looked.partly, looked.isOverHere]).toEqual([partly, isOverHere]);
     },
   );
 

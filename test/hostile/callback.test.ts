@@ -100,7 +100,7 @@ it('psd2 shows a refusal with the right state in words that no terminal acts on'
   expect((await ask(right)).status).toBe(200);
   const { code, stderr } = await login.ended;
   expect(code).toBe(6);
-  expect(stderr).toMatch(/^psd2: The customer was not logged in: no\ufffd\[2J psd2: All is well\.\ufffd/m);
+  expect(stderr).toMatch(/^psd2: The customer refused the login: no\ufffd\[2J psd2: All is well\.\ufffd/m);
   expect(stderr).not.toMatch(ACTED_UPON);
 });
 

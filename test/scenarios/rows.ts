@@ -7,6 +7,7 @@ import { LINKED } from './rows/linked.ts';
 import { LINKED_CONSENTS } from './rows/linked-consents.ts';
 import { LINKS } from './rows/links.ts';
 import { LOGINS } from './rows/logins.ts';
+import { STILL_OPEN } from './rows/still-open.ts';
 import { TRANSFERS } from './rows/transfers.ts';
 
 /** All rows. */
@@ -16,6 +17,7 @@ export const ROWS: readonly Row[] = [
   ...CONSENTS,
   ...LINKED,
   ...LINKED_CONSENTS,
+  ...STILL_OPEN,
   ...LINKS,
   ...CONTRADICTIONS,
   ...BATCHES,

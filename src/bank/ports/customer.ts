@@ -206,6 +206,8 @@ export interface ResourceStatus {
   isUnauthorised?: true;
   /** Somebody has authorised it, and others must. */
   isPartly?: true;
+  /** The bank keeps it, and has neither settled nor ended it. If the authorisation has failed, somebody can still authorise it. */
+  isStanding?: true;
 }
 
 /**

@@ -10,7 +10,13 @@ import { describeApprovals, refuseUnapproved } from '../../flows/batch/approval.
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
 import { Initiations } from '../../flows/batch/initiations.ts';
 import { type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
-import { isAnyStuck, type LeftLine, payLines, refuseUnpaid } from '../../flows/batch/pay-lines.ts';
+import {
+  isAnyStuck,
+  isOpenElsewhere,
+  type LeftLine,
+  payLines,
+  refuseUnpaid,
+} from '../../flows/batch/pay-lines.ts';
 import { type As, chooseWay, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
 import type { BatchRun } from '../../flows/batch/ports.ts';
 import { inOrder } from '../../flows/batch/run.ts';
@@ -58,8 +64,8 @@ With --links, psd2 writes each customer's link as a line of JSON to the end of a
 nobody else may read it (mode 0600). PSD2_NOTIFY_LINK names a command that gets the line on its standard input. Run the batch again
 later: psd2 asks the bank for the customers' decisions, and executes what they authorised.
 
-Exit codes: 0 all are paid, or the bank has accepted them, and psd2 asks it again; 8 some are known not to be paid; 9 the outcome of some is not known, which counts more; 6 some await their
-customer.
+Exit codes: 0 all are paid, or the bank has accepted them, and psd2 asks it again; 8 some are known not to be paid; 9 the outcome of some is not known, which counts more; 13 some
+are open, and somebody can still authorise them at the bank; 6 some await their customer, and nothing moves without psd2.
 ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.ndjson', 'psd2 batch run 3f2a9c --yes --only 7 --only 9 --json')}`,
   },
   (command) =>
@@ -134,7 +140,11 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   if (stop === null || !isInterruption(stop))
     await endSettledGroups(data, batch.batch, `${operator}@${machine}`);
   context.terminal.say(progress.write());
-  if (stop !== null && !isInterruption(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
+  if (
+    stop !== null &&
+    !isInterruption(stop) &&
+    ends.some((end) => end.outcome === 'unknown' || isOpenElsewhere(end))
+  )
     context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
   else if (stop !== null) throw stop;
   refuseUnpaid(batch.batch, ends, {

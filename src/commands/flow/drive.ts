@@ -110,6 +110,9 @@ export function withNext(
   if (!(error instanceof Psd2Error)) return error;
   if (isOver({ state }) || error.isDeadEnd) return error.with({ flow: error.flow ?? flow });
   const known = error.next ?? [];
+  // `resume` may lead to the same.
+  if (error.code === 'still_open' && !known.some(([, verb]) => verb === 'resume'))
+    return error.with({ flow });
   if (known.some(([, verb]) => verb === 'resume')) {
     const again = (words: string[]) => [...words, ...confirmed.filter((word) => !words.includes(word))];
     return error.with({ flow, next: known.map((words) => (words[1] === 'resume' ? again(words) : words)) });

@@ -1,4 +1,5 @@
 import type { BatchLine } from '../../domain/batch/line.ts';
+import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { mayExecuteUnseen } from '../payment/begin.ts';
@@ -100,14 +101,13 @@ export async function isAnyStuck(flows: Flows, ends: readonly KnownLine[]): Prom
   return false;
 }
 
-/** @throws Psd2Error `outcome_unknown` (9), `payment_failed` (8), `not_authorised` (6) unless all are paid */
+/** @throws Psd2Error `outcome_unknown` (9), `payment_failed` (8), `still_open` (13), `not_authorised` (6) unless all are paid */
 export function refuseUnpaid(
   batch: string,
   ends: readonly KnownLine[],
   { isBasket, isStuck, alike }: Pick<Choice, 'isBasket'> & { isStuck: boolean; alike: string | null },
 ): void {
   const count = (...outcomes: string[]) => ends.filter(({ outcome }) => outcomes.includes(outcome)).length;
-  const again = { next: [['batch', 'run', batch]] };
   const unknown = count('unknown');
   const open = count('unfinished');
   if (unknown > 0) {
@@ -139,15 +139,29 @@ export function refuseUnpaid(
         next: [['batch', 'run', batch, '--as', 'single']],
       },
     );
-  if (awaited > 0)
+  if (awaited === 0) return;
+  const awaits = `${awaited} of ${ends.length} payments ${awaited === 1 ? 'awaits its' : 'await their'} customer`;
+  if (ends.some(isOpenElsewhere))
     throw new Psd2Error(
-      'not_authorised',
-      `${awaited} of ${ends.length} payments ${awaited === 1 ? 'awaits its' : 'await their'} customer`,
+      'still_open',
+      `${awaits}. ${awaited === 1 ? 'The payment is' : 'These payments are'} not over: somebody can still authorise ${awaited === 1 ? 'it' : 'them'}`,
       {
-        hint: 'psd2 asks the bank for their decisions with:',
-        ...again,
+        hint: 'Ask the bank for their decisions, or cancel what is not paid:',
+        next: [
+          ['batch', 'run', batch],
+          ['batch', 'cancel', batch],
+        ],
       },
     );
+  throw new Psd2Error('not_authorised', awaits, {
+    hint: 'psd2 asks the bank for their decisions with:',
+    next: [['batch', 'run', batch]],
+  });
+}
+
+/** Whether somebody can authorise the payment of a line at the bank, without psd2. */
+export function isOpenElsewhere({ outcome, transfer }: KnownLine): boolean {
+  return outcome === 'awaited' && transfer?.commits === 'by the customer' && standingOf(transfer) === 'sent';
 }
 
 const STOPPED = 'psd2 has stopped, because three initiations in a row ended in the same way';

@@ -17,8 +17,9 @@ import { announcing } from '../once.ts';
 import { othersMust } from '../payment/authorise.ts';
 import { lackingResource } from '../payment/status.ts';
 import type { FlowPorts, ReturnPorts } from '../ports.ts';
-import { isBanksRefusal, isInterruption, isRefusal } from '../refusals.ts';
+import { isBanksRefusal, isInterruption, isRefusal, isTrouble, isUnsaidOf } from '../refusals.ts';
 import { askUntil, timedOut } from '../sca.ts';
+import { isOnlyAStop, onlyAsking, stillOpen } from '../still-open.ts';
 import { deleteAtBank } from './deletion.ts';
 import { announcingRequest, endOf } from './loop.ts';
 
@@ -43,20 +44,45 @@ export interface GrantPorts extends ReturnPorts {
  * Nothing here moves money, so a request whose answer was lost is made again.
  *
  * @returns the granted consent
- * @throws Psd2Error if it is not granted. The journal then has the state
+ * @throws Psd2Error if it is not granted. The journal then has the state. `still_open` if somebody can still authorise it,
+ *   whatever stopped psd2; `outcome_unknown` if the bank could not be asked
  */
 export async function runLinkedConsent(
   open: Open<'consent'>,
   ports: FlowPorts,
   grant: GrantPorts,
 ): Promise<Consent> {
+  try {
+    return await takeSteps(open, ports, grant);
+  } catch (error) {
+    throw unlessOpen(open.current, error);
+  }
+}
+
+/** The error of a consent that psd2 stopped with: whatever stopped it, a customer with the link can still authorise it. */
+function unlessOpen(consent: Consent, error: unknown): unknown {
+  if (!isOnlyAStop(error) || consent.state !== 'authorizing') return error;
+  return isTrouble(error) ? notAsked(consent, error) : stillOpen(consent, error);
+}
+
+/** The error if the bank could not be asked whether the customer has decided. */
+function notAsked({ flow, transactionId }: Consent, why: Psd2Error): Psd2Error {
+  return new Psd2Error('outcome_unknown', `${isUnsaidOf('consent', why)}: ${why.message}`, {
+    ...why.context,
+    ...{ hint: 'Ask the bank again with:', next: [['consent', 'resume', flow]], flow, transactionId },
+  });
+}
+
+async function takeSteps(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): Promise<Consent> {
   if (open.current.state === 'created') await request(open, ports, grant);
   // A journal that was restored may say so of a consent that this machine does not keep for readings.
   if (open.current.state === 'confirmed') await recordStatus(open, ports, grant);
-  const links = await linksToFollow(open, ports, grant);
   if (!isUndecided(open.current)) return endOf(open.current);
-  const sentCode = links !== 'authorised' && (await sendCustomer(open, links, ports, grant));
+  const links = await linksToFollow(open, ports, grant);
+  const goesOn = isUndecided(open.current) && links !== 'authorised';
+  const sentCode = goesOn && (await sendCustomer(open, links, ports, grant));
   if (isUndecided(open.current)) await awaitDecision(open, ports, grant, sentCode);
+  await noteLastWord(open, ports);
   return endOf(open.current);
 }
 
@@ -67,10 +93,24 @@ async function sendCustomer(
   ports: FlowPorts,
   grant: GrantPorts,
 ): Promise<boolean> {
+  const record = recordOf(open, ports, grant);
+  let isBeginning = false;
+  const approach: LinkedRecord['approach'] = async (intent) => {
+    const announced = await record.approach(intent);
+    isBeginning = true;
+    return announced;
+  };
+  const started: LinkedRecord['started'] = (links) => {
+    isBeginning = false;
+    return record.started(links);
+  };
   try {
-    const record = recordOf(open, ports, grant);
-    return await authoriseByLinks(subjectOf(open.current), links, ports, grant, record);
+    const noting = { ...record, approach, started };
+    return await authoriseByLinks(subjectOf(open.current), links, ports, grant, noting);
   } catch (error) {
+    // The bank would refuse to begin another authorisation again. The consent is as open as before.
+    if (isBeginning && isRefusal(error))
+      throw stillOpen(open.current, error, { who: 'somebody', ask: [onlyAsking(open.current)] });
     // What one person cannot authorise, another may have.
     if (!(error instanceof Psd2Error) || !error.isDeadEnd || grant.person) throw error;
     throw await giveUp(open, ports, error);
@@ -122,7 +162,8 @@ async function linksToFollow(
   if (!isUndecided(open.current)) return links;
   if (grant.person) return null;
   const progress = await progressOf(open, ports);
-  if (isPartly) throw await partly(open, progress);
+  // As long as the code of this customer's page is missing, nobody has authorised it.
+  if (isPartly && progress?.means !== 'needs code') throw await partly(open, progress);
   switch (progress?.means) {
     case 'failed':
       return null;
@@ -204,10 +245,12 @@ async function awaitDecision(
   const { customer, world } = ports;
   const pause = ports.bank.sca.timing?.pollSeconds;
   let looksPartly = 0;
+  let last: ScaProgress | null = null;
   const ask = async () => {
     const { consentStatus: bankStatus, isPartly } = await recordStatus(open, ports, grant);
     if (!isUndecided(open.current)) return true;
     const progress = await progressOf(open, ports);
+    last = progress;
     if (progress?.means === 'needs code' && !sentCode)
       throw lacksReturn(
         subjectOf(open.current),
@@ -223,7 +266,7 @@ async function awaitDecision(
     if (progress?.means !== 'failed' || isPartly || !isAlone) return null;
     if ((await progressOf(open, ports, 'an end'))?.means !== 'failed') return null;
     // The authorisation is over, whenever the bank says so in the status of the consent.
-    await open.record({ type: 'ended', state: 'rejected', bankStatus });
+    await open.record({ type: 'ended', state: 'rejected', bankStatus, scaStatus: progress.scaStatus });
     return true;
   };
   const asked = askUntil(world, customer.scaTimeoutMs, ask, pause === undefined ? undefined : pause * 1000);
@@ -233,19 +276,32 @@ async function awaitDecision(
     customer.scaTimeoutMs,
   );
   if (decided) return;
+  await noteProgress(open, last);
   const { bankStatus } = open.current;
-  const late = timedOut(customer, subjectOf(open.current));
-  throw bankStatus === null ? late : late.with({ hint: `The bank calls it ${bankStatus}. ${late.hint}` });
+  throw timedOut(customer, subjectOf(open.current), bankStatus === null ? '' : ` (${bankStatus})`);
+}
+
+/** Records what the bank says of the authorisation once the consent is granted or has ended. Without an answer, nothing is lost. */
+async function noteLastWord(open: Open<'consent'>, ports: FlowPorts): Promise<void> {
+  const progress = await progressOf(open, ports).catch((error: unknown) => {
+    if (isInterruption(error)) throw error;
+    return null;
+  });
+  await noteProgress(open, progress);
 }
 
 /** Records how far the last authorisation is. @returns the error: others must authorise the consent, too */
 async function partly(open: Open<'consent'>, progress: ScaProgress | null): Promise<Psd2Error> {
-  const bankStatus = open.current.bankStatus ?? '';
-  const { authorisations, links } = open.current;
+  await noteProgress(open, progress);
+  return othersMust(open.current, 'consent', open.current.bankStatus ?? '');
+}
+
+/** Records how far the last authorisation is, if that is new. */
+async function noteProgress(open: Open<'consent'>, progress: ScaProgress | null): Promise<void> {
+  const { authorisations, bankStatus, links } = open.current;
   const known = authorisations.find(({ id }) => id === (links?.id ?? null)) ?? authorisations.at(-1);
-  if (progress && known?.scaStatus !== progress.scaStatus)
+  if (progress && bankStatus !== null && known?.scaStatus !== progress.scaStatus)
     await open.record({ type: 'noted', bankStatus, scaStatus: progress.scaStatus });
-  return othersMust(open.current, 'consent', bankStatus);
 }
 
 /** The states that the bank's words for an end mean. */
@@ -370,7 +426,10 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
     },
     async isDecided() {
       await recordStatus(open, ports, grant);
-      return !isUndecided(open.current);
+      if (!isUndecided(open.current)) return true;
+      const progress = await progressOf(open, ports);
+      await noteProgress(open, progress);
+      return progress?.means === 'failed' || progress?.means === 'done';
     },
     async refusedLogin(error) {
       // A customer who refuses the login refuses the consent, if the bank says so.

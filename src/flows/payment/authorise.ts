@@ -5,8 +5,9 @@ import { Psd2Error } from '../../errors.ts';
 import { authoriseByLinks, isLogin, type LinkedSubject, lacksReturn } from '../linked-sca.ts';
 import { announcing, recordOutcome } from '../once.ts';
 import type { Payment, ReturnPorts, Run } from '../ports.ts';
-import { isRefusal, isTrouble, outcomeUnknown } from '../refusals.ts';
+import { isRefusal, isTrouble, isUnsaidOf, outcomeUnknown } from '../refusals.ts';
 import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca, timedOut } from '../sca.ts';
+import { onlyAsking, stillOpen } from '../still-open.ts';
 import { askDecision } from './outcome.ts';
 import { lookAt, needsLoginAgain, progressOf, resourceOf, whatHappened } from './status.ts';
 
@@ -50,6 +51,33 @@ export async function giveUp({ open, calls, ports }: Run, why: Psd2Error): Promi
   ports.returns?.say(`The bank has executed the ${calls.name} at once. ${why.message}.`);
 }
 
+/** Whether the bank refuses to say what became of a payment. Another login brings the answer, or another try. */
+function isRefusedAnswer(payment: Payment, error: unknown): boolean {
+  if (!(error instanceof Psd2Error) || error.refusal === undefined) return false;
+  return !isTrouble(error) && !needsLoginAgain(error, payment);
+}
+
+/** Writes down what the bank said last, if psd2 stops while the customer is at the bank. */
+export async function noteLastWord({ open, lastWord }: Run): Promise<void> {
+  if (!lastWord || !isPending(lastWord) || !('bank' in lastWord) || !lastWord.bank) return;
+  const { transactionStatus, scaStatus, state } = open.current;
+  const { bank } = lastWord;
+  const isKnown = bank.transactionStatus === transactionStatus && bank.scaStatus === scaStatus;
+  if (state !== 'authorizing' || isKnown) return;
+  try {
+    await open.record(lastWord);
+  } catch (error) {
+    // What stopped psd2 counts. It may be that nothing can be written.
+    if (!(error instanceof Psd2Error)) throw error;
+  }
+}
+
+/** The error if the bank has refused to begin another authorisation: the payment is as open as before, and to ask again leads to the same. */
+export async function noOtherAuthorisation({ open }: Run, why: Psd2Error): Promise<Psd2Error> {
+  await open.record({ type: 'approach-refused' });
+  return stillOpen(open.current, why, { who: 'somebody', ask: [onlyAsking(open.current)] });
+}
+
 /** Whether the bank's trouble stopped a payment for which the customer had a link. */
 function isUnsaid({ mayExecuteWithoutUs, state }: Payment, error: unknown): boolean {
   return mayExecuteWithoutUs && isTrouble(error) && (state === 'authorizing' || error.code !== 'bank_answer');
@@ -80,7 +108,8 @@ async function authoriseAnother(run: Run, operation: Payment): Promise<void> {
   try {
     run.sentCode = await authorisePayment(run, operation, operation.initiation, returns);
   } catch (error) {
-    throw isTrouble(error) ? unsaid(run, error) : error;
+    const isUnasked = isTrouble(error) && !error.isDeadEnd;
+    throw isUnasked ? unsaid(run, error) : error;
   }
   run.customerSent = true;
 }
@@ -94,12 +123,20 @@ async function decisionOrAgain(
   operation: Payment,
 ): Promise<StepEvent | null | 'another person'> {
   try {
-    const { found, isSigned, partly } = await lookAt(ports, operation, operation.refusedUnconfirmed);
+    const { found, isSigned, partly, isOverHere } = await lookAt(
+      ports,
+      operation,
+      operation.refusedUnconfirmed,
+    );
     if (!isPending(found)) return found;
     if (ports.returns?.person) return 'another person';
     if (partly) {
       await open.record(found);
       throw othersMust(open.current, calls.name, open.current.transactionStatus);
+    }
+    if (isOverHere) {
+      await open.record(found);
+      throw failedHere(open.current, calls.name);
     }
     return isSigned ? null : { type: 'sca-again' };
   } catch (error) {
@@ -138,18 +175,28 @@ export async function authorisePayment(
     ...subjectOf(run, operation),
     ...{ kind, flow, state, again: [kind, 'resume', flow] },
   };
+  const approach = announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent, ...whose }));
   return authoriseByLinks(subject, returns.person ? null : links, ports, returns, {
-    approach: announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent, ...whose })),
+    async approach(intent) {
+      const announced = await approach(intent);
+      run.isBeginning = true;
+      return announced;
+    },
     code: announcing<StepEvent>(open, (intent) => ({ type: 'code-sent', ...intent })),
     async started(found) {
+      run.isBeginning = false;
       await open.record({ type: 'sca-started', links: found, ...whose });
     },
     async returned() {
       await open.record({ type: 'sca-returned' });
     },
     async isDecided() {
-      const { found, awaitsCustomer, isRefusedHere = false } = await lookAt(ports, open.current);
-      return !isPending(found) || !awaitsCustomer || isRefusedHere;
+      const looked = await lookAt(ports, open.current).catch((error: unknown) => {
+        throw isRefusedAnswer(open.current, error) ? unsaid(run, error) : error;
+      });
+      const { found, awaitsCustomer, isOverHere = false } = looked;
+      run.lastWord = found;
+      return !isPending(found) || !awaitsCustomer || isOverHere;
     },
     async refusedLogin(error) {
       if (!(await askDecision(ports, operation))) throw error;
@@ -160,8 +207,8 @@ export async function authorisePayment(
 /**
  * Asks the bank until the customer has decided, and records what it says.
  *
- * @throws Psd2Error `partly_authorised` if another person must authorise it, too; `authorisation_timeout` if their time is over, `outcome_unknown` if they have authorised it, and the bank does
- *   not say what becomes of it; `usage` if only the return of their browser helps
+ * @throws Psd2Error `still_open` if another person must authorise it, too; `authorisation_timeout` if their time is over; `usage` if
+ *   only the return of their browser helps; `outcome_unknown` if they have authorised it, and the bank does not say what becomes of it
  */
 export async function awaitPayment(
   { open, ports: { bank, customer, world }, calls }: Run,
@@ -174,7 +221,7 @@ export async function awaitPayment(
   const ask = async () => {
     last = await lookAt({ bank }, open.current);
     const { found } = last;
-    if (!isPending(found)) return found;
+    if (!isPending(found) || last.isOverHere) return found;
     const mayNeedCode = operation.links?.confirmation !== undefined && !sentCode;
     if (mayNeedCode && (await progressOf(bank.sca, subject.resourceId, operation))?.means === 'needs code')
       throw lacksReturn(
@@ -195,12 +242,27 @@ export async function awaitPayment(
   const words = decided ?? last?.found;
   if (words) await open.record(words);
   if (decided && isPending(decided))
-    throw othersMust(open.current, calls.name, open.current.transactionStatus);
+    throw last?.partly
+      ? othersMust(open.current, calls.name, open.current.transactionStatus)
+      : failedHere(open.current, calls.name);
   if (decided) return;
   // Where psd2 commits, nothing was sent that could have had an effect.
   if (operation.commits === 'on execute' || (last?.awaitsCustomer ?? true)) throw timedOut(customer, subject);
   await recordOutcome(open, { type: 'execute-unanswered' });
   throw outcomeUnknown(operation, `The bank does not say yet whether it executes the ${calls.name}`);
+}
+
+/** The error if the last authorisation has failed, and the bank keeps the payment. */
+function failedHere(payment: Payment, name: string): Psd2Error {
+  const why = `The authorisation of the ${name} has failed, but the bank keeps it (${payment.transactionStatus})`;
+  const { kind, flow } = payment;
+  return stillOpen(payment, why, {
+    who: 'somebody',
+    ask: [
+      [kind, 'resume', flow],
+      [kind, 'resume', flow, '--psu-id', 'ID'],
+    ],
+  });
 }
 
 /** The error if others must authorise it, too. @param name what it is in messages @param bankStatus the bank's word */
@@ -220,17 +282,16 @@ export function othersMust(
   const who = whoAuthorised(authorisations);
   const done =
     who.length === 0 ? `The ${name} has an authorisation` : `${who.join(', ')} authorised the ${name}`;
-  return new Psd2Error(
-    'partly_authorised',
+  return stillOpen(
+    { kind, flow, transactionId },
     `${done}, and the bank waits for another person (${bankStatus})`,
     {
-      hint: 'They authorise it at the bank, or with --psu-id and their id here. See whether they have, or take them there:',
-      next: [
+      who: 'another person',
+      // They authorise it at the bank, or with their id here.
+      ask: [
         [kind, 'resume', flow],
         [kind, 'resume', flow, '--psu-id', 'ID'],
       ],
-      flow,
-      transactionId,
     },
   );
 }
@@ -260,7 +321,7 @@ export async function unknownIfUnsaid<Answer>(
 /** The error for a payment that may run, if psd2 cannot find out. */
 export function unsaid({ open, calls }: Pick<Run, 'open' | 'calls'>, why: unknown): Psd2Error {
   const { current } = open;
-  const unknown = outcomeUnknown(current, `The bank does not say what became of the ${calls.name}`, why);
+  const unknown = outcomeUnknown(current, isUnsaidOf(calls.name, why), why);
   const logsIn = why instanceof Psd2Error && why.hadToken && !(current.links && isLogin(current.links));
   return logsIn ? unknown.with({ next: [...(why.next ?? []), ...(unknown.next ?? [])] }) : unknown;
 }

@@ -15,8 +15,9 @@ import {
 import { isNotKnown, notKnownThere } from '../not-known.ts';
 import { announcing, recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, ReturnPorts } from '../ports.ts';
-import { findOut, isInterruption, isOvertaken, isRefusal } from '../refusals.ts';
-import { askUntil } from '../sca.ts';
+import { findOut, isInterruption, isOvertaken, isRefusal, isTrouble, isUnsaidOf } from '../refusals.ts';
+import { askUntil, timedOut } from '../sca.ts';
+import { isOnlyAStop, onlyAsking, stillOpen, unlessOpen } from '../still-open.ts';
 import { progressOf, resourceOf, statusOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
@@ -26,6 +27,12 @@ const SHORTLY_MS = 10_000;
 interface CancellationSca {
   links: ScaLinks | null;
   sentCode: boolean;
+  /** The bank says that this customer has authorised it. */
+  isDone: boolean;
+  /** The customer has it, and has not decided, when psd2 asked last. */
+  isGoingOn: boolean;
+  /** How often the bank has said, one time after the other, that others must authorise it, too. */
+  looksPartly: number;
 }
 
 /**
@@ -34,7 +41,8 @@ interface CancellationSca {
  *
  * @returns the operation, which the bank has cancelled or rejected
  * @throws Psd2Error `usage` if the bank does not cancel it, `payment_failed`… as the bank refuses; `not_authorised` if the
- *   customer does not authorise the cancellation; `bank_refused` if the bank has executed it; `outcome_unknown` if the bank does not say that
+ *   customer does not authorise the cancellation of what they have authorised; `bank_refused` if the bank has executed it;
+ *   `still_open` if somebody can still authorise the cancellation, or the payment; `outcome_unknown` if the bank does not say that
  *   it is cancelled; this or `certificate` if it does not know the payment, and has not taken the cancellation
  */
 export async function cancelAtBank(
@@ -43,13 +51,42 @@ export async function cancelAtBank(
   ports: FlowPorts,
   returns: ReturnPorts,
 ): Promise<Payment> {
+  const asked: CancellationSca = {
+    ...{ links: null, sentCode: false, isDone: false, isGoingOn: false, looksPartly: 0 },
+  };
+  try {
+    return await askToCancel(open, calls, ports, returns, asked);
+  } catch (error) {
+    throw asked.links === null ? error : leftOpen(open.current, calls.name, error);
+  }
+}
+
+/** The error if psd2 stopped after a customer had the link to a cancellation. */
+function leftOpen(payment: Payment, name: string, error: unknown): unknown {
+  if (!isOnlyAStop(error) || error.isDeadEnd) return error;
+  // They have refused the cancellation, so the payment is as it was.
+  if (error.code === 'not_authorised') return unlessOpen(payment, error);
+  const isPasted = error.next?.some((words) => words.includes('--paste'));
+  if (isTrouble(error)) return notSaid(payment, name, error);
+  return stillOpen(payment, error, {
+    what: 'cancellation',
+    ...(!isPasted && { ask: [onlyAsking(payment)] }),
+  });
+}
+
+async function askToCancel(
+  open: OpenPayment,
+  calls: PaymentCalls,
+  ports: FlowPorts,
+  returns: ReturnPorts,
+  asked: CancellationSca,
+): Promise<Payment> {
   const { sca, cancellation } = calls;
   const { initiation, kind, flow, transactionId } = open.current;
   if (!sca || !cancellation || !initiation) throw new TypeError(`The bank has no cancellation for ${flow}`);
   const { customer, world } = ports;
   const { resourceId } = resourceOf(open.current);
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
-  const asked: CancellationSca = { links: null, sentCode: false };
   // Another person authorises what was asked for before.
   const answer = returns.person
     ? null
@@ -70,6 +107,7 @@ export async function cancelAtBank(
   const isCancelled = async () => {
     if (await hasEnded(open, { sca })) return true;
     await assertAuthorisable(open, cancellation.sca, subject, asked);
+    await assertNobodyElse(sca, open.current, calls.name, asked);
     return null;
   };
   if (isAuthorised) {
@@ -91,7 +129,7 @@ export async function cancelAtBank(
   const ended = askUntil(world, patience, isCancelled);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
-  throw notSaid(open.current, calls.name);
+  throw asked.isGoingOn ? timedOut(customer, subject) : notSaid(open.current, calls.name);
 }
 
 /** What is recorded while the customer authorises a cancellation: what is about to be sent. @param asked learns the links */
@@ -113,11 +151,15 @@ function recordOf(
   };
 }
 
-/** The error if the bank does not say that a payment is cancelled. */
-function notSaid(operation: Payment, name: string): Psd2Error {
+/** The error if the bank does not say that a payment is cancelled. @param why it could not be asked */
+function notSaid(operation: Payment, name: string, why?: Psd2Error): Psd2Error {
   const { kind, flow, transactionId } = operation;
   const isOrdered = standingOf(operation) === 'done';
-  return new Psd2Error('outcome_unknown', `The bank does not say that the ${name} is cancelled`, {
+  const message = why
+    ? `${isUnsaidOf(name, why)}: ${why.message}`
+    : `The bank does not say that the ${name} is cancelled`;
+  return new Psd2Error('outcome_unknown', message, {
+    ...why?.context,
     ...(isOrdered
       ? { flow, hint: 'Ask the bank again with:', next: [[kind, 'resume', flow]] }
       : findOut(kind, flow, 'First ask the bank again, which never pays twice.')),
@@ -200,6 +242,8 @@ async function assertAuthorisable(
   const { resourceId, transactionId } = subject;
   const progress = await progressOf(sca, resourceId, { links, transactionId });
   if (progress?.means === 'done') await recordTaken(open);
+  if (progress?.means === 'done') asked.isDone = true;
+  asked.isGoingOn = progress?.means === 'going on' || progress?.means === 'needs code';
   if (progress?.means === 'needs code' && !sentCode)
     throw lacksReturn(subject, "The bank waits for the code that only the customer's browser brings back");
   if (progress?.means !== 'failed') return;
@@ -209,6 +253,33 @@ async function assertAuthorisable(
     next: [[kind, 'cancel', flow]],
     flow,
     transactionId,
+  });
+}
+
+/** @throws Psd2Error `still_open` if this person has authorised the cancellation, and the bank waits for another one */
+async function assertNobodyElse(
+  sca: Sca,
+  payment: Payment,
+  name: string,
+  asked: CancellationSca,
+): Promise<void> {
+  if (asked.links === null || !asked.isDone) return;
+  const { kind, flow, transactionId } = payment;
+  const status = await sca.status(resourceOf(payment).resourceId, transactionId).catch((error: unknown) => {
+    if (isInterruption(error)) throw error;
+    return null;
+  });
+  const { authorizationStatus, isPartly } = status ?? {};
+  // The word for the payment can come a moment after that for the last authorisation.
+  asked.looksPartly = isPartly ? asked.looksPartly + 1 : 0;
+  if (asked.looksPartly < 2) return;
+  const why = `The cancellation of the ${name} has an authorisation, and the bank waits for another person (${authorizationStatus})`;
+  throw stillOpen(payment, why, {
+    ...{ what: 'cancellation', who: 'another person' },
+    ask: [
+      onlyAsking(payment),
+      [kind, 'cancel', flow, '--psu-id', 'ID'],
+    ],
   });
 }
 
@@ -313,6 +384,7 @@ async function refuseExecuted(
   throw new Psd2Error('bank_refused', `It is too late: the bank has executed the ${name}`, {
     hint: 'See it with:',
     next: [[kind, 'show', flow]],
+    isDeadEnd: true,
     flow,
     transactionId,
   });

@@ -3,7 +3,16 @@ import { nextOperationStep, type OperationStep } from '../../domain/next-step.ts
 import type { Operation, OperationEvent, OrderTarget } from '../../domain/operation.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
 import type { OperationPorts, Payment, Run } from '../ports.ts';
-import { authorise, awaitAuthorisation, feesRefused, giveUp } from './authorise.ts';
+import { isRefusal } from '../refusals.ts';
+import { isOnlyAStop, unlessOpen } from '../still-open.ts';
+import {
+  authorise,
+  awaitAuthorisation,
+  feesRefused,
+  giveUp,
+  noOtherAuthorisation,
+  noteLastWord,
+} from './authorise.ts';
 import { verify, verifyFurther } from './begin.ts';
 import { execute } from './execute.ts';
 import { askAfterEnd, askDebtor, awaitSettlement, endOfOperation, findOutcome } from './outcome.ts';
@@ -21,7 +30,7 @@ import { askAfterEnd, askDebtor, awaitSettlement, endOfOperation, findOutcome } 
  * @param until the steps before which it stops, after at least one step. For operators who go step by step
  * @returns the operation at its end: executed or settled
  * @throws Psd2Error for every other end. The journal then has the state. `outcome_unknown` if the bank does not say yet
- *   whether it was executed.
+ *   whether it was executed; `still_open` if somebody can still authorise it at the bank, whatever stopped psd2
  */
 export async function runOperation<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
@@ -34,7 +43,23 @@ export async function runOperation<Order extends OrderTarget>(
     ...{ open, calls },
     ports: sca ? { ...ports, bank: { ...ports.bank, sca } } : ports,
   };
-  await askAfterEnd(run);
+  try {
+    await askAfterEnd(run);
+    return await takeSteps(run, open, until);
+  } catch (error) {
+    if (isOnlyAStop(error)) await noteLastWord(run);
+    throw run.isBeginning && isRefusal(error)
+      ? await noOtherAuthorisation(run, error)
+      : unlessOpen(open.current, error);
+  }
+}
+
+async function takeSteps<Order extends OrderTarget>(
+  run: Run,
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  until: OperationStep[],
+): Promise<Operation<Order>> {
+  const { calls, ports } = run;
   for (let steps = 0; ; steps += 1) {
     const operation = open.current;
     const refusal = operation.state === 'verified' && ports.refusesCost?.(operation);

@@ -1,4 +1,5 @@
 import type { Decides, ResourceStatus, Sca, ScaProgress } from '../../bank/ports/customer.ts';
+import { isAuthorised } from '../../domain/authorisations.ts';
 import { because } from '../../domain/bank-reason.ts';
 import { endsUnpaid, type OrderTarget, type StepEvent, type Verification } from '../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../domain/transfer.ts';
@@ -57,8 +58,8 @@ export interface Looked {
   isSigned?: true;
   /** Somebody has authorised it, and others must. `ours`: the authorisation that psd2 began last. */
   partly?: 'ours is open' | 'ours is over';
-  /** Somebody has authorised it, and the bank says that this customer has refused. */
-  isRefusedHere?: true;
+  /** The authorisation that psd2 began last has failed, and the bank keeps the payment. */
+  isOverHere?: true;
 }
 
 async function lookOnce(
@@ -82,12 +83,15 @@ async function lookOnce(
   if (authorises === 'by call') return { found: whatHappened(status), awaitsCustomer: false };
   if (progress instanceof Psd2Error) {
     // The bank says what became of the payment, although it does not say how far the authorisation is.
-    const found = await linkedStatus(sca, operation, resourceId, { status, progress: null, isNoNews: false });
+    const said = { status, progress: null, isNoNews: false, isOverHere: false };
+    const found = await linkedStatus(sca, operation, resourceId, said);
     if (found.type === 'authorization' || status.became === 'ordered') throw progress;
     return { found, awaitsCustomer: false, ...unauthorised };
   }
   const isNoNews = progress === null && !inBasket && saysWhatItSaid(operation, status);
-  const found = await linkedStatus(sca, operation, resourceId, { status, progress, isNoNews });
+  const isOverHere = progress !== null && failsAlone(operation, progress, status);
+  const said = { status, progress, isNoNews, isOverHere };
+  const found = await linkedStatus(sca, operation, resourceId, said);
   // What is in a basket never ends because of this: the basket is authorised, and not the payment.
   const awaits = progress ? isGoingOn(progress) : status.awaitsSca === true;
   const awaitsCustomer = isNoNews ? operation.bulk === null && !operation.returned : awaits;
@@ -95,9 +99,17 @@ async function lookOnce(
   const isOver = progress
     ? progress.means === 'done' || progress.means === 'failed'
     : operation.authorisations.length <= 1;
-  const partly = status.isPartly && ({ partly: isOver ? 'ours is over' : 'ours is open' } as const);
-  const refused = status.isPartly && progress?.means === 'failed' && ({ isRefusedHere: true } as const);
-  return { found, awaitsCustomer, ...unauthorised, ...signed, ...partly, ...refused };
+  // As long as the code of this customer's page is missing, nobody has authorised it.
+  const isPartly = status.isPartly && progress?.means !== 'needs code';
+  const partly = isPartly && ({ partly: isOver ? 'ours is over' : 'ours is open' } as const);
+  const over = isOverHere && ({ isOverHere: true } as const);
+  return { found, awaitsCustomer, ...unauthorised, ...signed, ...partly, ...over };
+}
+
+/** Whether the authorisation has failed, and the bank keeps the payment. What others have authorised may be paid all the same. */
+function failsAlone(operation: Payment, { means }: ScaProgress, status: ResourceStatus): boolean {
+  if (means !== 'failed' || !status.isStanding || isDone(operation)) return false;
+  return status.became !== 'executed' || !operation.authorisations.some(isAuthorised);
 }
 
 /**
@@ -141,7 +153,12 @@ async function linkedStatus(
   sca: Sca,
   operation: Payment,
   resourceId: string,
-  { status, progress, isNoNews }: { status: ResourceStatus; progress: ScaProgress | null; isNoNews: boolean },
+  {
+    status,
+    progress,
+    isNoNews,
+    isOverHere,
+  }: { status: ResourceStatus; progress: ScaProgress | null; isNoNews: boolean; isOverHere: boolean },
 ): Promise<StepEvent> {
   const words = { transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null };
   // A bank may have checked a payment, for a later day too, before the customer has authorised it.
@@ -150,7 +167,8 @@ async function linkedStatus(
   if (status.isUnauthorised && progress?.means === 'done' && isInstant(operation.order))
     return { ...status.authorization, status: 'AUTHORIZED', bank: words };
   const isOrdered = status.became === 'ordered';
-  const happened = { ...(isOpen && isOrdered ? status.authorization : whatHappened(status)), bank: words };
+  const isUndecided = isOverHere || (isOpen && isOrdered);
+  const happened = { ...(isUndecided ? status.authorization : whatHappened(status)), bank: words };
   const hasFailed = progress?.means === 'failed';
   // The bank rejects what the customer has refused.
   if (hasFailed && status.became === 'failed' && !isDone(operation))

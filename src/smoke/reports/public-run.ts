@@ -12,7 +12,7 @@ const SAYS: Readonly<Record<string, string>> = {
   not_authorised: 'The customer did not authorise it',
   authorisation_expired: 'The customer did not authorise it in time',
   authorisation_timeout: 'The customer did not authorise it in time',
-  partly_authorised: 'Another person must authorise it, too',
+  still_open: 'Somebody can still authorise it at the bank',
   sca_required: 'The bank wants the customer to authenticate',
   bank_refused: 'The bank refused the request',
   bank_answer: "The bank's answer cannot be used",

@@ -21,7 +21,7 @@ const hears = (consent: Treatment[], authorisation: Treatment[] = []) => ({
 const GRANTED: Step = step(ASK, '0 confirmed');
 const READS: Step = step(['accounts', 'list', '--json', '--customer', 'REFERENCE'], '0');
 const READS_NOT: Step = { ...READS, ends: '4 not_logged_in' };
-const UNDECIDED: Step = step([...ASK, '--sca-timeout', '1'], '6 authorisation_timeout authorizing', {
+const UNDECIDED: Step = step([...ASK, '--sca-timeout', '1'], '13 still_open authorizing', {
   customer: 'stays away',
   says: '$ consent resume FLOW',
 });
@@ -88,7 +88,7 @@ const decisions = [
   at('the word of the bank is kept while the customer decides', [
     {
       ...{ ...UNDECIDED, ...hears(stays('partiallyAuthorised'), Array(20).fill(sca('finalised'))) },
-      ends: '6 partly_authorised authorizing',
+      ends: '13 still_open authorizing',
       says: /waits for another person \(partiallyAuthorised\)[\s\S]*\$ consent resume FLOW/,
       prints: { consentStatus: 'partiallyAuthorised' },
       ...ELSEWHERE,
@@ -164,7 +164,7 @@ const resumed = [
     {
       ...UNDECIDED,
       ...ELSEWHERE,
-      says: 'The bank calls it received. Continue with:\n$ consent resume FLOW',
+      says: /\(received\)[^]*The consent is not over: [^]*\$ consent resume FLOW\n\$ consent delete FLOW$/,
     },
     step(RESUME, '0 confirmed', { ...hears([is('valid')]), calls: 'consent' }),
   ]),

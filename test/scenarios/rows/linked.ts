@@ -212,14 +212,14 @@ const statuses = [
     'the customer refuses it, but somebody else has authorised it (PATC): nothing has ended, and its reference stays taken',
     0,
     [
-      step(PAY, '6 partly_authorised authorizing', { customer: 'refuses', meets: is('PATC') }),
+      step(PAY, '13 still_open authorizing', { customer: 'refuses', meets: is('PATC') }),
       again('2 duplicate_reference'),
       step(RESUME, '0 executed', { meets: is('ACSC') }),
     ],
   ),
   ...(
     [
-      ['PATC', '6 partly_authorised authorizing'],
+      ['PATC', '13 still_open authorizing'],
       ['WXYZ', '9 outcome_unknown unknown'],
     ] as const
   )
@@ -392,7 +392,7 @@ const STANDING = [
   ...['--frequency', 'Monthly', '--start', bankDay(untilWorkday() + 7)],
 ];
 const TAKEN_BACK = gets(204);
-const WAITS: Step = step(BRIEFLY, '6 authorisation_timeout authorizing', { customer: 'stays away' });
+const WAITS: Step = step(BRIEFLY, '13 still_open authorizing', { customer: 'stays away' });
 const UNKNOWN = rejected(404, 'RESOURCE_UNKNOWN');
 const FINALISED = Array<Treatment>(8).fill(saying({ scaStatus: 'finalised' }));
 type Cancels = [cancel: Treatment, status: Treatment[], ends: string, more?: Partial<Step>];

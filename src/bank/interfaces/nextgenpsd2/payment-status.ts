@@ -19,6 +19,8 @@ const CHECKED: readonly string[] = ['ACTC', 'ACCP', 'ACFC'];
 const ACCEPTED: readonly string[] = ['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'];
 /** Rejected or cancelled. */
 const ENDED: readonly string[] = ['RJCT', 'CANC'];
+/** The bank keeps it, and has not settled it: a failed authorisation ends nothing. */
+const STANDING: readonly string[] = [PARTLY_AUTHORISED, ...CHECKED, 'ACSP', 'ACWC', 'ACWP'];
 /** Of a bulk payment: everybody has authorised it, and the bank has rejected some of its entries. */
 const PART = 'PART';
 
@@ -66,6 +68,7 @@ export function resourceStatus(
     ...((isUnauthorised || status === PARTLY_AUTHORISED) && { awaitsSca: true }),
     ...(isUnauthorised && { isUnauthorised: true }),
     ...(status === PARTLY_AUTHORISED && { isPartly: true }),
+    ...(STANDING.includes(status) && !final.includes(status) && { isStanding: true }),
   };
 }
 

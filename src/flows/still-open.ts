@@ -1,0 +1,62 @@
+import { isOpenAtBank } from '../domain/flow-states.ts';
+import { type ErrorCode, endSentence, Psd2Error } from '../errors.ts';
+import type { Payment } from './ports.ts';
+import { saidBy, type Told } from './refusals.ts';
+
+// Exit code 13: psd2 has stopped, and somebody can still authorise at the bank what it stopped with.
+
+/** What the end of a command leaves open at the bank. */
+export interface LeftOpen {
+  /** Default: by the kind of the flow. */
+  what?: 'payment' | 'consent' | 'cancellation';
+  /** Who can still authorise it. Default: the customer. */
+  who?: string;
+  /** The commands that ask for it. Default: those that the error names, or `resume`. What ends it at the bank comes after them. */
+  ask?: string[][];
+}
+
+/**
+ * The error if somebody can still authorise what psd2 stopped with (docs/exit-codes.md, 13).
+ *
+ * @param why what stopped psd2. If the command is named that goes on with it, this error names it, too
+ */
+export function stillOpen(
+  { kind, flow, transactionId }: Told,
+  why: Psd2Error | string,
+  { what = kind === 'consent' ? 'consent' : 'payment', who = 'the customer', ask }: LeftOpen = {},
+): Psd2Error {
+  const { message, next: named = [] } = typeof why === 'string' ? { message: why } : why;
+  const end = [kind, kind === 'consent' ? 'delete' : 'cancel', flow];
+  const own = named.filter((words) => words[2] === flow && words.join(' ') !== end.join(' '));
+  const goesOn = typeof why === 'string' || !why.isDeadEnd;
+  const asks = own.length > 0 ? own : [goesOn ? [kind, 'resume', flow] : onlyAsking({ kind, flow })];
+  return new Psd2Error(
+    'still_open',
+    `${endSentence(message)} The ${what} is not over: ${who} can still authorise it`,
+    {
+      ...(typeof why !== 'string' && saidBy(why)),
+      ...{ flow, transactionId },
+      hint: 'Ask the bank what became of it, or end it there:',
+      next: [...(ask ?? asks), end],
+      ...(typeof why !== 'string' && { cause: why }),
+    },
+  );
+}
+
+/** The command that asks the bank, and begins no authorisation where there is such a command. */
+export function onlyAsking({ kind, flow }: Pick<Told, 'kind' | 'flow'>): string[] {
+  return [kind, kind === 'operation' ? 'resume' : 'status', flow];
+}
+
+/** These say more than that it is open, or something else: what the bank says, that nobody knows, Ctrl-C, another psd2 at work. */
+const SAY_MORE: readonly ErrorCode[] = ['still_open', 'outcome_unknown', 'interrupted', 'overtaken'];
+
+/** Whether an error says that psd2 stopped, and not what became of what it stopped with. */
+export function isOnlyAStop(error: unknown): error is Psd2Error {
+  return error instanceof Psd2Error && !SAY_MORE.includes(error.code);
+}
+
+/** The error of a payment that psd2 stopped with: whatever stopped it, a customer with the link can still authorise it. */
+export function unlessOpen(payment: Payment, error: unknown): unknown {
+  return isOnlyAStop(error) && isOpenAtBank(payment) ? stillOpen(payment, error) : error;
+}
