@@ -64,8 +64,9 @@ With --links, psd2 writes each customer's link as a line of JSON to the end of a
 nobody else may read it (mode 0600). PSD2_NOTIFY_LINK names a command that gets the line on its standard input. Run the batch again
 later: psd2 asks the bank for the customers' decisions, and executes what they authorised.
 
-Exit codes: 0 all are paid, or the bank has accepted them, and psd2 asks it again; 8 some are known not to be paid; 9 the outcome of some is not known, which counts more; 13 some
-are open, and somebody can still authorise them at the bank; 6 some await their customer, and nothing moves without psd2.
+Exit codes: 0 all are paid, or the bank has accepted them, and psd2 asks it again; 8 some are known not to be paid; 9 the outcome of
+some is not known, which counts more; 13 some are open: somebody can still authorise them at the bank; 6 the same where nothing moves
+without psd2.
 ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.ndjson', 'psd2 batch run 3f2a9c --yes --only 7 --only 9 --json')}`,
   },
   (command) =>

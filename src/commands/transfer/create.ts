@@ -38,8 +38,8 @@ A --reference is refused if an earlier transfer already used it, unless that tra
 different in the two. A reference stays reserved if its journal is missing. If a damaged journal does not show its reference, every
 --reference is refused.
 
-Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed, 9 the outcome is not known yet
-("psd2 transfer resume <flow>" finds out and never pays again).
+Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed, 9 the outcome is not known yet, 13 somebody
+can still authorise it at the bank ("psd2 transfer resume <flow>" finds out and never pays again).
 
 Examples:
   $ psd2 transfer --from 0012345678 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50
