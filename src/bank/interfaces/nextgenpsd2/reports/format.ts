@@ -3,14 +3,20 @@ import type { BankCall } from '../../../call/call.ts';
 import { type NextGenAnswer, type NextGenReading, readAnswer } from '../answer.ts';
 import type { Calls } from '../calls.ts';
 import type { BankDescription } from '../description/schema.ts';
-import { transactionsAnswer } from '../wire/accounts.ts';
+import { zoneOf } from '../description/zone.ts';
+import { type TransactionsAnswer, transactionsAnswerIn } from '../wire/accounts.ts';
 
 /** A format of account reports. */
 export type ReportFormat = BankDescription['accounts']['reports'][number];
 
-type Answered = ReturnType<(typeof transactionsAnswer)['parse']>;
-/** A list of transactions. `isPart`: whether a report says that more pages follow. Absent: it is JSON. */
-type ReportReading = NextGenReading<Answered> & { isPart?: boolean };
+/**
+ * A list of transactions. Of a report that is not JSON, `isPart` says whether more pages follow, and `contradictions` what its own
+ * figures say that its rows do not.
+ */
+export type ReportReading = NextGenReading<TransactionsAnswer> & {
+  isPart?: boolean;
+  contradictions?: readonly string[];
+};
 
 /** The media type of each format. That of JSON is the bank file's. */
 const ACCEPT = { camt: 'application/xml', mt940: 'text/plain' } as const;
@@ -55,21 +61,28 @@ export function lacksFormat(error: unknown): boolean {
 }
 
 /** Reads the document behind a link (`_links.download`), whatever its format is. */
-export function askForDocument(calls: Pick<Calls, 'bank'>, call: BankCall): Promise<ReportReading> {
+export function askForDocument(
+  calls: Pick<Calls, 'bank' | 'description'>,
+  call: BankCall,
+): Promise<ReportReading> {
   return askAnyReport(calls, { ...call, headers: { ...call.headers, accept: ANY } });
 }
 
 /** An answer counts by what it is, and not by what was asked for. */
-export async function askAnyReport({ bank }: Pick<Calls, 'bank'>, call: BankCall): Promise<ReportReading> {
+export async function askAnyReport(
+  { bank, description }: Pick<Calls, 'bank' | 'description'>,
+  call: BankCall,
+): Promise<ReportReading> {
+  const zone = zoneOf(description);
   const read = await bank.ask(call, (answer) => {
     const format = answer.said.meaning === null ? formatOf(answer) : 'json';
-    if (format === 'json') return readAnswer(answer, transactionsAnswer);
+    if (format === 'json') return readAnswer(answer, transactionsAnswerIn(zone));
     return { answer, format, notices: [] };
   });
   if (!('format' in read)) return read;
   // Most banks have JSON.
   const { readReport } = await import('./read-report.ts');
-  return readReport(read.answer, read.format);
+  return readReport(read.answer, read.format, zone);
 }
 
 function formatOf({ said, headers, body }: NextGenAnswer): ReportFormat {
@@ -83,6 +96,7 @@ function formatOf({ said, headers, body }: NextGenAnswer): ReportFormat {
   if (/^<(?:\?xml|(?:\w+:)?Document\b)/.test(start) && !/<html|<!doctype html/i.test(start)) return 'camt';
   if (
     /^(?:\{1:|:20:|:2\d[A-Z]?:)/.test(start) ||
+    /^:20:.*$[^]*^:2[58][A-Z]?:/m.test(start) ||
     (/^text\/plain/i.test(type) && /^:\d\d[A-Z]?:/m.test(start))
   )
     return 'mt940';
