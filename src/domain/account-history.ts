@@ -20,6 +20,24 @@ export interface Booking extends TransactionFacts {
   feeCharge: boolean | null;
 }
 
+/** A booked transaction in another currency than its account's. */
+export interface ForeignBooking extends Booking {
+  currency: string;
+}
+
+/** Separates bookings by whether they are in the account's currency. @returns the others of a range, oldest first */
+export function byCurrency(
+  bookings: readonly ForeignBooking[],
+  currency: string,
+  { from, to }: { from: IsoDate | undefined; to: IsoDate },
+): { own: Booking[]; foreign: ForeignBooking[] } {
+  const own = bookings.flatMap(({ currency: of, ...booking }) => (of === currency ? [booking] : []));
+  const foreign = bookings.filter(
+    ({ currency: of, day }) => of !== currency && day <= to && day >= (from ?? day),
+  );
+  return { own, foreign: foreign.toReversed().sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0)) };
+}
+
 /** The history of an account from one day to another, both included. */
 export interface AccountHistory {
   from: IsoDate;

@@ -7,7 +7,7 @@ import {
   TEXT_FACTS,
 } from '../domain/transaction-facts.ts';
 import { writeCsv } from '../terminal/output/csv.ts';
-import type { Statement } from './statement.ts';
+import { allBookings, type Statement } from './statement.ts';
 
 const COLUMNS = [
   ...['id', 'productId', 'bookingDate', 'valueDate', 'amount', 'currency', 'description', 'details', 'code'],
@@ -19,13 +19,13 @@ const COLUMNS = [
  * a part of it after a separator, as a formula, an apostrophe precedes the formula.
  */
 export function writeCsvStatement(statement: Statement): string {
-  const rows = statement.history.bookings.map(({ id, day, valueDate, amount, feeCharge, ...booking }) => ({
+  const rows = allBookings(statement).map(({ id, day, valueDate, amount, feeCharge, ...booking }) => ({
     id,
     productId: harmless(statement.productId),
     bookingDate: day,
     valueDate,
     amount: normalDecimal(amount),
-    currency: harmless(statement.currency),
+    currency: harmless(booking.currency ?? statement.currency),
     description: harmless(booking.description),
     details: harmless(booking.details),
     code: harmless(booking.code),

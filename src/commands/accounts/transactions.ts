@@ -4,7 +4,7 @@ import { bankDay, type DayRange, type IsoDate, parseRange } from '../../domain/c
 import { normalDecimal } from '../../domain/decimal.ts';
 import { FACT_NAMES, type Fact, TRANSACTION_FACTS } from '../../domain/transaction-facts.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isWithin, notComplete, RangeWatch } from '../../flows/reading/range.ts';
+import { contradicts, isWithin, notComplete, RangeWatch } from '../../flows/reading/range.ts';
 import { collectTransactions, streamTransactions } from '../../flows/reading/transaction-reading.ts';
 import {
   day,
@@ -164,6 +164,7 @@ async function listTransactions(
     nothingIn(from, to),
   );
   if (watch.certainFrom !== undefined) throw notComplete(productId, watch.certainFrom);
+  if (watch.contradictions.size > 0) throw contradicts(productId, watch.contradictions);
 }
 
 /** The rows of the days that were asked for, whatever the bank gives. */

@@ -110,7 +110,8 @@ async function* pagesOfRun(
     const report = reportOf(answer, lists, query);
     const next = ways.after(answer, report, call);
     if (next === null && answer.isPart) throw cut(query);
-    const page: TransactionPage = {};
+    const { contradictions = [] } = answer;
+    const page: TransactionPage = contradictions.length > 0 ? { contradictions } : {};
     for (const list of lists) {
       const before = index;
       const rows = (report[list] ?? []).map((row, at) => {

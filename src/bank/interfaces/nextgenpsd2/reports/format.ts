@@ -1,22 +1,14 @@
 import { Psd2Error } from '../../../../errors.ts';
 import type { BankCall } from '../../../call/call.ts';
-import { type NextGenAnswer, type NextGenReading, readAnswer } from '../answer.ts';
+import { type NextGenAnswer, readAnswer } from '../answer.ts';
 import type { Calls } from '../calls.ts';
 import type { BankDescription } from '../description/schema.ts';
-import { zoneOf } from '../description/zone.ts';
-import { type TransactionsAnswer, transactionsAnswerIn } from '../wire/accounts.ts';
+import { transactionsAnswerIn } from '../wire/accounts.ts';
+import { zoneOf } from '../zone.ts';
+import type { ReportReading } from './report.ts';
 
 /** A format of account reports. */
 export type ReportFormat = BankDescription['accounts']['reports'][number];
-
-/**
- * A list of transactions. Of a report that is not JSON, `isPart` says whether more pages follow, and `contradictions` what its own
- * figures say that its rows do not.
- */
-export type ReportReading = NextGenReading<TransactionsAnswer> & {
-  isPart?: boolean;
-  contradictions?: readonly string[];
-};
 
 /** The media type of each format. That of JSON is the bank file's. */
 const ACCEPT = { camt: 'application/xml', mt940: 'text/plain' } as const;
@@ -91,12 +83,13 @@ function formatOf({ said, headers, body }: NextGenAnswer): ReportFormat {
   const start = body
     .subarray(0, 1000)
     .toString('latin1')
+    .replace('\u0001', '')
     .replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
   // A gateway's page is not a report.
   if (/^<(?:\?xml|(?:\w+:)?Document\b)/.test(start) && !/<html|<!doctype html/i.test(start)) return 'camt';
   if (
     /^(?:\{1:|:20:|:2\d[A-Z]?:)/.test(start) ||
-    /^:20:.*$[^]*^:2[58][A-Z]?:/m.test(start) ||
+    /^:20:.*$[\s\S]*^:2[58][A-Z]?:/m.test(start) ||
     (/^text\/plain/i.test(type) && /^:\d\d[A-Z]?:/m.test(start))
   )
     return 'mt940';

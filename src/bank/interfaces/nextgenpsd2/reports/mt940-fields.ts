@@ -26,6 +26,8 @@ const ANY = /^:([0-9A-Z]{2,4}):(.*)$/s;
  */
 export function* fieldsOf(text: string, refuse: (what: string, line: number) => never): Generator<Field> {
   let field: Field | undefined;
+  /** The lines since one that is `-`: it ends a message, or is part of a text. */
+  let dashed: string[] = [];
   /** Where text stands that is a frame if a message begins or none follows. */
   let frame: number | undefined;
   let isFramed = /^:20:/m.test(text);
@@ -39,16 +41,20 @@ export function* fieldsOf(text: string, refuse: (what: string, line: number) => 
     if (isFrame(content) || tag === '940' || tag === '942') {
       if (field) yield field;
       field = undefined;
+      dashed = [];
     } else if (tag !== undefined && !goesOn(field, content, tag)) {
       if (frame !== undefined && tag !== '20') refuse('The text is not part of a field', frame);
       frame = undefined;
+      if (field && dashed.length > 1 && tag !== '20') field.lines.push(...dashed);
+      dashed = [];
       if (field) yield field;
       field = { tag, lines: [value], line };
-    } else if (content.trim() !== '') {
-      if (!field) frame ??= line;
-      else if (field.lines.length === MAX_LINES) refuse(`A field has more than ${MAX_LINES} lines`, line);
-      else field.lines.push(content);
-    }
+    } else if (content.trim() === '') continue;
+    else if (!field) frame ??= line;
+    else if (content === '-' || dashed.length > 0) dashed.push(content);
+    else field.lines.push(content);
+    if ((field?.lines.length ?? 0) + dashed.length > MAX_LINES)
+      refuse(`A field has more than ${MAX_LINES} lines`, line);
   }
   if (field) yield field;
 }
@@ -73,9 +79,9 @@ function* linesOf(text: string): Generator<{ content: string; line: number }> {
   }
 }
 
-/** `-`, `-}{1:…`, `{4:`. */
+/** `-}{1:…`, `}`, `{4:`. */
 function isFrame(content: string): boolean {
-  return content === '-' || content.startsWith('-}') || content.startsWith('{');
+  return /^(?:-?\}|\{)/.test(content);
 }
 
 /** Whether a line of `:86:` goes on in one that only looks like a tag: it was full, or a time was broken (`T16`, `:26:37`). */

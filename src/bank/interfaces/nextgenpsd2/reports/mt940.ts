@@ -84,7 +84,7 @@ function ibanIn(account: string): string | undefined {
 }
 
 /** A balance: `C210330EUR1000,00`. */
-const BALANCE = /^([CD])\d{6}([A-Z]{3})\s*(\d{0,15},?\d{0,6})\s*$/;
+const BALANCE = /^([CD])\d{6}([A-Z]{3})?\s*(\d{0,18},?\d{0,6})\s*$/;
 
 /** One message: the fields of a statement or an interim report. */
 class Statement {
@@ -113,7 +113,7 @@ class Statement {
     const { tag, lines, line } = field;
     const [value = ''] = lines;
     this.#line = line;
-    if (tag === '25' || tag === '25P') this.account = compactIban(value);
+    if (tag === '25' || tag === '25P') this.#name(compactIban(value));
     else if (tag === '60F' || tag === '60M') this.#open(value);
     else if (tag === '62F' || tag === '62M') this.#close(tag, value);
     else if (tag === '34F') this.#limit(value);
@@ -123,6 +123,12 @@ class Statement {
     else if (tag === '86' && (this.#lastTag === '61' || this.#lastTag === '86'))
       this.#entries.at(-1)?.information.push(...lines);
     if (tag !== 'NS') this.#lastTag = tag;
+  }
+
+  #name(account: string): void {
+    if (this.account !== undefined && this.account !== account)
+      this.#refuse('The statement names two accounts');
+    this.account = account;
   }
 
   #open(value: string): void {
@@ -136,7 +142,8 @@ class Statement {
   }
 
   #balanceIn(value: string, which: string): Money {
-    const [, mark, currency, digits = ''] = BALANCE.exec(value) ?? [];
+    // A closing balance without a currency has that of the opening one.
+    const [, mark, currency = this.currency, digits = ''] = BALANCE.exec(value) ?? [];
     const amount = decimalIn(`${mark === 'D' ? '-' : ''}${decimalOf(digits)}`);
     return currency === undefined || amount === null
       ? this.#refuse(`The ${which} balance has no currency, or no amount`)
@@ -177,7 +184,7 @@ class Statement {
  * references. A kind of two letters has a blank after it.
  */
 const ENTRY =
-  /^(\d{6})(\d{4}|\s{4})?\s*(RC|RD|EC|ED|C|D)([A-Z])?\s*(\d{1,15}(?:,\d{0,6})?|,\d{1,6})\s*([NFS](?:[A-Z0-9]{3}|[A-Z0-9]{2}(?:\s|$)|\s{3}))(.*?)(?:\/\/(.*))?$/;
+  /^(\d{6})(\d{4}|\s{4})?\s*(RC|RD|EC|ED|C|D)([A-Z])?\s*(\d{1,18}(?:,\d{0,6})?|,\d{1,6})\s*([A-Z](?:[A-Z0-9]{3}|[A-Z0-9]{2}(?:\s|$)|\s{3}))(.*?)(?:\/\/(.*))?$/;
 
 /** What stands for the reference that is in `:86:`, and for none. */
 const NO_REFERENCE = /^(?:NONREF|[A-Z]REF\+?|MARF)$/;

@@ -3,8 +3,8 @@ import { textOf } from '../../../call/charset.ts';
 import { type NextGenAnswer, nameOf } from '../answer.ts';
 import { transactionsAnswerIn } from '../wire/accounts.ts';
 import { readCamt } from './camt.ts';
-import type { ReportReading } from './format.ts';
 import { readMt940 } from './mt940.ts';
+import type { ReportReading } from './report.ts';
 
 /**
  * Reads an account report that is not JSON to what the standard's JSON would have.

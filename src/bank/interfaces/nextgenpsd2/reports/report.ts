@@ -1,5 +1,7 @@
 import type { IsoDate } from '../../../../domain/calendar.ts';
 import { dayIn, decimalIn } from '../../../../domain/odd-values.ts';
+import type { NextGenReading } from '../answer.ts';
+import type { TransactionsAnswer } from '../wire/accounts.ts';
 
 /**
  * What a report has, in the words of the standard's JSON: one schema reads the rows of all formats. What a format lacks is absent.
@@ -13,6 +15,15 @@ export interface AccountReport {
   /** What its own balances and sums say that its rows do not lead to: sentences with both figures. */
   contradictions?: readonly string[];
 }
+
+/**
+ * A list of transactions. Of a report that is not JSON, `isPart` says whether more pages follow, and `contradictions` what its own
+ * figures say that its rows do not.
+ */
+export type ReportReading = NextGenReading<TransactionsAnswer> & {
+  isPart?: boolean;
+  contradictions?: readonly string[];
+};
 
 /** A row in the standard's words. */
 export interface ReportRow {

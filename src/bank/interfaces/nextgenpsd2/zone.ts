@@ -1,5 +1,5 @@
-import { ROME } from '../../../../domain/calendar.ts';
-import type { BankDescription } from './schema.ts';
+import { ROME } from '../../../domain/calendar.ts';
+import type { BankDescription } from './description/schema.ts';
 
 /** The zones of the capitals of the countries with the standard whose clocks are not those of Rome. */
 const CAPITALS: Readonly<Record<string, string>> = {
