@@ -51,7 +51,7 @@ async function read(
     PRODUCT,
     { from: undefined, to: undefined, ...range },
   );
-  return { ...statement.history, reads };
+  return { ...statement.history, foreign: statement.foreign, reads };
 }
 
 it('if the balance changes while psd2 reads a statement, it reads again, so that both are of one moment', async () => {
@@ -61,6 +61,14 @@ it('if the balance changes while psd2 reads a statement, it reads again, so that
   });
   expect(await read(rows, ['5.00', '4.00', '3.00', '3.00'])).toMatchObject({ reads: 3, closing: '3.00' });
   await expect(read(rows, ['5.00', '4.00', '3.00', '2.00'])).rejects.toMatchObject({ code: 'list_changed' });
+});
+
+it('a row in another currency is beside the history, in which it does not count', async () => {
+  const rows = [booked('2026-11-20', '-1.00', 'USD'), booked('2026-11-19', '-2.00')];
+  expect(await read(rows, ['9.00'])).toMatchObject({
+    ...{ opening: '11.00', closing: '9.00' },
+    foreign: [{ day: '2026-11-20', amount: '-1.00', currency: 'USD' }],
+  });
 });
 
 it.each([['has the impossible date 0001-01-01', booked('0001-01-01', '-1.00')]])(
