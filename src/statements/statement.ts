@@ -1,4 +1,4 @@
-import type { AccountHistory, Booking, ForeignBooking } from '../domain/account-history.ts';
+import { type AccountHistory, type Booking, byDay, type ForeignBooking } from '../domain/account-history.ts';
 import type { IsoDate } from '../domain/calendar.ts';
 
 /** An account and its history, as input for an export. */
@@ -28,7 +28,7 @@ export interface Statement {
 /** All bookings in any currency, oldest first. One without a currency is in the account's. */
 export function allBookings({ history, foreign }: Statement): (Booking & Partial<ForeignBooking>)[] {
   if (foreign.length === 0) return history.bookings;
-  return [...history.bookings, ...foreign].sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
+  return [...history.bookings, ...foreign].sort(byDay);
 }
 
 /** What a document with one currency leaves out, as a sentence. Null: nothing. */

@@ -187,7 +187,7 @@ describe('MT940', () => {
       '37040044532013000',
       '0532013000',
       '100/5320130',
-      '4711-12',
+      'KONTO-1',
     ].map((own): [string, string, object] => [
       `${own}, which is no other account`,
       lines(plain, 'x').replace(/:25:.*/, `:25:${own}`),
