@@ -20,6 +20,29 @@ export interface Booking extends TransactionFacts {
   feeCharge: boolean | null;
 }
 
+/** A booked transaction in another currency than its account's. */
+export interface ForeignBooking extends Booking {
+  currency: string;
+}
+
+/** The order of bookings, the oldest first. */
+export function byDay(a: Pick<Booking, 'day'>, b: Pick<Booking, 'day'>): number {
+  return a.day < b.day ? -1 : a.day > b.day ? 1 : 0;
+}
+
+/** Separates bookings by whether they are in the account's currency. @returns the others of a range, oldest first */
+export function byCurrency(
+  bookings: readonly ForeignBooking[],
+  currency: string,
+  { from, to }: { from: IsoDate | undefined; to: IsoDate },
+): { own: Booking[]; foreign: ForeignBooking[] } {
+  const own = bookings.flatMap(({ currency: of, ...booking }) => (of === currency ? [booking] : []));
+  const foreign = bookings.filter(
+    ({ currency: of, day }) => of !== currency && day <= to && day >= (from ?? day),
+  );
+  return { own, foreign: foreign.toReversed().sort(byDay) };
+}
+
 /** The history of an account from one day to another, both included. */
 export interface AccountHistory {
   from: IsoDate;
@@ -52,7 +75,7 @@ export function accountHistory(
 ): AccountHistory {
   const within = bookings.filter(({ day }) => day <= to && day >= (from ?? day)).toReversed();
   // The sort is stable, so bookings of one day keep the bank's order.
-  within.sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
+  within.sort(byDay);
   const first = from ?? within[0]?.day ?? to;
   const later = bookings.filter(({ day }) => day > to && day <= (balanceDay ?? day));
   const since = bookings.filter(({ day }) => day <= to && day > (balanceDay ?? day));

@@ -73,11 +73,14 @@ export function parseRange(options: { from?: string | undefined; to?: string | u
   return { from, to };
 }
 
-// The bank's clock shows the time of Italy.
+// The bank's clock shows the time of Italy, unless its description says another.
 
-/** The calendar day of `instant` at the bank. */
-export function bankDay(instant: Date): IsoDate {
-  const day = wallClock(instant, offsetAt(instant)).slice(0, 10);
+/** The zone of a bank that says none. */
+export const ROME = 'Europe/Rome';
+
+/** The calendar day of `instant` at the bank. @param zone of the bank, as IANA names it */
+export function bankDay(instant: Date, zone = ROME): IsoDate {
+  const day = zone === ROME ? wallClock(instant, offsetAt(instant)).slice(0, 10) : dayInTables(instant, zone);
   if (!isIsoDate(day)) throw new RangeError(`No calendar day for ${instant.toISOString()}`);
   return day;
 }
@@ -134,10 +137,21 @@ function changeOfClocks(year: number, month: number): number {
 let offsetFormat: Intl.DateTimeFormat | undefined;
 
 function offsetInTables(instant: Date): number {
-  offsetFormat ??= new Intl.DateTimeFormat('en-US', { timeZone: 'Europe/Rome', timeZoneName: 'longOffset' });
+  offsetFormat ??= new Intl.DateTimeFormat('en-US', { timeZone: ROME, timeZoneName: 'longOffset' });
   const name = offsetFormat.formatToParts(instant).find((part) => part.type === 'timeZoneName')?.value ?? '';
   // Whole hours since 1893.
   return Number(/\+(\d+):/.exec(name)?.[1] ?? 0) * HOUR_MS;
+}
+
+const dayFormats = new Map<string, Intl.DateTimeFormat>();
+
+function dayInTables(instant: Date, zone: string): string {
+  const format =
+    dayFormats.get(zone) ??
+    new Intl.DateTimeFormat('en-US', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' });
+  dayFormats.set(zone, format);
+  const [month = '', day = '', year = ''] = format.format(instant).split('/');
+  return `${year.padStart(4, '0')}-${month}-${day}`;
 }
 
 function writeOffset(offset: number): string {

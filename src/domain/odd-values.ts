@@ -1,4 +1,4 @@
-import { addDays, bankDay, type IsoDate, isIsoDate } from './calendar.ts';
+import { addDays, bankDay, type IsoDate, isIsoDate, ROME } from './calendar.ts';
 import { type Decimal, isDecimal } from './decimal.ts';
 import { compactIban } from './order/sepa-text.ts';
 
@@ -14,15 +14,14 @@ export function textOf(value: unknown): string | undefined {
 const LONGEST_DECIMAL = 64;
 
 /**
- * An exact decimal. Null for what is none. A comma before one or two digits can only be a decimal point, and one of two kinds of marks
- * can only separate thousands.
+ * An exact decimal in its one spelling: no plus sign, no zeros before it, digits on both sides of the point. Null for what is none. A
+ * comma before one or two digits can only be a decimal point, and one of two kinds of marks can only separate thousands.
  */
 export function decimalIn(value: unknown): Decimal | null {
   const text = textOf(value) ?? '';
   if (text.length > LONGEST_DECIMAL) return null;
   // Nearly all are: an answer may have a million rows.
-  // Amounts that psd2 prints have no plus sign.
-  if (isDecimal(text) && !text.startsWith('+')) return text;
+  if (/^-?(?:[1-9]\d*|0)(?:\.\d+)?$/.test(text) && isDecimal(text)) return text;
   const plain = text
     .trim()
     .replace(/^[+\u2212]/, (sign) => (sign === '+' ? '' : '-'))
@@ -30,7 +29,10 @@ export function decimalIn(value: unknown): Decimal | null {
     .replace(/^-?\d{1,3}(?:([.,'\u2019\s])\d{3})(?:\1\d{3})*(?!\1)[.,]\d{1,2}$/, (all) =>
       all.replace(/[.,'\u2019\s](?=\d{3})/g, ''),
     )
-    .replace(/^(-?\d+),(\d{1,2})$/, '$1.$2');
+    .replace(/^(-?\d*),(\d{1,2})$/, '$1.$2')
+    .replace(/^(-?\d+)[.,]$/, '$1')
+    .replace(/^(-?)\./, '$10.')
+    .replace(/^(-?)0+(?=\d)/, '$1');
   return isDecimal(plain) ? plain : null;
 }
 
@@ -41,38 +43,47 @@ export function plainIban(text: string): string {
 }
 
 /**
- * The day of a date or a time. With or without a zone it is the day that stands there: but a time that is midnight at the bank, in
- * another zone, begins the bank's day. Null if it is missing.
+ * The day of a date or a time. With an offset or without a zone it is the day that stands there; a time in UTC (`Z`) is turned to the
+ * bank's day. Null if it is missing.
+ *
+ * @param zone of the bank, as IANA names it
  */
-export function dayIn(value: unknown): IsoDate | null | 'unreadable' {
+export function dayIn(value: unknown, zone = ROME): IsoDate | null | 'unreadable' {
   if (value === undefined || value === null) return null;
   const text = textOf(value)?.trim();
+  if (text === undefined) return 'unreadable';
   if (text === '') return null;
-  const known = text === undefined ? undefined : days.get(text);
-  if (known !== undefined) return known;
-  const found = (text !== undefined && dayOf(text)) || 'unreadable';
+  const days = daysIn(zone);
+  const read = days.get(text);
+  if (read !== undefined) return read;
+  const day = dayOf(text, zone) ?? 'unreadable';
   if (days.size >= MOST_DAYS) days.clear();
-  if (text !== undefined && text.length <= 40) days.set(text, found);
-  return found;
+  if (text.length <= 40) days.set(text, day);
+  return day;
 }
 
-/** A cache: the rows of all accounts share the same few days. */
-const days = new Map<string, IsoDate | 'unreadable'>();
+type Days = Map<string, IsoDate | 'unreadable'>;
+/** A cache for each zone: the rows of all accounts share the same few days. */
+const daysOfZones = new Map<string, Days>();
 const MOST_DAYS = 2000;
 
-const ZONE = String.raw`(?:Z|[+-]\d{2}:?\d{2})?`;
-const DAY = new RegExp(
-  String.raw`^(\d{4})-?(\d{2})-?(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)?\s?${ZONE}$`,
-  'i',
-);
+function daysIn(zone: string): Days {
+  const days = daysOfZones.get(zone) ?? new Map();
+  daysOfZones.set(zone, days);
+  return days;
+}
 
-function dayOf(text: string): IsoDate | null {
-  const [, year, month, date] = DAY.exec(text) ?? [];
+const DAY =
+  /^(\d{4})-?(\d{2})-?(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?$/i;
+
+function dayOf(text: string, zone: string): IsoDate | null {
+  const [, year, month, date, clock, offset] = DAY.exec(text) ?? [];
   if (year === undefined || month === undefined || date === undefined) return null;
-  const began = /[Tt ]/.test(text) && !text.includes('T00:00') ? midnightIn(text) : null;
-  if (began !== null) return began;
   const written = `${year}-${month}-${date}`;
-  if (isIsoDate(written)) return written;
+  if (isIsoDate(written)) {
+    const time = clock !== undefined && /z/i.test(offset ?? '') ? new Date(`${written}T${clock}Z`) : null;
+    return time && !Number.isNaN(time.getTime()) ? bankDay(time, zone) : written;
+  }
   // In the calendar of German banks every month has 30 days.
   const isLastOfFebruary = month === '02' && ['29', '30'].includes(date);
   const last = `${year}-02-28`;
@@ -82,14 +93,6 @@ function dayOf(text: string): IsoDate | null {
 function lastOfFebruary(last: IsoDate): IsoDate {
   const next = addDays(last, 1);
   return next.endsWith('-29') ? next : last;
-}
-
-/** The day that begins at the bank at this time. Null: none does, or the time has no zone. */
-function midnightIn(text: string): IsoDate | null {
-  const time = new Date(instantIn(text) ?? Number.NaN);
-  if (Number.isNaN(time.getTime())) return null;
-  const today = bankDay(time);
-  return bankDay(new Date(time.getTime() - 1)) < today ? today : null;
 }
 
 /** The first item with each id, because some banks list an account twice. An item without an id stays. */

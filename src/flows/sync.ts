@@ -6,7 +6,14 @@ import { MOVED_DAYS } from '../domain/same-rows.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
 import type { Appended, BookedRows, Progress, SyncTarget } from '../store/ports/sync.ts';
 import { BalanceAudit, type DayBalance } from './balance-audit.ts';
-import { notComplete, OUTSIDE_DAYS, RangeWatch, type WatchedList, withOlder } from './reading/range.ts';
+import {
+  contradicts,
+  notComplete,
+  OUTSIDE_DAYS,
+  RangeWatch,
+  type WatchedList,
+  withOlder,
+} from './reading/range.ts';
 import {
   type BookedTransaction,
   fetchAfter,
@@ -169,12 +176,16 @@ async function syncAccount(
   if (!('reason' in balance)) balances.push(balance);
   const currency = currencyOf(account, balance.accountBalance);
   const ofAccount = { ...query, productId, currency, balance, readBalance };
-  const { added, pending, check } = await syncTransactions({ calls, to, query: ofAccount, clock });
+  const { added, pending, check, contradictions } = await syncTransactions({
+    ...{ calls, to, query: ofAccount, clock },
+  });
   if ('reason' in balance) balances.push(balance);
   synced.newTransactions += added;
   synced.pending += pending;
   synced.checks.push(check);
   if (!check.complete) synced.failures.push({ productId, error: notComplete(productId, check.certainFrom) });
+  if (contradictions.size > 0)
+    synced.failures.push({ productId, error: contradicts(productId, contradictions) });
 }
 
 /** Notes the error of one account. @returns false: it ends the sync of the customer */
@@ -263,7 +274,7 @@ interface AccountQuery extends RowsQuery {
 /** Syncs the rows of one account, step by step. @throws Psd2Error if they cannot be read or stored */
 async function syncTransactions(
   means: Means<AccountQuery>,
-): Promise<{ added: number; pending: number; check: AccountCheck }> {
+): Promise<{ added: number; pending: number; check: AccountCheck; contradictions: ReadonlySet<string> }> {
   const { to, query } = means;
   const { productId, since } = query;
   const begun = { ...means.clock };
@@ -274,7 +285,7 @@ async function syncTransactions(
   to.replace(`pending/${productId}`, pending);
   const balance = await sync.compareBalance();
   const check = await sync.end(balance);
-  return { added: sync.added, pending: pending.length, check };
+  return { added: sync.added, pending: pending.length, check, contradictions: sync.contradictions };
 }
 
 /** What a sync of an account has to read, after what was read before. */
@@ -328,6 +339,8 @@ class AccountSync {
   readonly #of: RowsOf;
   readonly #audit: BalanceAudit;
   readonly #check: AccountCheck;
+  /** What the bank's own statements say that their rows do not. */
+  readonly contradictions = new Set<string>();
   #added = 0;
   /** Rows of any day are recognised. */
   #hasAll: boolean;
@@ -431,6 +444,7 @@ class AccountSync {
   /** Reads days, and appends what is missing. @param last undefined: up to now */
   async #read(from: IsoDate, last: IsoDate | undefined, max: number) {
     const window = await this.#fetch(from, last, max);
+    for (const each of window.contradictions) this.contradictions.add(each);
     const { certainFrom: certain } = window;
     const booked = namedOldestFirst(this.#of, window.rows);
     const pending = window.rows.filter((row) => row.status === 'pending');
@@ -611,6 +625,8 @@ interface Window extends WatchedList {
   /** The last day. Undefined: now. */
   to: IsoDate | undefined;
   days: number;
+  /** What the bank's own statements say that their rows do not. */
+  contradictions: ReadonlySet<string>;
 }
 
 /**
@@ -637,9 +653,9 @@ async function fetchWindow(calls: Accounts, query: WindowQuery, max: number): Pr
     }
     if (rows && daysOfTooMany === undefined) {
       const watch = new RangeWatch({ ...query, to }).add(rows, readings);
-      const { certainFrom } = watch;
+      const { certainFrom, contradictions } = watch;
       const cutAt = calls.identifiesRows && watch.cutAt;
-      return { rows, to, days: daysFrom(query.from, end), certainFrom, cutAt };
+      return { rows, to, days: daysFrom(query.from, end), certainFrom, cutAt, contradictions };
     }
     // Half of these days is a safe number.
     days = Math.max(1, Math.floor(Math.min(daysOfTooMany ?? days, days) / 2));

@@ -3,7 +3,7 @@ import Big from 'big.js';
 import { type Booking, sumOf, written } from '../domain/account-history.ts';
 import { bankLocalTime, type IsoDate } from '../domain/calendar.ts';
 import type { Decimal } from '../domain/decimal.ts';
-import type { Statement } from './statement.ts';
+import { allBookings, type Statement } from './statement.ts';
 import { cut, element, escaped } from './xml.ts';
 
 /** The product codes of cards. A card has the IBAN of the account it is charged to, so the IBAN does not identify it. */
@@ -37,7 +37,9 @@ export function writeCamt053Statement(
 ${writeBalance('OPBD', opening, from, currency)}
 ${writeBalance('CLBD', closing, to, currency)}
 ${writeSummary(bookings)}
-${bookings.map((entry) => writeEntry(entry, currency)).join('')}</Stmt>
+${allBookings(statement)
+  .map((entry) => writeEntry(entry, entry.currency ?? currency))
+  .join('')}</Stmt>
 </BkToCstmrStmt>
 </Document>
 `;
@@ -63,20 +65,41 @@ function writeSummary(entries: Booking[]): string {
 }
 
 function writeEntry(entry: Booking, currency: string): string {
-  const { id, day, valueDate, amount, description, details } = entry;
+  const { id, day, valueDate, amount } = entry;
   return `<Ntry><NtryRef>${id}</NtryRef>${writeAmount(amount, currency)}<Sts><Cd>BOOK</Cd></Sts>
 <BookgDt><Dt>${day}</Dt></BookgDt>${valueDate === null ? '' : `<ValDt><Dt>${valueDate}</Dt></ValDt>`}
 <AcctSvcrRef>${id}</AcctSvcrRef>
 <BkTxCd>${writeCode(entry)}</BkTxCd>
-<NtryDtls><TxDtls><Refs><AcctSvcrRef>${id}</AcctSvcrRef>${writeReferences(entry)}</Refs>${writeAmount(amount, currency)}${[
-    writeExchange(entry, currency),
-    writeFee(entry, currency),
-    parent('RltdPties', writeParties(entry)),
-    writePurpose(entry),
-    parent('RmtInf', writeRemittance(entry)),
-  ].join('')}</TxDtls></NtryDtls>
-${element('AddtlNtryInf', cut([description, details].join(' '), 500))}</Ntry>
+<NtryDtls>${paymentsOf(entry)
+    .map((payment) => writePayment(payment, currency))
+    .join('')}</NtryDtls>
+${element('AddtlNtryInf', cut(wordsOf(entry).join(' '), 500))}</Ntry>
 `;
+}
+
+/** The payments of a batch, if the bank gives them with their amounts, else the entry itself. */
+function paymentsOf(entry: Booking): Booking[] {
+  const { entryDetails, ...whole } = entry;
+  const { id, day, valueDate, code, customerReference } = whole;
+  const payments = (entryDetails ?? []).flatMap(({ amount, currency: _, ...said }): Booking[] => {
+    if (amount === undefined) return [];
+    const texts = { description: said.counterpartyName ?? '', details: said.remittance ?? '' };
+    const same = { id, day, valueDate, code, transferReference: null, feeCharge: null, customerReference };
+    return [{ ...same, ...texts, amount, ...said }];
+  });
+  return payments.length > 0 && payments.length === entryDetails?.length ? payments : [whole];
+}
+
+function writePayment(payment: Booking, currency: string): string {
+  const { id, amount } = payment;
+  return `<TxDtls><Refs><AcctSvcrRef>${id}</AcctSvcrRef>${writeReferences(payment)}</Refs>${writeAmount(amount, currency)}${[
+    writeExchange(payment, currency),
+    writeFee(payment, currency),
+    parent('RltdPties', writeParties(payment)),
+    writePurpose(payment),
+    parent('RmtInf', writeRemittance(payment)),
+    parent('RtrInf', writeReturn(payment)),
+  ].join('')}</TxDtls>`;
 }
 
 /** The code of ISO 20022 (`PMNT-RCDT-ESCT`, with what the bank adds), and the bank's own. */
@@ -89,12 +112,25 @@ function writeCode({ code, bankTransactionCode }: Booking): string {
   return `${known ?? ''}<Prtry>${element('Cd', cut(code ?? '', 35) || 'NOTPROVIDED')}</Prtry>`;
 }
 
-function writeReferences({ transferReference, endToEndId, mandateId }: Booking): string {
+function writeReferences(entry: Booking): string {
+  const { transferReference, endToEndId, mandateId, customerReference } = entry;
   return [
+    element('PmtInfId', cut(customerReference ?? '', 35)),
     element('EndToEndId', cut(endToEndId ?? '', 35)),
     element('TxId', transferReference === endToEndId ? '' : cut(transferReference ?? '', 35)),
     element('MndtId', cut(mandateId ?? '', 35)),
   ].join('');
+}
+
+/** The texts of a row, each once. */
+function wordsOf({ description, details, additionalInformation }: Booking): string[] {
+  return [...new Set([description, details, additionalInformation ?? ''])];
+}
+
+/** The code of ISO 20022 at the beginning of a reason, and the bank's words. */
+function writeReturn({ returnReason }: Booking): string {
+  const [, code, words = returnReason ?? ''] = /^([A-Z]{2}\d{2})\b\s*(.*)$/s.exec(returnReason ?? '') ?? [];
+  return `${code ? `<Rsn><Cd>${code}</Cd></Rsn>` : ''}${element('AddtlInf', cut(words, 105))}`;
 }
 
 /** What was paid in another currency. A rate needs that currency. */

@@ -1,11 +1,17 @@
-import { normalDecimal } from '../domain/decimal.ts';
-import { DECIMAL_FACTS, FACTS, TEXT_FACTS } from '../domain/transaction-facts.ts';
+import { isDecimal, normalDecimal } from '../domain/decimal.ts';
+import {
+  DECIMAL_FACTS,
+  FACT_NAMES,
+  PAYMENTS_FACTS,
+  type PaymentOfEntry,
+  TEXT_FACTS,
+} from '../domain/transaction-facts.ts';
 import { writeCsv } from '../terminal/output/csv.ts';
-import type { Statement } from './statement.ts';
+import { allBookings, type Statement } from './statement.ts';
 
 const COLUMNS = [
   ...['id', 'productId', 'bookingDate', 'valueDate', 'amount', 'currency', 'description', 'details', 'code'],
-  ...['transferReference', 'feeCharge', ...FACTS],
+  ...['transferReference', 'feeCharge', ...FACT_NAMES],
 ];
 
 /**
@@ -13,13 +19,13 @@ const COLUMNS = [
  * a part of it after a separator, as a formula, an apostrophe precedes the formula.
  */
 export function writeCsvStatement(statement: Statement): string {
-  const rows = statement.history.bookings.map(({ id, day, valueDate, amount, feeCharge, ...booking }) => ({
+  const rows = allBookings(statement).map(({ id, day, valueDate, amount, feeCharge, ...booking }) => ({
     id,
     productId: harmless(statement.productId),
     bookingDate: day,
     valueDate,
     amount: normalDecimal(amount),
-    currency: harmless(statement.currency),
+    currency: harmless(booking.currency ?? statement.currency),
     description: harmless(booking.description),
     details: harmless(booking.details),
     code: harmless(booking.code),
@@ -27,8 +33,16 @@ export function writeCsvStatement(statement: Statement): string {
     feeCharge,
     ...Object.fromEntries(TEXT_FACTS.map((fact) => [fact, harmless(booking[fact] ?? null)])),
     ...Object.fromEntries(DECIMAL_FACTS.map((fact) => [fact, booking[fact] ?? null])),
+    ...Object.fromEntries(PAYMENTS_FACTS.map((fact) => [fact, booking[fact]?.map(harmlessPayment) ?? null])),
   }));
   return `${writeCsv(rows, COLUMNS).replaceAll('\n', '\r\n')}\r\n`;
+}
+
+/** Its texts stand in the JSON of one cell. */
+function harmlessPayment(payment: PaymentOfEntry): PaymentOfEntry {
+  return Object.fromEntries(
+    Object.entries(payment).map(([name, value]) => [name, isDecimal(value) ? value : harmless(value)]),
+  );
 }
 
 /**

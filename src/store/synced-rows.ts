@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../domain/decimal.ts';
-import type { TransactionFacts } from '../domain/transaction-facts.ts';
+import { FACT_NAMES, TRANSACTION_FACTS } from '../domain/transaction-facts.ts';
 import type { SyncedRow } from './ports/sync.ts';
 import type { SyncedAccount, SyncedBalance, SyncedBooking } from './ports/synced.ts';
 
@@ -42,15 +42,14 @@ const rowFields = {
 };
 
 const mayLack = z.optional(text);
-const number = z.nullish(decimal);
-const facts: { [Fact in keyof TransactionFacts]-?: z.ZodMiniType<TransactionFacts[Fact]> } = {
-  ...{ transactionId: mayLack, entryReference: mayLack, endToEndId: mayLack, bankTransactionCode: mayLack },
-  ...{ counterpartyName: mayLack, counterpartyIban: mayLack, counterpartyAccount: mayLack },
-  ...{ remittance: mayLack, remittanceStructured: mayLack, purposeCode: mayLack },
-  ...{ ultimateDebtor: mayLack, ultimateCreditor: mayLack, mandateId: mayLack, creditorId: mayLack },
-  ...{ originalAmount: number, originalCurrency: mayLack, exchangeRate: number },
-  ...{ feeAmount: number, feeCurrency: mayLack },
+const factOf = {
+  text: mayLack,
+  decimal: z.nullish(decimal),
+  payments: z.nullish(
+    z.array(z.looseObject({ amount: z.optional(decimal), currency: z.optional(z.string()) })),
+  ),
 };
+const facts = Object.fromEntries(FACT_NAMES.map((name) => [name, factOf[TRANSACTION_FACTS[name].kind]]));
 
 export const syncedBooking: z.ZodMiniType<SyncedBooking> = z.object({
   ...rowFields,

@@ -188,6 +188,7 @@ const WRONG = String.raw`
   accounts.history.afterSca.days <- 0 => accounts.history.afterSca.minutes is missing; accounts.history.afterSca.days must be at least 1
   accounts.delta <- "deltaList" => accounts.delta must be "none" or "entryReferenceFrom"
   accounts.amounts <- "none", true => accounts.amounts must be "signed" or "unsigned"
+  accounts.zone <- "Middle/Earth" => accounts.zone must be a time zone, for example "Europe/Helsinki"
   accounts.withBalance <- "no" => accounts.withBalance must be true or false
   accounts.parameters <- {"booking_status":"bookingStatus"} => accounts.parameters.booking_status is not a field of a bank file. Did you mean bookingStatus?
   accounts.parameters <- {"bookingStatus":"a&b"} => accounts.parameters.bookingStatus must be the name of a query parameter

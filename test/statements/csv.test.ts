@@ -1,9 +1,13 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DECIMAL_FACTS } from '../../src/domain/transaction-facts.ts';
+import { writeCamt053Statement } from '../../src/statements/camt053.ts';
 import { harmless, writeCsvStatement } from '../../src/statements/csv.ts';
-import { booking, bookings } from '../domain/bookings.ts';
-import { EXAMPLE, statementOf, TOLD } from './statements.ts';
+import { writeOfxStatement } from '../../src/statements/ofx.ts';
+import { leftOutOf } from '../../src/statements/statement.ts';
+import { amountOf, booking, bookings } from '../domain/bookings.ts';
+import { balancesOf, EXAMPLE, statementOf, TOLD } from './statements.ts';
 
 const ROWS = [
   booking('2026-02-03', '-1234.500', 'PAGAMENTO POS', "L'ARTE & CO <1> DEL 03.02.2026"),
@@ -26,8 +30,8 @@ describe('CSV', () => {
     'id,productId,bookingDate,valueDate,amount,currency,description,details,code,transferReference,feeCharge,' +
     'transactionId,entryReference,endToEndId,counterpartyName,counterpartyIban,counterpartyAccount,remittance,remittanceStructured,' +
     'bankTransactionCode,ultimateDebtor,ultimateCreditor,mandateId,creditorId,purposeCode,originalCurrency,feeCurrency,' +
-    'originalAmount,exchangeRate,feeAmount';
-  const NOT_TOLD = ','.repeat(19);
+    'originalAmount,exchangeRate,feeAmount,customerReference,additionalInformation,returnReason,entryDetails';
+  const NOT_TOLD = ','.repeat(23);
 
   it('a CSV statement has rows and columns, and no cell that a spreadsheet calculates', () => {
     const rows = parseCsv(writeCsvStatement(statementOf(ROWS)), { columns: true, record_delimiter: '\r\n' });
@@ -66,12 +70,13 @@ describe('CSV', () => {
     fc.assert(
       fc.property(bookings, (some) => {
         const statement = statementOf(some);
-        const [, ...rows] = parseCsv(writeCsvStatement(statement), { record_delimiter: '\r\n' });
-        expect(rows.map(([id]) => id)).toEqual(statement.history.bookings.map(({ id }) => id));
-        for (const [, , , , , , ...texts] of rows) {
-          // The last ones are numbers.
-          for (const text of texts.slice(0, -3)) expect(text).not.toMatch(/^[=+\-@]/);
-        }
+        const rows: Record<string, string>[] = parseCsv(writeCsvStatement(statement), {
+          ...{ columns: true, record_delimiter: '\r\n' },
+        });
+        expect(rows.map(({ id }) => id)).toEqual(statement.history.bookings.map(({ id }) => id));
+        const numbers = new Set<string>(['amount', ...DECIMAL_FACTS]);
+        for (const [name, cell] of rows.flatMap((row) => Object.entries(row)))
+          if (!numbers.has(name)) expect(cell).not.toMatch(/^[=+\-@]/);
       }),
     );
   });
@@ -108,5 +113,35 @@ describe('CSV', () => {
   ])('no spreadsheet calculates %j', (text, expected) => {
     expect(harmless(text)).toBe(expected);
     expect(harmless(null)).toBeNull();
+  });
+});
+
+it('a row in another currency is in CSV and camt.053 with it, at its day, and OFX leaves it out', () => {
+  const own = booking('2026-02-03', '-1.50', 'Own');
+  const usd = { ...booking('2026-02-01', '-5.00', 'Dollars'), currency: 'USD' };
+  const statement = statementOf([own], undefined, { foreign: [usd] });
+  const rows = parseCsv(writeCsvStatement(statement), { columns: true });
+  expect(rows).toMatchObject([
+    { bookingDate: '2026-02-01', amount: '-5.00', currency: 'USD' },
+    { bookingDate: '2026-02-03', amount: '-1.50', currency: 'EUR' },
+  ]);
+  const camt = writeCamt053Statement(statement, balancesOf(statement));
+  expect(camt.match(/<Amt Ccy="USD">5\.00<\/Amt>/g)).toHaveLength(2);
+  expect(camt).toContain('<TtlDbtNtries><NbOfNtries>1</NbOfNtries><Sum>1.50</Sum></TtlDbtNtries>');
+  expect(writeOfxStatement(statement, '1.00')).not.toContain('Dollars');
+  expect(leftOutOf(statement, 'OFX')).toBe('1 transaction in USD left out: OFX has EUR alone.');
+  expect(leftOutOf(statementOf([own]), 'OFX')).toBeNull();
+});
+
+it('the payments of a batch are JSON in one cell, without formulas', () => {
+  const entryDetails = [{ amount: amountOf('-1.50'), currency: 'EUR', counterpartyName: '=1+1' }];
+  const [row] = parseCsv(
+    writeCsvStatement(statementOf([{ ...booking('2026-02-03', '-1.50'), entryDetails }])),
+    {
+      columns: true,
+    },
+  );
+  expect(row).toMatchObject({
+    entryDetails: JSON.stringify([{ ...entryDetails[0], counterpartyName: "'=1+1" }]),
   });
 });

@@ -18,6 +18,8 @@ export function statementOf(
     doubt: null,
     productCode: 'AZIM',
     history: accountHistory(bookings, decimalOf(100_000), range(from, to)),
+    foreign: [],
+    contradictions: [],
     createdAt: '2026-11-21T11:05:00+01:00',
     ...account,
   };

@@ -216,6 +216,8 @@ export interface TypedBalance {
   date: IsoDate | null;
   /** When it last changed: ISO 8601 with zone. */
   at: string | null;
+  /** Whether it has a credit line in it. Absent: the bank does not say. */
+  creditLimitIncluded?: boolean;
 }
 
 /** A row of the transaction list. `index` restarts with every query, so it is not an id. */
@@ -262,6 +264,8 @@ export interface TransactionPage {
    * a pending transaction was booked, even if its list has as many rows as before.
    */
   endedBookedTotal?: number;
+  /** What the bank's own statements say that their rows do not: sentences with both figures. */
+  contradictions?: readonly string[];
 }
 
 /** What a customer has at a bank. All throw Psd2Error if the bank gives no usable answer. */

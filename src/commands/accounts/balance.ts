@@ -2,6 +2,7 @@ import { Psd2Error } from '../../errors.ts';
 import {
   day,
   decimal,
+  flag,
   list,
   money,
   object,
@@ -41,6 +42,7 @@ const shape = object({
         currency: text('ISO 4217 code'),
         date: orNull(day('the day of the balance')),
         at: orNull(text('when it last changed: ISO 8601 with zone')),
+        creditLimitIncluded: optional(flag('whether it has a credit line in it, if the bank says so')),
       }),
       where('balances by type', 'all balances in the words of the bank'),
     ),

@@ -4,7 +4,7 @@ import { Psd2Error } from '../../errors.ts';
 import { day, decimal, flag, list, money, object, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { keptAccount, readAccount } from './account.ts';
-import { assertWhole, fetchStatement } from './statement.ts';
+import { assertWhole, fetchStatement, sayLeftOut } from './statement.ts';
 
 /** The numbers of `--chart`. */
 export const chart = object({
@@ -57,6 +57,7 @@ export async function accountsChart(
     });
   const statement = await fetchStatement(context, named, range, await keptAccount(context, named));
   const { productId, currency, history, noBalance, certainFrom } = statement;
+  sayLeftOut(context, statement, 'a chart');
   const { from, to, opening, closing, balances, months } = history;
   if (context.output.format === 'table') {
     const { drawAccountChart } = await import('../../terminal/output/chart.ts');

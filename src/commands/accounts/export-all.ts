@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { addDays, type IsoDate, isIsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
+import { leftOutOf } from '../../statements/statement.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
 import type { Doubt } from '../../store/ports/read-results.ts';
 import type { SyncedAccount, SyncedData } from '../../store/ports/synced.ts';
@@ -155,9 +156,11 @@ async function exportOne(
     const file = join(folder, `${encodeURIComponent(productId)}-${month}.${ENDS[format]}`);
     makePrivateFolder(join(out, folder));
     await saveDocument(context, join(out, file), content);
-    const problem = statement.doubt?.mayLackRows ? statement.doubt.message : null;
+    const leftOut = format === 'ofx' ? leftOutOf(statement, 'OFX') : null;
+    const problem = statement.doubt?.mayLackRows ? statement.doubt.message : leftOut;
     const sha256 = createHash('sha256').update(content).digest('hex');
-    return { ...entry, file, rows: statement.history.bookings.length, sha256, problem };
+    const rows = statement.history.bookings.length + (format === 'ofx' ? 0 : statement.foreign.length);
+    return { ...entry, file, rows, sha256, problem };
   } catch (error) {
     // An account that the format cannot carry must not stop the others.
     if (!(error instanceof Psd2Error) || error.code !== 'usage') throw error;

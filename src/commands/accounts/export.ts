@@ -8,7 +8,7 @@ import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 import { keptAccount, readAccount } from './account.ts';
 import { manifest } from './export-all.ts';
-import { assertWhole, fetchStatement } from './statement.ts';
+import { assertWhole, fetchStatement, sayLeftOut } from './statement.ts';
 import { openSynced, storedStatement, withStore } from './stored.ts';
 import { FORMATS, writeExport } from './write-export.ts';
 
@@ -67,9 +67,11 @@ Examples:
     const customerId = stored ? await customerOf(context) : (await context.bank()).customerId;
     await recordExport(context, customerId, options.format, statement.productId);
     await saveResult(context, file, Buffer.from(text, 'utf8'));
-    context.terminal.say(
-      `${statement.history.bookings.length} booked transactions from ${statement.history.from} to ${statement.history.to}`,
-    );
+    const isWhole = options.format !== 'ofx';
+    if (!isWhole) sayLeftOut(context, statement, 'OFX');
+    const { history, foreign } = statement;
+    const count = history.bookings.length + (isWhole ? foreign.length : 0);
+    context.terminal.say(`${count} booked transactions from ${history.from} to ${history.to}`);
     assertWhole(statement, false);
   },
 );

@@ -4,7 +4,7 @@ import { customerOf } from '../open/bank.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 import { keptAccount, readAccount } from './account.ts';
-import { assertWhole, fetchStatement } from './statement.ts';
+import { assertWhole, fetchStatement, sayLeftOut } from './statement.ts';
 import { openSynced, storedStatement, withStore } from './stored.ts';
 
 /** `psd2 accounts report <account> --file <path>`: one HTML page that works on its own. */
@@ -38,6 +38,7 @@ Examples:
     const customerId = stored ? await customerOf(context) : (await context.bank()).customerId;
     await recordExport(context, customerId, 'report', statement.productId);
     await saveResult(context, file, Buffer.from(writeReport(statement), 'utf8'));
+    sayLeftOut(context, statement, 'a report');
     assertWhole(statement, true);
   },
 );

@@ -1,5 +1,10 @@
 import type { Account, Balance, Transaction } from '../../bank/ports/bank.ts';
-import { accountHistory, type Booking } from '../../domain/account-history.ts';
+import {
+  accountHistory,
+  type Booking,
+  byCurrency,
+  type ForeignBooking,
+} from '../../domain/account-history.ts';
 import { withIds } from '../../domain/booked-ids.ts';
 import {
   addDays,
@@ -14,7 +19,7 @@ import {
 import { type Money, normalDecimal } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import { notComplete, RangeWatch, withOlder } from '../../flows/reading/range.ts';
+import { contradicts, notComplete, RangeWatch, withOlder } from '../../flows/reading/range.ts';
 import {
   currencyOf,
   keepsChanging,
@@ -22,7 +27,7 @@ import {
   WholeReadings,
 } from '../../flows/reading/transaction-reading.ts';
 import { DAYS_WITHOUT_SCA, isOfOneProduct } from '../../flows/sync.ts';
-import type { Statement } from '../../statements/statement.ts';
+import { leftOutOf, type Statement } from '../../statements/statement.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { findAccount, withinHistory } from './account.ts';
 
@@ -79,13 +84,15 @@ export async function fetchStatement(
       });
       const certainFrom = list.certainFrom ?? null;
       const named = withIds({ productId, currency, naming: bank.accounts.rowNaming }, list.rows);
-      const bookings = named.map((row) => toBooking(row, currency, productId));
+      const inAll = named.map((row) => toBooking(row, currency, productId));
+      const { own: bookings, foreign } = byCurrency(inAll, currency, { from: range.from, to });
       const reaches = certainFrom === null && (balance.day === null || from === needed);
       const { noBalance, history } = historyOf(bookings, balance, reaches, { from: range.from, to });
       const { iban, productCode } = account;
       const name = account.name ?? account.productDescription;
       const createdAt = bankTime(now);
-      const known = { history, noBalance, certainFrom, doubt: null };
+      const contradictions = [...readings.contradictions];
+      const known = { history, foreign, noBalance, certainFrom, doubt: null, contradictions };
       return { productId, iban, currency, name, productCode, ...known, createdAt };
     }
     balance = after;
@@ -137,7 +144,7 @@ async function readBalance(reading: Promise<Balance>, today: IsoDate): Promise<K
  * @throws Psd2Error `needs_attention`
  */
 export function assertWhole(
-  { productId, certainFrom, noBalance, doubt }: Statement,
+  { productId, certainFrom, noBalance, doubt, contradictions }: Statement,
   needsBalances: boolean,
 ): void {
   if (certainFrom !== null) throw notComplete(productId, certainFrom);
@@ -146,12 +153,23 @@ export function assertWhole(
       'needs_attention',
       `The transactions of ${productId} may lack some: ${doubt.message}`,
     );
+  if (contradictions.length > 0) throw contradicts(productId, contradictions);
   if (noBalance !== null && needsBalances)
     throw new Psd2Error('needs_attention', `The balances of ${productId} are not known: ${noBalance}`);
 }
 
-/** @throws Psd2Error `bank_answer` for a row without a day or in another currency */
-function toBooking(row: Transaction & { id: string }, currency: string, productId: string): Booking {
+/** Warns about what a document with one currency leaves out. */
+export function sayLeftOut(
+  { terminal }: Pick<Context, 'terminal'>,
+  statement: Statement,
+  document: string,
+): void {
+  const sentence = leftOutOf(statement, document);
+  if (sentence !== null) terminal.warn(sentence);
+}
+
+/** @throws Psd2Error `bank_answer` for a row without a day */
+function toBooking(row: Transaction & { id: string }, currency: string, productId: string): ForeignBooking {
   const { index: _index, status: _status, bookingDate, currency: own, ...booking } = row;
   const day = bookingDate ?? row.valueDate;
   const refuse = (what: string) =>
@@ -161,6 +179,5 @@ function toBooking(row: Transaction & { id: string }, currency: string, productI
     });
   if (day === null) throw refuse('has no date');
   if (day < EARLIEST_DAY) throw refuse(`has the impossible date ${day}`);
-  if (own !== null && own !== currency) throw refuse(`is in ${own}, but the account is in ${currency}`);
-  return { ...booking, day, amount: normalDecimal(row.amount) };
+  return { ...booking, day, amount: normalDecimal(row.amount), currency: own ?? currency };
 }

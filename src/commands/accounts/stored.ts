@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command, OptionValues } from '@commander-js/extra-typings';
-import { accountHistory, type Booking } from '../../domain/account-history.ts';
+import { accountHistory, byCurrency, type ForeignBooking } from '../../domain/account-history.ts';
 import {
   addDays,
   bankTime,
@@ -153,7 +153,8 @@ export async function writeStatement(
   const { rows, balance } = stored;
   const noBalance = whyNoBalance(stored, await data.balance(customerId, productId));
   const currency = account.currency || balance?.currency || 'EUR';
-  const bookings = rows.map((row) => toBooking(row, currency, productId));
+  const inAll = rows.map((row) => toBooking(row, currency, productId));
+  const { own: bookings, foreign } = byCurrency(inAll, currency, range);
   return {
     ...{ productId, iban, currency, productCode },
     name: account.name ?? account.productDescription,
@@ -162,7 +163,7 @@ export async function writeStatement(
       ...range,
       balanceDay: later(stored.through, range.to),
     }),
-    ...{ noBalance, certainFrom: null },
+    ...{ foreign, noBalance, certainFrom: null, contradictions: [] },
     doubt: doubt ? { message: doubt.message, mayLackRows: doubt.balanced === false } : null,
     createdAt: bankTime(world.now()),
   };
@@ -219,18 +220,17 @@ function nothingStored(what: string): Psd2Error {
   });
 }
 
-/** @throws Psd2Error `config` for a row without a day or in another currency */
+/** @throws Psd2Error `config` for a row without a day */
 function toBooking(
   { bookingDate, currency: own, ...row }: SyncedBooking,
   currency: string,
   productId: string,
-): Booking {
+): ForeignBooking {
   const day = bookingDate ?? row.valueDate;
   const refuse = (what: string) =>
     new Psd2Error('config', `The stored transaction ${row.id} of ${productId} ${what}`, {
       hint: 'See it in the rows of the sync.',
     });
   if (day === null) throw refuse('has no date');
-  if (own !== null && own !== currency) throw refuse(`is in ${own}, but the account is in ${currency}`);
-  return { ...row, day, amount: normalDecimal(row.amount) };
+  return { ...row, day, amount: normalDecimal(row.amount), currency: own ?? currency };
 }

@@ -2,18 +2,21 @@ import { Option } from '@commander-js/extra-typings';
 import type { Accounts, Transaction, TransactionQuery } from '../../bank/ports/bank.ts';
 import { bankDay, type DayRange, type IsoDate, parseRange } from '../../domain/calendar.ts';
 import { normalDecimal } from '../../domain/decimal.ts';
+import { FACT_NAMES, type Fact, TRANSACTION_FACTS } from '../../domain/transaction-facts.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isWithin, notComplete, RangeWatch } from '../../flows/reading/range.ts';
+import { contradicts, isWithin, notComplete, RangeWatch } from '../../flows/reading/range.ts';
 import { collectTransactions, streamTransactions } from '../../flows/reading/transaction-reading.ts';
 import {
   day,
   decimal,
+  type Field,
   flag,
   list,
   object,
   oneOf,
   optional,
   orNull,
+  record,
   text,
 } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
@@ -62,31 +65,26 @@ const isComing = optional(flag('true: booked for a day to come'));
 /** The rows of the transaction list, at a bank that does not identify them. */
 const plainRow = object({ ...fields(), future: isComing });
 
+/** What a bank says of a row, where it says it. */
+function facts(): Record<string, Field<unknown>> {
+  return Object.fromEntries(
+    FACT_NAMES.map((name) => {
+      const fact: Fact = TRANSACTION_FACTS[name];
+      const field = FIELD_OF[fact.kind](fact.means);
+      return [name, optional(fact.isNullable ? orNull(field) : field)];
+    }),
+  );
+}
+
+const FIELD_OF: Readonly<Record<Fact['kind'], (what: string) => Field<unknown>>> = {
+  text,
+  decimal,
+  payments: (what) => list(record(text()), what),
+};
+
 const row = object({
   ...fields(),
-  transactionId: optional(
-    orNull(text("the bank's id of it; as the fields from here on, of banks that say it")),
-  ),
-  entryReference: optional(orNull(text("the bank's id of it for reading on from there"))),
-  endToEndId: optional(orNull(text('the reference that the payer gave'))),
-  counterpartyName: optional(orNull(text('name of the other side'))),
-  counterpartyIban: optional(orNull(text('IBAN of the other side'))),
-  remittance: optional(orNull(text('what it is for, in the words of the payer'))),
-  bankTransactionCode: optional(orNull(text('ISO 20022 code for this kind of transaction'))),
-  counterpartyAccount: optional(
-    text('account of the other side, if the bank names it otherwise than by its IBAN'),
-  ),
-  remittanceStructured: optional(text('the reference that the payee gave')),
-  ultimateDebtor: optional(text('for whom the debtor paid')),
-  ultimateCreditor: optional(text('for whom the creditor received')),
-  mandateId: optional(text('mandate of a direct debit')),
-  creditorId: optional(text('creditor identifier of a direct debit')),
-  purposeCode: optional(text('ISO 20022 code for what it is for')),
-  originalAmount: optional(decimal('what was paid in another currency')),
-  originalCurrency: optional(text('that currency, ISO 4217 code')),
-  exchangeRate: optional(decimal('rate between the two currencies')),
-  feeAmount: optional(decimal('what the bank took for it')),
-  feeCurrency: optional(text('currency of the fee, ISO 4217 code')),
+  ...facts(),
   internalTransactionId: optional(orNull(text("the bank's inner id of it, at few banks"))),
   future: isComing,
 });
@@ -166,6 +164,7 @@ async function listTransactions(
     nothingIn(from, to),
   );
   if (watch.certainFrom !== undefined) throw notComplete(productId, watch.certainFrom);
+  if (watch.contradictions.size > 0) throw contradicts(productId, watch.contradictions);
 }
 
 /** The rows of the days that were asked for, whatever the bank gives. */

@@ -53,6 +53,8 @@ interface Ended {
   hasPages: boolean;
   /** The bank refused a page: see {@link pagesInHand}. */
   isCut?: boolean;
+  /** As `TransactionPage` has them. */
+  contradictions?: Iterable<string>;
 }
 
 /**
@@ -66,18 +68,21 @@ export class RangeWatch {
   #rows = 0;
   #hasPages = false;
   #isCut = false;
+  /** What the bank's own statements say that their rows do not. */
+  readonly contradictions = new Set<string>();
 
   /** @param range `today`: coming rows may be after any range */
   constructor(range: DayRange & { today: IsoDate }) {
     this.#range = range;
   }
 
-  add(rows: readonly Transaction[], { hasPages, isCut = false }: Ended): this {
+  add(rows: readonly Transaction[], { hasPages, isCut = false, contradictions = [] }: Ended): this {
     const { from, to, today } = this.#range;
     const earliest = from && addDays(from, -OUTSIDE_DAYS);
     const latest = to && addDays(to, OUTSIDE_DAYS);
     this.#hasPages ||= hasPages;
     this.#isCut ||= isCut;
+    for (const each of contradictions) this.contradictions.add(each);
     for (const row of rows) {
       const day = row.status === 'booked' ? dayOf(row) : null;
       this.#rows += row.status === 'booked' ? 1 : 0;
@@ -91,8 +96,8 @@ export class RangeWatch {
 
   /** The same accounts, with all lists watched. */
   over(accounts: Accounts): Accounts {
-    const add = ({ booked }: TransactionPage) =>
-      booked && this.add(booked.rows, { hasPages: booked.hasMore });
+    const add = ({ booked, contradictions = [] }: TransactionPage) =>
+      this.add(booked?.rows ?? [], { hasPages: booked?.hasMore ?? false, contradictions });
     const cut = () => {
       this.#isCut = true;
     };
@@ -153,6 +158,17 @@ export async function withOlder<List extends WatchedList>(
   if (!found || ofLastDay.length < rows.filter(isOld).length) return uncertain;
   const certainFrom = found.certainFrom ?? (found.cutAt && addDays(found.cutAt, 1));
   return { ...list, rows: [...rows.filter((row) => !isOld(row)), ...before], certainFrom };
+}
+
+/** @param contradictions what the bank's own statements say that their rows do not. One at least */
+export function contradicts(productId: string, contradictions: Iterable<string>): Psd2Error {
+  const [first = '', ...more] = contradictions;
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
+  return new Psd2Error(
+    'needs_attention',
+    `The bank's statements of ${productId} contradict their own transactions. ${first}${others}`,
+    { hint: 'psd2 gives the transactions as the bank does. Some may be missing, or have another sign.' },
+  );
 }
 
 /** @param from the first day from which the list is complete */

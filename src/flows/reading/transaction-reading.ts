@@ -76,6 +76,8 @@ export class WholeReadings {
   hasPages = false;
   /** Whether the bank refused a page of it. */
   isCut = false;
+  /** What the bank's own statements say in it that their rows do not. */
+  readonly contradictions = new Set<string>();
 
   constructor(accounts: Accounts, query: TransactionQuery) {
     this.#accounts = accounts;
@@ -94,6 +96,7 @@ export class WholeReadings {
     const known = new KnownRows(Number.POSITIVE_INFINITY);
     this.hasPages = false;
     this.isCut = false;
+    this.contradictions.clear();
     const cut = () => {
       this.isCut = true;
     };
@@ -109,6 +112,7 @@ export class WholeReadings {
     let isEnded = true;
     for await (const page of pagesInHand(this.#accounts, this.#query, cut)) {
       const before = rows.length;
+      for (const each of page.contradictions ?? []) this.contradictions.add(each);
       let isChanged = false;
       for (const status of STATUSES) {
         const part = page[status];

@@ -1,9 +1,13 @@
+import { FACT_COLUMNS } from './fact-columns.ts';
+
 /** The ids of customers that a column may have. */
 export function idOf(column: string): string {
   return `${column} collate "C" ~ '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$'`;
 }
 export const CUSTOMER = idOf('customer_id');
 const ACCOUNT = `${CUSTOMER} and product_id collate "C" ~ '^[!-~]{1,70}$'`;
+
+const FACTS = Object.values(FACT_COLUMNS).join(',\n  ');
 
 /** What syncs read of customers and accounts, and whose turn it is. */
 export const ROWS = `
@@ -55,25 +59,7 @@ create table psd2.transactions (
   fee_charge boolean,
   synced_at timestamptz not null default transaction_timestamp(),
   -- What a bank with the standard's facts says. Null at other banks.
-  transaction_id text,
-  entry_reference text,
-  end_to_end_id text,
-  counterparty_name text,
-  counterparty_iban text,
-  remittance text,
-  bank_transaction_code text,
-  counterparty_account text,
-  remittance_structured text,
-  ultimate_debtor text,
-  ultimate_creditor text,
-  mandate_id text,
-  creditor_id text,
-  purpose_code text,
-  original_amount numeric,
-  original_currency text,
-  exchange_rate numeric,
-  fee_amount numeric,
-  fee_currency text,
+  ${FACTS},
   internal_transaction_id text,
   -- future: the row was stored before its day. cancelled: it vanished before that. Null: no.
   future boolean,
@@ -117,25 +103,7 @@ create table psd2.pending_transactions (
   fee_charge boolean,
   synced_at timestamptz not null default transaction_timestamp(),
   -- What a bank with the standard's facts says. Null at other banks.
-  transaction_id text,
-  entry_reference text,
-  end_to_end_id text,
-  counterparty_name text,
-  counterparty_iban text,
-  remittance text,
-  bank_transaction_code text,
-  counterparty_account text,
-  remittance_structured text,
-  ultimate_debtor text,
-  ultimate_creditor text,
-  mandate_id text,
-  creditor_id text,
-  purpose_code text,
-  original_amount numeric,
-  original_currency text,
-  exchange_rate numeric,
-  fee_amount numeric,
-  fee_currency text,
+  ${FACTS},
   internal_transaction_id text,
   primary key (profile, customer_id, product_id, n),
   constraint ids check (${ACCOUNT})

@@ -51,7 +51,7 @@ async function read(
     PRODUCT,
     { from: undefined, to: undefined, ...range },
   );
-  return { ...statement.history, reads };
+  return { ...statement.history, foreign: statement.foreign, reads };
 }
 
 it('if the balance changes while psd2 reads a statement, it reads again, so that both are of one moment', async () => {
@@ -63,17 +63,25 @@ it('if the balance changes while psd2 reads a statement, it reads again, so that
   await expect(read(rows, ['5.00', '4.00', '3.00', '2.00'])).rejects.toMatchObject({ code: 'list_changed' });
 });
 
-it.each([
-  ['is in USD, but the account is in EUR', { ...booked('2026-11-20', '-1.00', 'USD') }],
-  ['has the impossible date 0001-01-01', booked('0001-01-01', '-1.00')],
-])('psd2 makes no statement of a transaction that %s', async (what, row) => {
-  await expect(read([row], ['9.00'])).rejects.toThrow(
-    new Psd2Error('bank_answer', `The booked transaction A1 of ${PRODUCT} ${what}`, {
-      hint: 'See it with:',
-      next: [['accounts', 'transactions', PRODUCT]],
-    }),
-  );
+it('a row in another currency is beside the history, in which it does not count', async () => {
+  const rows = [booked('2026-11-20', '-1.00', 'USD'), booked('2026-11-19', '-2.00')];
+  expect(await read(rows, ['9.00'])).toMatchObject({
+    ...{ opening: '11.00', closing: '9.00' },
+    foreign: [{ day: '2026-11-20', amount: '-1.00', currency: 'USD' }],
+  });
 });
+
+it.each([['has the impossible date 0001-01-01', booked('0001-01-01', '-1.00')]])(
+  'psd2 makes no statement of a transaction that %s',
+  async (what, row) => {
+    await expect(read([row], ['9.00'])).rejects.toThrow(
+      new Psd2Error('bank_answer', `The booked transaction A1 of ${PRODUCT} ${what}`, {
+        hint: 'See it with:',
+        next: [['accounts', 'transactions', PRODUCT]],
+      }),
+    );
+  },
+);
 
 it.each([
   ['csv', '10.00', 'EUR', undefined],
@@ -89,7 +97,7 @@ it.each([
   const history = accountHistory([], balance === null ? null : decimalOf(1000), days);
   const statement = {
     ...{ productId: PRODUCT, iban: null, currency, name: null, productCode: null, noBalance: null },
-    ...{ certainFrom: null, doubt: null, history, createdAt: NOW },
+    ...{ certainFrom: null, doubt: null, foreign: [], contradictions: [], history, createdAt: NOW },
   };
   const written = writeExport(statement, format);
   if (refusal === undefined) expect(await written).toMatch(/^id,/);

@@ -115,6 +115,7 @@ const READS: readonly (readonly [field: string, value: unknown, more?: More])[] 
   ['sca.start', 'explicit'],
   ['accounts.withBalance', false],
   ['accounts.amounts', 'unsigned'],
+  ['accounts.zone', 'Europe/Helsinki'],
   ['accounts.history', { afterSca: { minutes: 60, days: 90 } }, { beside: { 'accounts.historyDays': 1 } }],
   ['links', 'host'],
   ['links', 'base'],

@@ -184,6 +184,7 @@ function toTyped(balance: WireBalance): TypedBalance {
     ...balance.balanceAmount,
     date: balance.referenceDate,
     at: balance.lastChangeDateTime,
+    ...(balance.creditLimitIncluded !== null && { creditLimitIncluded: balance.creditLimitIncluded }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IsoDate } from '../../../domain/calendar.ts';
-import { isDecimal } from '../../../domain/decimal.ts';
+import { type Decimal, isDecimal, isZero } from '../../../domain/decimal.ts';
+import type { PaymentOfEntry } from '../../../domain/transaction-facts.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../ports/bank.ts';
@@ -11,7 +12,7 @@ import { readLink, shownLink } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
 import { askAnyReport, askForDocument, askForReport } from './reports/format.ts';
 import { ownIban, refuseOtherNumber, sameIban } from './whose.ts';
-import type { transactionsAnswer, WireParty, WireTransaction } from './wire/accounts.ts';
+import type { TransactionsAnswer, WireParty, WireTransaction } from './wire/accounts.ts';
 
 /** The list of an account's or a card's transactions: how it was asked for first. */
 interface List {
@@ -109,7 +110,8 @@ async function* pagesOfRun(
     const report = reportOf(answer, lists, query);
     const next = ways.after(answer, report, call);
     if (next === null && answer.isPart) throw cut(query);
-    const page: TransactionPage = {};
+    const { contradictions = [] } = answer;
+    const page: TransactionPage = contradictions.length > 0 ? { contradictions } : {};
     for (const list of lists) {
       const before = index;
       const rows = (report[list] ?? []).map((row, at) => {
@@ -129,7 +131,7 @@ async function* pagesOfRun(
 }
 
 /** The link to a document, if it has the transactions, and not the answer. */
-function documentOf(data: Answered): string | null {
+function documentOf(data: TransactionsAnswer): string | null {
   const report = data.transactions ?? data.cardTransactions;
   if (report?.booked || report?.pending) return null;
   return report?._links?.download ?? data._links?.download ?? null;
@@ -159,7 +161,11 @@ function pageNumbered(index: number): [string, string][] {
 }
 
 /** @throws Psd2Error `bank_answer` for an answer that says nothing: that is not an account without transactions */
-function reportOf({ data }: NextGenReading<Answered>, lists: readonly Status[], query: TransactionQuery) {
+function reportOf(
+  { data }: NextGenReading<TransactionsAnswer>,
+  lists: readonly Status[],
+  query: TransactionQuery,
+) {
   const report = data.transactions ?? data.cardTransactions;
   if (report && (report.booked || report.pending || !lists.includes('booked'))) return report;
   throw new Psd2Error('bank_answer', `The bank's answer to the transactions of ${query.productId} has none`, {
@@ -167,12 +173,10 @@ function reportOf({ data }: NextGenReading<Answered>, lists: readonly Status[], 
   });
 }
 
-type Answered = ReturnType<(typeof transactionsAnswer)['parse']>;
-
 /** Finds the call of the next page. */
 interface WaysOn {
   /** @returns null after the last page */
-  after(answer: NextGenReading<Answered>, report: Report, call: BankCall): BankCall | null;
+  after(answer: NextGenReading<TransactionsAnswer>, report: Report, call: BankCall): BankCall | null;
 }
 
 function waysOn(calls: Calls, query: TransactionQuery, list: List): WaysOn {
@@ -188,7 +192,7 @@ function waysOn(calls: Calls, query: TransactionQuery, list: List): WaysOn {
     for (const [name, value] of asBank(calls.description, parameters)) changed.set(name, value);
     return { ...firstCall, path: `${path}?${changed}` };
   };
-  const nextOf = ({ data, headers }: NextGenReading<Answered>, report: Report, call: BankCall) => {
+  const nextOf = ({ data, headers }: NextGenReading<TransactionsAnswer>, report: Report, call: BankCall) => {
     const href = report._links?.next ?? data._links?.next;
     hasLinks ||= Boolean(href);
     if (href) return linked(calls, query, list, call, href);
@@ -314,8 +318,8 @@ function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {
 function toTransaction(row: WireTransaction, status: Status, index: number, own: string | null): Transaction {
   const { amount, currency } = row.transactionAmount;
   const remittance = row.remittance ?? row.facts.remittanceStructured ?? row.transactionDetails;
-  const other = otherSideOf(row, own);
-  const description = other.name ?? row.additionalInformation ?? remittance ?? '';
+  const other = otherSideOf(row, amount.startsWith('-'), own);
+  const description = other.name ?? row.facts.additionalInformation ?? remittance ?? '';
   return {
     index: String(index),
     status,
@@ -338,7 +342,39 @@ function toTransaction(row: WireTransaction, status: Status, index: number, own:
     bankTransactionCode: row.bankTransactionCode,
     ...(other.account !== null && { counterpartyAccount: other.account }),
     ...row.facts,
+    ...(row.payments.length > 0 && { entryDetails: toPayments(row, own) }),
   };
+}
+
+/** The payments of a batch. Those of what was paid may have no sign. */
+function toPayments(
+  { payments, transactionAmount }: WireTransaction,
+  own: string | null,
+): readonly PaymentOfEntry[] {
+  const isPaid = transactionAmount.amount.startsWith('-');
+  const isUnsigned = isPaid && payments.every(({ amount }) => !amount?.amount.startsWith('-'));
+  return payments.map(({ amount: money, endToEndId, remittance, facts, ...sides }) => {
+    const other = otherSideOf(sides, isPaid, own);
+    const payment = {
+      amount: money && (isUnsigned ? negative(money.amount) : money.amount),
+      currency: money?.currency,
+      endToEndId,
+      counterpartyName: other.name,
+      counterpartyIban: other.iban,
+      counterpartyAccount: other.account,
+      remittance,
+      ...facts,
+    };
+    return Object.fromEntries(
+      Object.entries(payment).filter(([, value]) => value !== null && value !== undefined),
+    );
+  });
+}
+
+function negative(amount: Decimal): Decimal {
+  const text = isZero(amount) ? amount : `-${amount}`;
+  if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);
+  return text;
 }
 
 /**
@@ -353,14 +389,13 @@ function signed(row: WireTransaction, { accounts }: BankDescription, own: string
   const isPayer =
     isOwn(row.debtor, own) || (isNamed(row.creditor) && !isNamed(row.debtor) && !isOwn(row.creditor, own));
   const isPayee = isOwn(row.creditor, own) || (isNamed(row.debtor) && !isNamed(row.creditor));
-  const negative = `-${amount}`;
-  if (isPayer === isPayee || !isDecimal(negative))
+  if (isPayer === isPayee)
     throw new Psd2Error(
       'bank_answer',
       `A transaction of ${amount} ${currency} names neither its debtor nor its creditor, so it does not say whether money came in or went out`,
       { hint: 'accounts.amounts of the bank file says that amounts have no sign.' },
     );
-  return isPayee ? row : { ...row, transactionAmount: { amount: negative, currency } };
+  return isPayee ? row : { ...row, transactionAmount: { amount: negative(amount), currency } };
 }
 
 /** What a bank says of a payment that has no reference (ISO 20022). */
@@ -375,10 +410,11 @@ function endToEndOf({ endToEndId }: WireTransaction): string | null {
  * account itself.
  */
 function otherSideOf(
-  { creditor, debtor, transactionAmount }: WireTransaction,
+  { creditor, debtor }: Pick<WireTransaction, 'creditor' | 'debtor'>,
+  isPaid: boolean,
   own: string | null,
 ): WireParty {
-  const sides = transactionAmount.amount.startsWith('-') ? [creditor, debtor] : [debtor, creditor];
+  const sides = isPaid ? [creditor, debtor] : [debtor, creditor];
   const named = sides.filter(
     (side) => (side.name ?? side.iban ?? side.account) !== null && !isOwn(side, own),
   );

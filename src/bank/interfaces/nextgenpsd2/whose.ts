@@ -1,3 +1,4 @@
+import { extractIBAN } from 'ibantools';
 import { Psd2Error } from '../../../errors.ts';
 import { aboutAnother } from './answer.ts';
 import type { Calls } from './calls.ts';
@@ -30,24 +31,45 @@ export async function ownIban(
   throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
 }
 
-/** @throws Psd2Error `bank_answer` for the number of another account, if both are German */
+/** @throws Psd2Error `bank_answer` for a number that is another account's: the account's own IBAN has no such number */
 export async function refuseOtherNumber(
   calls: Calls,
   { productId, transactionId }: { productId: string; transactionId: string },
   named: string | null,
 ): Promise<void> {
-  const number = named === null ? null : germanNumberIn(named);
-  if (named === null || number === null) return;
+  const number = named === null ? '' : numberIn(named);
+  if (named === null || number === '') return;
   const own = await listedIban(calls, productId, transactionId, true);
-  if (own === null || !/^DE\d{20}$/.test(compact(own)) || compact(own).endsWith(number)) return;
+  if (own === null || !isOther(number, compact(own))) return;
   throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
 }
 
-/** The bank code (8 digits) and the number of an account, as a German IBAN has them. A number alone has at most 10 digits. */
-function germanNumberIn(text: string): string | null {
-  const [, bank, number, joined] =
-    /^([1-8]\d{7})(?:\/0*(\d{1,10})|(\d{3,10}))(?:[A-Z]{3})?$/.exec(compact(text)) ?? [];
-  return bank === undefined ? null : bank + (number ?? joined ?? '').padStart(10, '0');
+/** The number of an account, without signs, the bank's name and a currency: `37040044/0532013000EUR`, `1291.99.348EUR`. */
+function numberIn(text: string): string {
+  const bare = compact(text).replace(/(?<=\d)\/?[A-Z]{3}$/, '');
+  // A bank code in Germany.
+  if (/^[1-8]\d{7}\/\d{1,10}$/.test(bare)) return bare.replace('/', '');
+  return (bare.split('/').at(-1) ?? '').replace(/[^A-Z0-9]/g, '');
+}
+
+/**
+ * Whether a number is surely not that of an IBAN: it is as long as a number of its country, and the IBAN has another. A bank may have
+ * numbers of its own, which say nothing.
+ */
+function isOther(number: string, iban: string): boolean {
+  const { bban = '', accountNumber = '', countryCode } = extractIBAN(iban);
+  if (!/^\d{3,}$/.test(number) || bban.includes(number.replace(/^0+/, ''))) return false;
+  // In Germany the zeros before a number may be missing, also after a bank code.
+  if (countryCode === 'DE') return number.length <= 10 || (isGerman(number) && bban !== withZeros(number));
+  return number.length === accountNumber.length || number.length === bban.length;
+}
+
+function isGerman(number: string): boolean {
+  return /^[1-8]\d{8,17}$/.test(number);
+}
+
+function withZeros(number: string): string {
+  return number.slice(0, 8) + number.slice(8).padStart(10, '0');
 }
 
 async function listedIban(

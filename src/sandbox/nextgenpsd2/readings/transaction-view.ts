@@ -54,13 +54,17 @@ export function transactionOf(entry: Entry, number: number | undefined): Record<
   };
 }
 
-/** The same at a bank whose amounts have no sign (`accounts.amounts`): the account itself is the debtor or the creditor. */
+/**
+ * The same at a bank whose amounts have no sign (`accounts.amounts`): the account itself is the debtor or the creditor. A bank that
+ * names its zone (`accounts.zone`) writes each day as the time in UTC at which it begins.
+ */
 export function asTheBankWrites(
   { accounts }: BankDescription,
   { iban }: Product,
-  row: Record<string, unknown>,
+  plain: Record<string, unknown>,
   { amount }: Entry,
 ): Record<string, unknown> {
+  const row = accounts.zone === undefined ? plain : withTimes(plain, accounts.zone);
   if (accounts.amounts === 'signed') return row;
   const isOut = amount < 0;
   return {
@@ -68,6 +72,21 @@ export function asTheBankWrites(
     transactionAmount: amountOf(isOut ? -amount : amount),
     [isOut ? 'debtorAccount' : 'creditorAccount']: { iban },
   };
+}
+
+function withTimes(row: Record<string, unknown>, zone: string): Record<string, unknown> {
+  const days = ['bookingDate', 'valueDate'].filter((name) => typeof row[name] === 'string');
+  return { ...row, ...Object.fromEntries(days.map((name) => [name, beginOf(String(row[name]), zone)])) };
+}
+
+/** When a day begins in a zone: `2026-11-19T22:00:00Z`. */
+function beginOf(day: string, zone: string): string {
+  const midnight = new Date(`${day}T00:00:00Z`);
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+  const name = format.formatToParts(midnight).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign = '+', hours = '0', minutes = '0'] = /([+-])(\d{2}):(\d{2})/.exec(name) ?? [];
+  const offset = (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
+  return `${new Date(midnight.getTime() - offset * 60_000).toISOString().slice(0, 19)}Z`;
 }
 
 /** A transaction of a card (NextGenPSD2, `cardTransaction`). */

@@ -2,13 +2,13 @@ import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
 import { isDecimal } from '../../../domain/decimal.ts';
 import { isoDate } from '../../../domain/events.ts';
-import { FACTS } from '../../../domain/transaction-facts.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { KnownRows, type StoredRows } from '../../known-rows.ts';
 import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../../ports/sync.ts';
 import { storedRow } from '../../synced-rows.ts';
 import type { Claim, Claims } from '../claims.ts';
 import { type Database, ProfileRows, type Statements } from '../database.ts';
+import { FACT_COLUMNS } from '../fact-columns.ts';
 
 /** How long to wait for another run that works on the customer. */
 const CUSTOMER_PATIENCE_MS = 15_000;
@@ -35,32 +35,16 @@ const TRANSACTION_COLUMNS = {
   code: 'code text',
   transferReference: 'transfer_reference text',
   feeCharge: 'fee_charge boolean',
-  transactionId: 'transaction_id text',
-  entryReference: 'entry_reference text',
-  endToEndId: 'end_to_end_id text',
-  counterpartyName: 'counterparty_name text',
-  counterpartyIban: 'counterparty_iban text',
-  remittance: 'remittance text',
-  bankTransactionCode: 'bank_transaction_code text',
-  counterpartyAccount: 'counterparty_account text',
-  remittanceStructured: 'remittance_structured text',
-  ultimateDebtor: 'ultimate_debtor text',
-  ultimateCreditor: 'ultimate_creditor text',
-  mandateId: 'mandate_id text',
-  creditorId: 'creditor_id text',
-  purposeCode: 'purpose_code text',
-  originalAmount: 'original_amount numeric',
-  originalCurrency: 'original_currency text',
-  exchangeRate: 'exchange_rate numeric',
-  feeAmount: 'fee_amount numeric',
-  feeCurrency: 'fee_currency text',
+  ...FACT_COLUMNS,
   internalTransactionId: 'internal_transaction_id text',
 };
 /** The columns of what a bank may say of a row, as its fields. */
-export const FACT_COLUMNS = FACTS.map((fact) => {
-  const [name = '', type] = TRANSACTION_COLUMNS[fact].split(' ');
-  return `t.${name}${type === 'numeric' ? '::text' : ''} as "${fact}"`;
-}).join(', ');
+export const FACTS_OF_ROW = Object.entries(FACT_COLUMNS)
+  .map(([fact, column]) => {
+    const [name = '', type] = column.split(' ');
+    return `t.${name}${type === 'numeric' ? '::text' : ''} as "${fact}"`;
+  })
+  .join(', ');
 const BOOKED_COLUMNS = {
   id: 'id text',
   status: 'status text',

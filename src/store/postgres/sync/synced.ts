@@ -10,7 +10,7 @@ import type {
 } from '../../ports/synced.ts';
 import { newestFirst, syncedAccount, syncedBalance, syncedBooking } from '../../synced-rows.ts';
 import { ProfileRows } from '../database.ts';
-import { balanceIn, FACT_COLUMNS } from './rows.ts';
+import { balanceIn, FACTS_OF_ROW } from './rows.ts';
 
 const balanceRow = z.object({
   kind: z.string(),
@@ -90,7 +90,7 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
          p.balance_difference::text,
          t.id, t.booking_date::text as "bookingDate", t.value_date::text as "valueDate", t.amount::text, t.currency,
          coalesce(t.description, '') as description, coalesce(t.details, '') as details, t.code,
-         t.transfer_reference as "transferReference", t.fee_charge as "feeCharge", ${FACT_COLUMNS}
+         t.transfer_reference as "transferReference", t.fee_charge as "feeCharge", ${FACTS_OF_ROW}
        from psd2.sync_progress p left join psd2.transactions t
          on t.profile = p.profile and t.customer_id = p.customer_id and t.product_id = p.product_id
          and (t.booking_date is null or t.booking_date >= $4::date) and t.synced_at <= p.synced_at and t.cancelled is not true

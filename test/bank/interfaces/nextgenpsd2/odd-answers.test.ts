@@ -47,6 +47,29 @@ const readRow = async (more: object) => {
   return { ...rows[0], unread };
 };
 
+const exchange = (more: object) => ({ currencyExchange: [{ exchangeRate: '1.1', ...more }] });
+const RATE = { exchangeRate: '1.1' };
+const EXCHANGE = exchange({ instructedAmount: { amount: '14', currency: 'USD' } });
+const OWN_CURRENCY = exchange({ instructedAmount: { amount: '14', currency: 'EUR' }, targetCurrency: 'USD' });
+const NO_CURRENCY = exchange({ sourceCurrency: '1', targetCurrency: 'usd' });
+const NO_IDS = { transactionId: null, entryReference: null, endToEndId: null, transferReference: null };
+const euros = (amount: string) => ({ transactionAmount: { amount, currency: 'EUR' } });
+const BATCH = {
+  ...euros('-30.00'),
+  entryDetails: [
+    { ...euros('10.00'), endToEndId: 'A', creditorName: 'Shop', customerReference: 'P-1' },
+    { ...euros('20.00'), remittanceInformationUnstructured: 'Rent' },
+  ],
+};
+const BATCH_READ = [
+  {
+    ...{ amount: '-10.00', currency: 'EUR', endToEndId: 'A' },
+    counterpartyName: 'Shop',
+    customerReference: 'P-1',
+  },
+  { amount: '-20.00', currency: 'EUR', remittance: 'Rent' },
+];
+
 describe('an odd row', () => {
   it.each<[string, object, object]>([
     ['30 February', { valueDate: '2026-02-30' }, { valueDate: '2026-02-28' }],
@@ -65,6 +88,30 @@ describe('an odd row', () => {
     ['other marks between thousands', amountOf("-1'234.50"), { amount: '-1234.50' }],
     ['a minus as wide as a plus', amountOf('\u22121\u202f234,50'), { amount: '-1234.50' }],
     ['a minus at the end', amountOf('12.30-'), { amount: '-12.30' }],
+    ['zeros before an amount', amountOf('000000149.87'), { amount: '149.87' }],
+    ['a negative amount with zeros', amountOf('-007'), { amount: '-7' }],
+    ['no digit before the point', amountOf('-.50'), { amount: '-0.50' }],
+    ['no digit after the point', amountOf('12.'), { amount: '12' }],
+    ['NONREF for ids', { transactionId: 'NONREF', entryReference: ' nonref ', endToEndId: 'NONREF' }, NO_IDS],
+    ['an offset', { bookingDate: '2026-11-20T00:00:00+02:00' }, { bookingDate: '2026-11-20' }],
+    [
+      'what was ordered in another currency',
+      EXCHANGE,
+      { ...RATE, originalAmount: '14', originalCurrency: 'USD' },
+    ],
+    ['what was ordered in its own currency', OWN_CURRENCY, { ...RATE, originalCurrency: 'USD' }],
+    ['a currency that is none', NO_CURRENCY, { ...RATE, originalCurrency: 'USD' }],
+    [
+      'a reason that is an object',
+      { returnReason: { code: 'AC04', text: 'closed' } },
+      { returnReason: 'AC04 closed' },
+    ],
+    [
+      'the one payment of an entry',
+      { entryDetails: [{ endToEndId: 'E-1', creditorName: 'Shop' }] },
+      { endToEndId: 'E-1', counterpartyName: 'Shop' },
+    ],
+    ['the payments of a batch', BATCH, { entryDetails: BATCH_READ }],
     ['an IBAN with blanks', payeeAt({ iban: 'de02 1001 0010 9307 1186 03' }), { counterpartyIban: OTHER }],
     ['blanks', { creditorName: '  Shop ' }, { counterpartyName: 'Shop' }],
     ['new members', { news: { a: 1 }, ...payeeAt({ iban: OTHER, kind: 7 }) }, { counterpartyIban: OTHER }],

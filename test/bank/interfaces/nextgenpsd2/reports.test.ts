@@ -181,13 +181,18 @@ describe('MT940', () => {
     ['a structured text without SEPA', lines(plain, fields), FIELDS],
     ['a reversed credit', lines(':61:261121RC1,NRTINONREF', 'x'), { amount: '-1', bookingDate: null }],
     ['its IBAN with the currency', withCurrency, { amount: '-12.50' }],
-    ...['37040044/532013000', '37040044/0532013000EUR', '37040044532013000', '0532013001', '100/5320130'].map(
-      (own): [string, string, object] => [
-        `${own}, which is no other account`,
-        lines(plain, 'x').replace(/:25:.*/, `:25:${own}`),
-        { amount: '-12.5' },
-      ],
-    ),
+    ...[
+      '37040044/532013000',
+      '37040044/0532013000EUR',
+      '37040044532013000',
+      '0532013000',
+      '100/5320130',
+      'KONTO-1',
+    ].map((own): [string, string, object] => [
+      `${own}, which is no other account`,
+      lines(plain, 'x').replace(/:25:.*/, `:25:${own}`),
+      { amount: '-12.5' },
+    ]),
     ['a reversed debit', lines(':61:261121RD1,NRTINONREF', 'x'), { amount: '1' }],
     ['days on both sides of a new year', credit('2701021230'), days('2026-12-30', '2027-01-02')],
     ['a day that only German banks have', credit('2702300301'), days('2027-03-01', '2027-02-28')],

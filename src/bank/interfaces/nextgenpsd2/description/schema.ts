@@ -364,6 +364,14 @@ const balances = z.strictObject({
   ]),
 });
 
+function isTimeZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
 const pagesByHeader = z.strictObject({
   totalPagesHeader: headerName('header of the answer with the number of pages'),
   pageParameter: noted(urlName('a query parameter'), 'parameter that asks for a page'),
@@ -402,6 +410,11 @@ const accounts = z.strictObject({
       '`unsigned`: the amounts of transactions have no sign; debtor and creditor say the direction',
     ),
     'signed',
+  ),
+  zone: z.optional(
+    text(
+      "the bank's time zone: times in UTC are days there; without it that of the capital of its country, else Europe/Rome",
+    ).check(z.refine(isTimeZone, 'must be a time zone, for example "Europe/Helsinki"')),
   ),
   withBalance: z._default(flag('whether the bank takes withBalance'), true),
   parameters: z._default(

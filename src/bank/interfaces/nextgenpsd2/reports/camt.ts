@@ -1,5 +1,10 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
-import { type AccountReport, dayOf, type Refuse, type ReportRow, rowOf, signed } from './report.ts';
+import type { Money } from '../../../../domain/decimal.ts';
+import { decimalIn } from '../../../../domain/odd-values.ts';
+import { isIban } from '../../../../domain/order/iban.ts';
+import { compactIban } from '../../../../domain/order/sepa-text.ts';
+import { StatementCheck } from '../../../../domain/statement-balances.ts';
+import { type AccountReport, dayOf, fill, type Refuse, type ReportRow, rowOf, signed } from './report.ts';
 
 /** The elements that psd2 reads. `true`: their text. */
 interface Shape {
@@ -16,7 +21,7 @@ interface Known {
   collects: Collects | null;
 }
 
-type Collects = 'report' | 'entry' | 'details';
+type Collects = 'report' | 'balance' | 'entry' | 'details';
 /** By the numbers of the places where they are. Most places have one text. A report has many entries, so their texts share an array. */
 type Texts = (string | string[] | undefined)[];
 
@@ -39,7 +44,8 @@ const AMOUNTS: Shape = { InstdAmt: exchanged, TxAmt: exchanged, CntrValAmt: exch
 const CHARGES: Shape = { Amt: true, TtlChrgsAndTaxAmt: true, Rcrd: { Amt: true } };
 
 const DETAILS: Shape = {
-  Refs: { EndToEndId: true, MndtId: true },
+  ...{ Amt: true, CdtDbtInd: true },
+  Refs: { PmtInfId: true, EndToEndId: true, MndtId: true },
   AmtDtls: AMOUNTS,
   Chrgs: CHARGES,
   RltdPties: {
@@ -48,7 +54,7 @@ const DETAILS: Shape = {
   },
   Purp: code,
   RmtInf: { Ustrd: true, Strd: { CdtrRefInf: { Ref: true }, AddtlRmtInf: true } },
-  RtrInf: { Rsn: code },
+  RtrInf: { Rsn: code, AddtlInf: true },
   AddtlTxInf: true,
 };
 
@@ -56,16 +62,28 @@ const ENTRY: Shape = {
   ...{ NtryRef: true, Amt: true, CdtDbtInd: true, RvslInd: true, AcctSvcrRef: true, AddtlNtryInf: true },
   ...{ BookgDt: day, ValDt: day, AmtDtls: AMOUNTS, Chrgs: CHARGES },
   BkTxCd: { Domn: { Cd: true, Fmly: { Cd: true, SubFmlyCd: true } }, Prtry: { Cd: true } },
-  NtryDtls: { TxDtls: DETAILS },
+  NtryDtls: { Btch: { PmtInfId: true }, TxDtls: DETAILS },
 };
 
-const pages: Shape = { LastPgInd: true };
-const REPORT: Shape = { Acct: account, StmtPgntn: pages, RptPgntn: pages, Ntry: ENTRY };
+const pages: Shape = { PgNb: true, LastPgInd: true };
+const total: Shape = { NbOfNtries: true, Sum: true };
+const BALANCE: Shape = { Tp: { CdOrPrtry: { Cd: true } }, Amt: true, CdtDbtInd: true, Dt: day };
+const REPORT: Shape = {
+  ...{
+    Id: true,
+    Acct: { ...account, Ccy: true },
+    StmtPgntn: pages,
+    RptPgntn: pages,
+    Bal: BALANCE,
+    Ntry: ENTRY,
+  },
+  TxsSummry: { TtlNtries: total, TtlCdtNtries: total, TtlDbtNtries: total },
+};
 const HEADER: Shape = { MsgPgntn: pages };
 
 /** What each of these elements collects. */
 const COLLECTS: Readonly<Record<string, Collects>> = {
-  ...{ Stmt: 'report', Rpt: 'report', Ntry: 'entry', TxDtls: 'details' },
+  ...{ Stmt: 'report', Rpt: 'report', Bal: 'balance', Ntry: 'entry', TxDtls: 'details' },
 };
 
 /** `Sts` is a text up to version 03, and has a code from 04 on. */
@@ -114,17 +132,22 @@ const PIECE = 65_536;
 /** Deeper than any element of a report. */
 const DEEPEST = 64;
 
+/** The balances before the first and after the last row (ISO 20022, `BalanceType`). */
+const OPENING = ['OPBD', 'PRCD'];
+const CLOSING = ['CLBD'];
+
 /**
  * Reads a report of an account in camt.052 or camt.053, versions 02 to 13 (ISO 20022, Bank-to-Customer Cash Management), with a
  * parser that knows no entities besides those of XML itself. Several reports in one are one list. An entry of many payments was
  * booked once, so it is one row.
  *
+ * @param zone of the bank
  * @param fail what to throw: the sentence has the place
  */
-export function readCamt(text: string, fail: (what: string) => never): AccountReport {
+export function readCamt(text: string, zone: string, fail: (what: string) => never): AccountReport {
   const parser = new SaxesParser({ xmlns: false });
   const refuse: Refuse = (what) => fail(`${what}, at line ${parser.line}, column ${parser.column}`);
-  const reader = new Reader(refuse);
+  const reader = new Reader(zone, refuse);
   let sinceEvent = 0;
   // With more handlers than these, V8 makes the parser a dictionary, and it takes four times as long.
   parser.on('error', ({ message }) =>
@@ -158,9 +181,10 @@ export function readCamt(text: string, fail: (what: string) => never): AccountRe
 
 /** Follows the elements, and makes a row of each entry. */
 class Reader {
+  readonly #zone: string;
   readonly #refuse: Refuse;
   readonly #rows: AccountReport['transactions'] = { booked: [], pending: [] };
-  readonly #ibans = new Set<string>();
+  readonly #accounts = new Accounts();
   readonly #open: (Known | null)[] = [];
   /** How many elements that psd2 does not read are open. */
   #skipped = 0;
@@ -174,9 +198,15 @@ class Reader {
   /** Those of the first payment of an entry. */
   readonly #first: Texts = noTexts();
   #details: Texts[] = [];
+  #balances: Texts[] = [];
   #isPart = false;
+  #check = new StatementCheck();
+  /** Of the first page of a statement. */
+  #opening: Money | undefined;
+  #contradictions: string[] = [];
 
-  constructor(refuse: Refuse) {
+  constructor(zone: string, refuse: Refuse) {
+    this.#zone = zone;
     this.#refuse = refuse;
   }
 
@@ -228,8 +258,10 @@ class Reader {
     }
     this.#collecting =
       what === 'details' && this.#details.length === 0 ? this.#first.fill(undefined) : noTexts();
-    if (what === 'report') this.#report = this.#collecting;
-    else this.#details.push(this.#collecting);
+    if (what === 'report') {
+      this.#report = this.#collecting;
+      this.#balances = [];
+    } else (what === 'balance' ? this.#balances : this.#details).push(this.#collecting);
   }
 
   text(piece: string): void {
@@ -252,16 +284,49 @@ class Reader {
     else if (element.collects === 'entry') {
       this.#collecting = this.#report;
       this.#book();
-    } else if (element.collects === 'report') this.#endReport();
+    } else if (element.collects === 'balance') this.#collecting = this.#report;
+    else if (element.collects === 'report') this.#endReport();
   }
 
   #endReport(): void {
     const flag = first(this.#report, 'StmtPgntn/LastPgInd', 'RptPgntn/LastPgInd');
     // A later report may be the last page of an earlier one.
     if (flag !== undefined) this.#isPart = isNo(flag);
-    const iban = first(this.#report, 'Acct/Id/IBAN');
-    if (iban !== undefined) this.#ibans.add(iban);
-    if (this.#ibans.size > 1) this.#refuse('The XML has reports of several accounts');
+    this.#accounts.add(this.#report);
+    if (this.#accounts.areSeveral) this.#refuse('The XML has reports of several accounts');
+    this.#compare(flag !== undefined && isNo(flag));
+  }
+
+  /** Compares the rows with the figures of the statement, if this is its last page and the first one is here too. */
+  #compare(goesOn: boolean): void {
+    const texts = this.#report;
+    const page = first(texts, 'StmtPgntn/PgNb', 'RptPgntn/PgNb') ?? '1';
+    const isFirst = /^0*1?$/.test(page);
+    if (isFirst) this.#opening = this.#balance(OPENING, 'oldest');
+    if (goesOn) return;
+    const totalAt = (at: string) => ({
+      sum: first(texts, `TxsSummry/${at}/Sum`),
+      count: first(texts, `TxsSummry/${at}/NbOfNtries`),
+    });
+    const own = {
+      ...{ opening: this.#opening, closing: this.#balance(CLOSING, 'newest') },
+      ...(isFirst && { credits: totalAt('TtlCdtNtries'), debits: totalAt('TtlDbtNtries') }),
+      ...(isFirst && { all: totalAt('TtlNtries') }),
+    };
+    const name = `The statement ${first(texts, 'Id') ?? ''}`.trim();
+    this.#contradictions.push(...this.#check.contradictions(name, own));
+    this.#opening = undefined;
+    this.#check = new StatementCheck();
+  }
+
+  /** The balance of these types with the oldest or the newest day. One that cannot be read counts as missing. */
+  #balance(types: readonly string[], which: 'oldest' | 'newest'): Money | undefined {
+    const all = this.#balances.filter((texts) => types.includes(first(texts, 'Tp/CdOrPrtry/Cd') ?? ''));
+    const inOrder = all.toSorted((a, b) => (dayAt(a) < dayAt(b) ? -1 : dayAt(a) > dayAt(b) ? 1 : 0));
+    const texts = inOrder.at(which === 'oldest' ? 0 : -1);
+    const amount =
+      texts && decimalIn(`${first(texts, 'CdtDbtInd') === 'DBIT' ? '-' : ''}${first(texts, 'Amt')}`);
+    return amount ? { amount, currency: first(texts, 'Amt/@Ccy') ?? '' } : undefined;
   }
 
   #book(): void {
@@ -272,7 +337,10 @@ class Reader {
     const status = first(entry, 'Sts') ?? first(entry, 'Sts/Cd', 'Sts/Prtry');
     // What is only information moves no money.
     if (status === 'INFO') return;
-    this.#rows[this.#listOf(status)].push(toRow(entry, this.#details, this.#refuse));
+    const list = this.#listOf(status);
+    const row = toRow(entry, this.#details, this.#zone, this.#refuse);
+    this.#check.add(row.transactionAmount, list === 'booked');
+    this.#rows[list].push(row);
   }
 
   #listOf(status = ''): keyof AccountReport['transactions'] {
@@ -282,10 +350,40 @@ class Reader {
   }
 
   result(): AccountReport {
-    const [iban] = this.#ibans;
     const isPart = this.#isPart || isNo(first(this.#header, 'GrpHdr/MsgPgntn/LastPgInd'));
-    return { ...(iban !== undefined && { account: { iban } }), transactions: this.#rows, isPart };
+    const contradictions = this.#contradictions;
+    return { account: this.#accounts.only, transactions: this.#rows, isPart, contradictions };
   }
+}
+
+/** Whose reports a document has. */
+class Accounts {
+  readonly #ibans = new Set<string>();
+  readonly #others = new Set<string>();
+  readonly #currencies = new Set<string>();
+
+  add(report: Texts): void {
+    const [iban, other] = [first(report, 'Acct/Id/IBAN'), first(report, 'Acct/Id/Othr/Id')];
+    const currency = first(report, 'Acct/Ccy');
+    if (currency !== undefined) this.#currencies.add(currency);
+    // Some banks write the IBAN where other numbers belong.
+    const named = iban ?? (other !== undefined && isIban(compactIban(other)) ? other : undefined);
+    if (named !== undefined) this.#ibans.add(compactIban(named));
+    else if (other !== undefined) this.#others.add(other);
+  }
+
+  /** Two currencies of one number are two accounts. */
+  get areSeveral(): boolean {
+    return this.#ibans.size > 1 || this.#others.size > 1 || this.#currencies.size > 1;
+  }
+
+  get only(): { iban: string | undefined; bban: string | undefined } {
+    return { iban: [...this.#ibans][0], bban: [...this.#others][0] };
+  }
+}
+
+function dayAt(balance: Texts): string {
+  return first(balance, 'Dt/Dt', 'Dt/DtTm') ?? '';
 }
 
 /** Whether a flag of XML is set to no. */
@@ -338,7 +436,7 @@ function every(details: readonly Texts[], path: string, other?: string): string[
   return found && [...found];
 }
 
-function toRow(entry: Texts, details: readonly Texts[], refuse: Refuse): ReportRow {
+function toRow(entry: Texts, details: readonly Texts[], zone: string, refuse: Refuse): ReportRow {
   const direction = first(entry, 'CdtDbtInd');
   if (direction !== 'DBIT' && direction !== 'CRDT')
     return refuse(`An entry is neither CRDT nor DBIT, but ${JSON.stringify(direction ?? '')}`);
@@ -349,14 +447,31 @@ function toRow(entry: Texts, details: readonly Texts[], refuse: Refuse): ReportR
   const isReturn =
     ['true', '1'].includes(first(entry, 'RvslInd') ?? '') ||
     every(details, 'RtrInf/Rsn/Cd', 'RtrInf/Rsn/Prtry') !== undefined;
-  const [debtor, theCreditor] = isReturn ? [CREDITOR, DEBTOR] : [DEBTOR, CREDITOR];
   const all = details.length === 0 ? [entry] : details;
+  const words = [first(entry, 'AddtlNtryInf'), shared(all, 'AddtlTxInf')].filter(
+    (text) => text !== undefined,
+  );
   return rowOf({
     transactionAmount: { amount, currency },
-    bookingDate: dayOf(first(entry, 'BookgDt/Dt', 'BookgDt/DtTm'), refuse),
-    valueDate: dayOf(first(entry, 'ValDt/Dt', 'ValDt/DtTm'), refuse),
+    bookingDate: dayOf(first(entry, 'BookgDt/Dt', 'BookgDt/DtTm'), zone, refuse),
+    valueDate: dayOf(first(entry, 'ValDt/Dt', 'ValDt/DtTm'), zone, refuse),
     transactionId: first(entry, 'AcctSvcrRef'),
     entryReference: first(entry, 'NtryRef'),
+    ...factsOf(all, isReturn),
+    customerReference: shared(all, 'Refs/PmtInfId') ?? first(entry, 'NtryDtls/Btch/PmtInfId'),
+    additionalInformation: [...new Set(words)].join(' '),
+    bankTransactionCode: isoCodeOf(entry),
+    proprietaryBankTransactionCode: first(entry, 'BkTxCd/Prtry/Cd'),
+    ...moneyOf(details.length === 1 && details[0] ? [details[0], entry] : [entry], currency),
+    entryDetails:
+      details.length > 1 ? details.map((each) => toPayment(each, direction, currency, isReturn)) : undefined,
+  });
+}
+
+/** What all payments of an entry have in common. */
+function factsOf(all: readonly Texts[], isReturn: boolean) {
+  const [debtor, theCreditor] = isReturn ? [CREDITOR, DEBTOR] : [DEBTOR, CREDITOR];
+  return {
     endToEndId: shared(all, 'Refs/EndToEndId'),
     mandateId: shared(all, 'Refs/MndtId'),
     debtorName: shared(all, debtor.name, debtor.newName),
@@ -367,13 +482,34 @@ function toRow(entry: Texts, details: readonly Texts[], refuse: Refuse): ReportR
     ultimateDebtor: shared(all, 'RltdPties/UltmtDbtr/Nm', 'RltdPties/UltmtDbtr/Pty/Nm'),
     ultimateCreditor: shared(all, 'RltdPties/UltmtCdtr/Nm', 'RltdPties/UltmtCdtr/Pty/Nm'),
     purposeCode: shared(all, 'Purp/Cd', 'Purp/Prtry'),
+    returnReason: isReturn ? reasonOf(all) : undefined,
     remittanceInformationUnstructuredArray: every(all, 'RmtInf/Ustrd'),
     remittanceInformationStructuredArray: structuredOf(all),
-    additionalInformation: first(entry, 'AddtlNtryInf') ?? shared(all, 'AddtlTxInf'),
-    bankTransactionCode: isoCodeOf(entry),
-    proprietaryBankTransactionCode: first(entry, 'BkTxCd/Prtry/Cd'),
-    ...moneyOf(entry, details, currency),
+  };
+}
+
+/** The code of a return, and the bank's words for it. */
+function reasonOf(all: readonly Texts[]): string | undefined {
+  const parts = [shared(all, 'RtrInf/Rsn/Cd', 'RtrInf/Rsn/Prtry'), ...(every(all, 'RtrInf/AddtlInf') ?? [])];
+  return parts.filter((text) => text !== undefined).join(' ');
+}
+
+/** A payment of a batch that was booked as one entry. */
+function toPayment(details: Texts, direction: 'CRDT' | 'DBIT', currency: string, isReturn: boolean) {
+  const at = ['Amt', 'AmtDtls/TxAmt/Amt', 'AmtDtls/InstdAmt/Amt'].find(
+    (path) => first(details, path) !== undefined && first(details, `${path}/@Ccy`) === currency,
+  );
+  const isDebit = (first(details, 'CdtDbtInd') ?? direction) === 'DBIT';
+  const amount = at && decimalIn(`${isDebit ? '-' : ''}${first(details, at)}`);
+  const payment: Record<string, unknown> = {};
+  fill(payment, {
+    transactionAmount: amount ? { amount, currency } : undefined,
+    ...factsOf([details], isReturn),
+    customerReference: first(details, 'Refs/PmtInfId'),
+    additionalInformation: first(details, 'AddtlTxInf'),
+    ...moneyOf([details], currency),
   });
+  return payment;
 }
 
 /** Where the parties of a payment are. */
@@ -406,8 +542,8 @@ function isoCodeOf(entry: Texts): string | undefined {
 }
 
 /** What was paid in another currency, and what the bank took for it. */
-function moneyOf(entry: Texts, details: readonly Texts[], currency: string) {
-  const of = (details.length === 1 && details[0] ? [details[0], entry] : [entry]).filter(hasMoney);
+function moneyOf(places: readonly Texts[], currency: string) {
+  const of = places.filter(hasMoney);
   if (of.length === 0) return undefined;
   const amountAt = (...paths: string[]) => {
     for (const texts of of)

@@ -1,16 +1,14 @@
 import { Psd2Error } from '../../../../errors.ts';
 import type { BankCall } from '../../../call/call.ts';
-import { type NextGenAnswer, type NextGenReading, readAnswer } from '../answer.ts';
+import { type NextGenAnswer, readAnswer } from '../answer.ts';
 import type { Calls } from '../calls.ts';
 import type { BankDescription } from '../description/schema.ts';
-import { transactionsAnswer } from '../wire/accounts.ts';
+import { transactionsAnswerIn } from '../wire/accounts.ts';
+import { zoneOf } from '../zone.ts';
+import type { ReportReading } from './report.ts';
 
 /** A format of account reports. */
 export type ReportFormat = BankDescription['accounts']['reports'][number];
-
-type Answered = ReturnType<(typeof transactionsAnswer)['parse']>;
-/** A list of transactions. `isPart`: whether a report says that more pages follow. Absent: it is JSON. */
-type ReportReading = NextGenReading<Answered> & { isPart?: boolean };
 
 /** The media type of each format. That of JSON is the bank file's. */
 const ACCEPT = { camt: 'application/xml', mt940: 'text/plain' } as const;
@@ -55,21 +53,28 @@ export function lacksFormat(error: unknown): boolean {
 }
 
 /** Reads the document behind a link (`_links.download`), whatever its format is. */
-export function askForDocument(calls: Pick<Calls, 'bank'>, call: BankCall): Promise<ReportReading> {
+export function askForDocument(
+  calls: Pick<Calls, 'bank' | 'description'>,
+  call: BankCall,
+): Promise<ReportReading> {
   return askAnyReport(calls, { ...call, headers: { ...call.headers, accept: ANY } });
 }
 
 /** An answer counts by what it is, and not by what was asked for. */
-export async function askAnyReport({ bank }: Pick<Calls, 'bank'>, call: BankCall): Promise<ReportReading> {
+export async function askAnyReport(
+  { bank, description }: Pick<Calls, 'bank' | 'description'>,
+  call: BankCall,
+): Promise<ReportReading> {
+  const zone = zoneOf(description);
   const read = await bank.ask(call, (answer) => {
     const format = answer.said.meaning === null ? formatOf(answer) : 'json';
-    if (format === 'json') return readAnswer(answer, transactionsAnswer);
+    if (format === 'json') return readAnswer(answer, transactionsAnswerIn(zone));
     return { answer, format, notices: [] };
   });
   if (!('format' in read)) return read;
   // Most banks have JSON.
   const { readReport } = await import('./read-report.ts');
-  return readReport(read.answer, read.format);
+  return readReport(read.answer, read.format, zone);
 }
 
 function formatOf({ said, headers, body }: NextGenAnswer): ReportFormat {
@@ -78,11 +83,13 @@ function formatOf({ said, headers, body }: NextGenAnswer): ReportFormat {
   const start = body
     .subarray(0, 1000)
     .toString('latin1')
+    .replace('\u0001', '')
     .replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
   // A gateway's page is not a report.
   if (/^<(?:\?xml|(?:\w+:)?Document\b)/.test(start) && !/<html|<!doctype html/i.test(start)) return 'camt';
   if (
     /^(?:\{1:|:20:|:2\d[A-Z]?:)/.test(start) ||
+    /^:20:.*$[\s\S]*^:2[58][A-Z]?:/m.test(start) ||
     (/^text\/plain/i.test(type) && /^:\d\d[A-Z]?:/m.test(start))
   )
     return 'mt940';

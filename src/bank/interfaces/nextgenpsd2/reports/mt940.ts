@@ -1,22 +1,16 @@
 import { addDays, type IsoDate, isIsoDate } from '../../../../domain/calendar.ts';
+import type { Money } from '../../../../domain/decimal.ts';
+import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
+import { StatementCheck } from '../../../../domain/statement-balances.ts';
+import { type Field, fieldsOf } from './mt940-fields.ts';
+import { type Information, informationIn } from './mt940-information.ts';
 import { type AccountReport, type Refuse, type ReportRow, rowOf, signed } from './report.ts';
 
-/** A tag with its lines: `:61:2611260…`. */
-interface Field {
-  tag: string;
-  lines: string[];
-  /** The line on which it begins. */
-  line: number;
-}
-
-/** More lines than a field has in the standard (`:86:` has six, and banks write more). */
-const MAX_LINES = 100;
-
 /**
- * Reads statements of an account in SWIFT's MT940 and MT942, one or several, with or without the blocks of a message. What
- * MT942 has is not booked yet.
+ * Reads statements of an account in SWIFT's MT940 and MT942, one or several, with or without the frames of a message. What an
+ * interim report has is not booked yet.
  *
  * No package reads it here: two that were looked at read amounts through floats, and the third brings two more for numbers and
  * dates.
@@ -24,58 +18,62 @@ const MAX_LINES = 100;
  * @param fail what to throw: the sentence has the place
  */
 export function readMt940(text: string, fail: (what: string) => never): AccountReport {
+  const refuseAt = (what: string, line: number) => fail(`${what}, at line ${line}`);
   const transactions: AccountReport['transactions'] = { booked: [], pending: [] };
-  const accounts = new Set<string>();
-  let currency: string | undefined;
-  let isInterim = false;
-  /** The last balance: `60F` and the like. */
-  let balance = '';
-  let entry: Field | undefined;
-  let line = 1;
-  const refuse: Refuse = (what) => fail(`${what}, at line ${line}`);
-  const book = (information: Information) => {
-    if (!entry) return;
-    line = entry.line;
-    const row = toRow(
-      entry,
-      information,
-      currency ?? refuse('The currency of the account is missing'),
-      refuse,
-    );
-    transactions[isInterim ? 'pending' : 'booked'].push(row);
-    entry = undefined;
-  };
-  for (const field of fieldsOf(text, (what, at) => fail(`${what}, at line ${at}`))) {
-    const { tag, lines } = field;
-    const value = lines[0] ?? '';
-    if (tag === '86') {
-      book(informationIn(lines));
-      continue;
-    }
-    book(NOTHING);
-    line = field.line;
-    if (/^6[02][FM]$/.test(tag) || tag === '20') {
-      if (tag !== '62F' && tag !== '62M' && balance.startsWith('60')) refuse(UNCLOSED);
-      balance = tag === '20' ? '' : tag;
-    }
-    if (tag === '20') [currency, isInterim] = [undefined, false];
-    else if (tag === '25' || tag === '25P') accounts.add(compactIban(value));
-    else if (tag === '60F' || tag === '60M')
-      currency = /^[CD]\d{6}([A-Z]{3})/.exec(value)?.[1] ?? refuse('The opening balance has no currency');
-    else if (tag === '34F') {
-      currency = /^([A-Z]{3})/.exec(value)?.[1] ?? refuse('The floor limit has no currency');
-      isInterim = true;
-    } else if (tag === '61') entry = field;
+  const contradictions: string[] = [];
+  const accounts = new Accounts();
+  let isPart = false;
+  for (const message of messagesOf(fieldsOf(text, refuseAt))) {
+    const statement = new Statement(refuseAt);
+    for (const field of message) statement.read(field);
+    const { rows, isInterim, contradictions: own } = statement.end();
+    for (const row of rows) transactions[isInterim ? 'pending' : 'booked'].push(row);
+    contradictions.push(...own);
+    accounts.add(statement);
+    // Only the last part of a statement ends with `62F`.
+    isPart = statement.isPart;
   }
-  book(NOTHING);
-  if (balance.startsWith('60')) refuse(UNCLOSED);
-  if (accounts.size === 0) refuse('The statement names no account');
-  const ibans = [...new Set([...accounts].flatMap((each) => ibanIn(each) ?? []))];
-  const bbans = [...accounts].filter((each) => ibanIn(each) === undefined);
-  if (ibans.length > 1 || bbans.length > 1) refuse('The file has statements of several accounts');
-  // Only the last part of a statement ends with `62F`.
-  const isPart = balance === '62M';
-  return { account: { iban: ibans[0], bban: bbans[0] }, transactions, isPart };
+  const { iban, bban } = accounts.only(fail);
+  return { account: { iban, bban }, transactions, isPart, contradictions };
+}
+
+/** Each message begins with `:20:`. */
+function* messagesOf(fields: Iterable<Field>): Generator<Field[]> {
+  let message: Field[] = [];
+  for (const field of fields) {
+    if (field.tag === '20' && message.length > 0) {
+      yield message;
+      message = [];
+    }
+    message.push(field);
+  }
+  if (message.length > 0) yield message;
+}
+
+/** Whose statements a file has. */
+class Accounts {
+  readonly #named = new Set<string>();
+  readonly #currencies = new Map<string, string>();
+  #hasSeveral = false;
+
+  add({ account, currency }: Statement): void {
+    if (account === undefined) return;
+    this.#named.add(account);
+    // Two currencies of one number are two accounts.
+    const before = this.#currencies.get(account) ?? currency;
+    this.#hasSeveral ||= before !== currency && currency !== undefined;
+    if (before !== undefined) this.#currencies.set(account, before);
+  }
+
+  /** @throws what `fail` throws for statements of no account, or of several */
+  only(fail: (what: string) => never): { iban: string | undefined; bban: string | undefined } {
+    if (this.#named.size === 0) fail('The statement names no account');
+    const ibans = [...new Set([...this.#named].flatMap((each) => ibanIn(each) ?? []))];
+    const bbans = [...this.#named].filter((each) => ibanIn(each) === undefined);
+    if (this.#hasSeveral || ibans.length > 1 || bbans.length > 1)
+      fail('The file has statements of several accounts');
+    return { iban: ibans[0], bban: bbans[0] };
+  }
 }
 
 /** The IBAN in the account of a statement. Banks write a BIC before it and the currency after it. */
@@ -85,68 +83,155 @@ function ibanIn(account: string): string | undefined {
   return [written, bare].find((each) => each !== undefined && isIban(each)) ?? bare;
 }
 
-const NOTHING: Information = {};
-const UNCLOSED = 'The statement has no closing balance, so its end is missing';
+/** A balance: `C210330EUR1000,00`. */
+const BALANCE = /^([CD])\d{6}([A-Z]{3})?\s*(\d{0,18},?\d{0,6})\s*$/;
 
-/** The fields of all messages. What stands around them (blocks `{1:…}`, `-`) has no tag. */
-function* fieldsOf(text: string, refuse: (what: string, line: number) => never): Generator<Field> {
-  let field: Field | undefined;
-  let line = 0;
-  for (let at = 0; at < text.length; ) {
-    const end = text.indexOf('\n', at);
-    const content = text.slice(at, end === -1 ? undefined : end).replace(/\r$/, '');
-    at = end === -1 ? text.length : end + 1;
-    line += 1;
-    const [, tag, value = ''] = /^:(\d{2}[A-Z]?):(.*)$/s.exec(content) ?? [];
-    if (tag !== undefined) {
-      if (field) yield field;
-      field = { tag, lines: [value], line };
-    } else if (content === '-' || content.startsWith('-}') || content.startsWith('{')) {
-      if (field) yield field;
-      field = undefined;
-    } else if (content.trim() !== '') {
-      if (!field) return refuse('The text is not part of a field', line);
-      if (field.lines.length === MAX_LINES) refuse(`A field has more than ${MAX_LINES} lines`, line);
-      field.lines.push(content);
-    }
+/** One message: the fields of a statement or an interim report. */
+class Statement {
+  account: string | undefined;
+  currency: string | undefined;
+  readonly #refuseAt: (what: string, line: number) => never;
+  readonly #entries: { field: Field; information: string[] }[] = [];
+  #line = 1;
+  #lastTag = '';
+  #hasFloorLimit = false;
+  #hasTime = false;
+  #opening: Money | undefined;
+  #closing: Money | undefined;
+  #closedBy: string | undefined;
+
+  constructor(refuseAt: (what: string, line: number) => never) {
+    this.#refuseAt = refuseAt;
   }
-  if (field) yield field;
+
+  /** Its last part follows in another message. */
+  get isPart(): boolean {
+    return this.#closedBy === '62M';
+  }
+
+  read(field: Field): void {
+    const { tag, lines, line } = field;
+    const [value = ''] = lines;
+    this.#line = line;
+    if (tag === '25' || tag === '25P') this.#name(compactIban(value));
+    else if (tag === '60F' || tag === '60M') this.#open(value);
+    else if (tag === '62F' || tag === '62M') this.#close(tag, value);
+    else if (tag === '34F') this.#limit(value);
+    else if (tag === '13D' || tag === '13') this.#hasTime = true;
+    else if (tag === '61') this.#entries.push({ field, information: [] });
+    // What follows a closing balance is about the whole statement.
+    else if (tag === '86' && (this.#lastTag === '61' || this.#lastTag === '86'))
+      this.#entries.at(-1)?.information.push(...lines);
+    if (tag !== 'NS') this.#lastTag = tag;
+  }
+
+  #name(account: string): void {
+    if (this.account !== undefined && this.account !== account)
+      this.#refuse('The statement names two accounts');
+    this.account = account;
+  }
+
+  #open(value: string): void {
+    this.#opening = this.#balanceIn(value, 'opening');
+    this.currency = this.#opening.currency;
+  }
+
+  #close(tag: string, value: string): void {
+    this.#closing = this.#balanceIn(value, 'closing');
+    this.#closedBy = tag;
+  }
+
+  #balanceIn(value: string, which: string): Money {
+    // A closing balance without a currency has that of the opening one.
+    const [, mark, currency = this.currency, digits = ''] = BALANCE.exec(value) ?? [];
+    const amount = decimalIn(`${mark === 'D' ? '-' : ''}${decimalOf(digits)}`);
+    return currency === undefined || amount === null
+      ? this.#refuse(`The ${which} balance has no currency, or no amount`)
+      : { currency, amount };
+  }
+
+  #limit(value: string): void {
+    this.currency ??= /^([A-Z]{3})/.exec(value)?.[1] ?? this.#refuse('The floor limit has no currency');
+    this.#hasFloorLimit = true;
+  }
+
+  #refuse(what: string): never {
+    return this.#refuseAt(what, this.#line);
+  }
+
+  /** @throws what the refusal throws for a statement whose end is missing */
+  end(): { rows: ReportRow[]; isInterim: boolean; contradictions: string[] } {
+    const [opening, closing] = [this.#opening, this.#closing];
+    const isInterim = this.#hasFloorLimit || (this.#hasTime && !closing);
+    if (opening && !closing && !isInterim)
+      this.#refuse('The statement has no closing balance, so its end is missing');
+    const rows = this.#entries.map(({ field, information }) => this.#rowOf(field, information));
+    const check = new StatementCheck();
+    for (const { transactionAmount } of rows) check.add(transactionAmount, true);
+    const name = `The statement up to line ${this.#line}`;
+    return { rows, isInterim, contradictions: check.contradictions(name, { opening, closing }) };
+  }
+
+  #rowOf(field: Field, information: readonly string[]): ReportRow {
+    const refuse: Refuse = (what) => this.#refuseAt(what, field.line);
+    const currency = this.currency ?? refuse('The currency of the account is missing');
+    return toRow(field, informationIn(information), currency, refuse);
+  }
 }
 
-/** `:61:`: days, direction, amount, kind, the customer's reference and the bank's, and what the bank adds. */
+/**
+ * `:61:` from the left: days, direction, amount, kind, the customer's reference and the bank's. What psd2 needs is before the
+ * references. A kind of two letters has a blank after it.
+ */
 const ENTRY =
-  /^(\d{2})(\d{2})(\d{2})(\d{4})?(RC|RD|EC|ED|C|D)([A-Z])?(\d{1,15}(?:,\d{0,6})?)([NFS][A-Z0-9]{3})(.{0,16}?)(?:\/\/(.*))?$/;
+  /^(\d{6})(\d{4}|\s{4})?\s*(RC|RD|EC|ED|C|D)([A-Z])?\s*(\d{1,18}(?:,\d{0,6})?|,\d{1,6})\s*([A-Z](?:[A-Z0-9]{3}|[A-Z0-9]{2}(?:\s|$)|\s{3}))(.*?)(?:\/\/(.*))?$/;
 
-function toRow(
-  { lines: [first = '', added = ''] }: Field,
-  said: Information,
-  currency: string,
-  refuse: Refuse,
-): ReportRow {
-  const [, year, month, date, booked, mark, , amount, kind, , bankReference] = ENTRY.exec(first) ?? [];
-  if (year === undefined || mark === undefined || amount === undefined)
-    return refuse('A field :61: has another form than MT940 has');
-  const valueDate = dayIn(`20${year}-${month}-${date}`, refuse);
+/** What stands for the reference that is in `:86:`, and for none. */
+const NO_REFERENCE = /^(?:NONREF|[A-Z]REF\+?|MARF)$/;
+
+function toRow({ lines }: Field, said: Information, currency: string, refuse: Refuse): ReportRow {
+  const { entry, added } = entryIn(lines, refuse);
+  const [, value = '', booked = '', mark = '', , amount = '', kind, customers = '', banks = ''] = entry;
+  const valueDate = dayIn(`20${value.slice(0, 2)}-${value.slice(2, 4)}-${value.slice(4)}`, refuse);
   // A reversed credit takes money away. `EC` and `ED` are expected, and are as `C` and `D`.
   const isDebit = ['D', 'RC', 'ED'].includes(mark);
   const side = isDebit ? 'creditor' : 'debtor';
-  const { name, account, ...rest } = said;
+  const { name, account, customerReference, additionalInformation, original, charges, ...rest } = said;
+  const own = customers.trim();
+  const amounts = amountsIn(added);
   return rowOf({
     transactionAmount: { amount: signed(decimalOf(amount), isDebit, refuse), currency },
-    bookingDate: booked === undefined ? undefined : bookingDay(valueDate, booked, refuse),
+    bookingDate: booked.trim() === '' ? undefined : bookingDay(valueDate, booked, refuse),
     valueDate,
-    transactionId: bankReference?.trim(),
-    proprietaryBankTransactionCode: kind,
+    transactionId: banks.trim(),
+    proprietaryBankTransactionCode: kind?.trim(),
+    customerReference: own === '' || NO_REFERENCE.test(own) ? customerReference : own,
+    additionalInformation: [additionalInformation, amounts.rest].filter(Boolean).join(' '),
     [`${side}Name`]: name,
     [`${side}Account`]: account,
-    ...amountsIn(added),
+    originalAmount: amounts.original ?? moneyIn(original, currency),
+    transactionFees: amounts.charges ?? moneyIn(charges, currency),
     ...rest,
   });
 }
 
+/** An entry can go on in lines that only complete the one before. What follows it is what the bank adds. */
+function entryIn(lines: readonly string[], refuse: Refuse): { entry: RegExpExecArray; added: string } {
+  for (let count = 1; count <= lines.length; count += 1) {
+    const entry = ENTRY.exec(lines.slice(0, count).join('').trimEnd());
+    if (!entry) continue;
+    const [next = '', ...more] = lines.slice(count);
+    // The bank's reference has 16 characters at most.
+    const goesOn = more.length > 0 && /^\d{1,5}$/.test(next) && /\d$/.test(entry[8] ?? '');
+    if (!goesOn || `${entry[8]}${next}`.length > 16) return { entry, added: lines.slice(count).join(' ') };
+    return { entry: ENTRY.exec(`${entry[0]}${next}`) ?? entry, added: more.join(' ') };
+  }
+  return refuse('A field :61: has another form than MT940 has');
+}
+
 /** MT940 has a comma, and nothing after it in whole amounts. */
 function decimalOf(amount: string): string {
-  return amount.replace(/,$/, '').replace(',', '.');
+  return amount.replace(',', '.');
 }
 
 /** The day of booking has no year: it is that in which it is next to the value day. */
@@ -166,91 +251,26 @@ function dayIn(text: string, refuse: Refuse): IsoDate {
   return year !== undefined && isIsoDate(first) ? addDays(first, -1) : refuse(`${text} is not a day`);
 }
 
+/** Money as it is written. */
+type Said = ReportRow['transactionAmount'];
+
 /** German banks write what was paid in another currency, and their charges, into the second line of `:61:`. */
-function amountsIn(added: string): Partial<ReportRow> {
-  const at = (code: string) => {
+function amountsIn(added: string): { original?: Said; charges?: Said; rest: string } {
+  const at = (code: string): Said | undefined => {
     const [, currency, amount] =
       new RegExp(`/${code}/([A-Z]{3})(\\d{1,15}(?:,\\d{0,6})?)/`).exec(added) ?? [];
     return currency === undefined || amount === undefined
       ? undefined
       : { amount: decimalOf(amount), currency };
   };
-  return { originalAmount: at('OCMT'), transactionFees: at('CHGS') };
+  const [original, charges] = [at('OCMT'), at('CHGS')];
+  const rest = added.replace(/\/(?:OCMT|CHGS)\/[A-Z]{3}\d{1,15}(?:,\d{0,6})?\//g, ' ').trim();
+  return { ...(original && { original }), ...(charges && { charges }), rest };
 }
 
-/** What a field `:86:` says of an entry, in the words of the standard's JSON. */
-interface Information {
-  /** Of the other side. */
-  name?: string | undefined;
-  account?: string | undefined;
-  [field: string]: string | string[] | undefined;
-}
-
-/** The longest part of a text in the German structure. A shorter one that goes on has lost the blank at its end. */
-const PART = 27;
-
-/** `166?00…?20…`: the kind of transaction, and fields that a character of the bank's choice separates. */
-const STRUCTURED = /^(\d{3})([^\w\s,.])(?=\d{2})/;
-
-/** What stands before the parts of a SEPA payment. */
-const SEPA = /^(EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|PURP|IBAN|BIC|COAM|OAMT|RREF|ORDP|BENM)\+/;
-
-/**
- * Reads a field `:86:`: in the structure of German banks (Deutsche Kreditwirtschaft, MT940), else as text.
- *
- * @param lines of the field, without its tag
- */
-function informationIn(lines: readonly string[]): Information {
-  const text = lines.join('');
-  const [all = '', kind, separator] = STRUCTURED.exec(text) ?? [];
-  if (kind === undefined || separator === undefined) {
-    const plain = lines.map((line) => line.trim()).join(' ');
-    return { remittanceInformationUnstructured: plain };
-  }
-  const fields = text
-    .slice(all.length)
-    .split(separator)
-    .map((each) => [each.slice(0, 2), each.slice(2)] as const);
-  const of = (wanted: (code: number) => boolean) =>
-    fields.filter(([code]) => /^\d\d$/.test(code) && wanted(Number(code))).map(([, value]) => value);
-  const one = (code: number) => joined(of((each) => each === code));
-  const said = partsOf(of((code) => (code >= 20 && code <= 29) || (code >= 60 && code <= 63)));
-  const rest = said.get('') ?? '';
-  return {
-    proprietaryBankTransactionCode: kind,
-    additionalInformation: one(0),
-    name: joined(of((code) => code === 32 || code === 33)),
-    account: said.get('IBAN') || one(31),
-    endToEndId: said.get('EREF'),
-    mandateId: said.get('MREF'),
-    creditorId: said.get('CRED'),
-    purposeCode: said.get('PURP'),
-    ultimateDebtor: said.get('ABWA'),
-    ultimateCreditor: said.get('ABWE'),
-    remittanceInformationUnstructured: said.get('SVWZ') ?? rest,
-  };
-}
-
-/** The parts of the remittance information by what stands before them. Those without are one text, with the key `''`. */
-function partsOf(values: readonly string[]): Map<string, string> {
-  const groups: { name: string; values: string[] }[] = [{ name: '', values: [] }];
-  for (const value of values) {
-    const name = SEPA.exec(value)?.[1];
-    if (name !== undefined) groups.push({ name, values: [value.slice(name.length + 1)] });
-    else groups.at(-1)?.values.push(value);
-  }
-  return new Map(
-    groups.map(({ name, values: texts }) => [name, joined(texts, name === '' ? 0 : name.length + 1)]),
-  );
-}
-
-/** @param before how many characters stood before the first text in its part */
-function joined(values: readonly string[], before = 0): string {
-  let text = '';
-  for (const [index, value] of values.entries()) {
-    const isLast = index === values.length - 1;
-    const length = value.length + (index === 0 ? before : 0);
-    text += value + (isLast || length >= PART || value.endsWith(' ') ? '' : ' ');
-  }
-  return text.trim();
+/** An amount in `:86:`, which has no currency: `11,85`. */
+function moneyIn(amount: string | undefined, currency: string): Said | undefined {
+  return amount !== undefined && /^\d{1,15}(?:,\d{0,6})?$/.test(amount)
+    ? { amount: decimalOf(amount), currency }
+    : undefined;
 }

@@ -1,19 +1,18 @@
 import { Psd2Error } from '../../../../errors.ts';
 import { textOf } from '../../../call/charset.ts';
-import { type NextGenAnswer, type NextGenReading, nameOf } from '../answer.ts';
-import { transactionsAnswer } from '../wire/accounts.ts';
+import { type NextGenAnswer, nameOf } from '../answer.ts';
+import { transactionsAnswerIn } from '../wire/accounts.ts';
 import { readCamt } from './camt.ts';
 import { readMt940 } from './mt940.ts';
+import type { ReportReading } from './report.ts';
 
 /**
  * Reads an account report that is not JSON to what the standard's JSON would have.
  *
+ * @param zone of the bank
  * @throws Psd2Error `bank_answer` with the place of what cannot be read
  */
-export function readReport(
-  answer: NextGenAnswer,
-  format: 'camt' | 'mt940',
-): NextGenReading<ReturnType<(typeof transactionsAnswer)['parse']>> & { isPart: boolean } {
+export function readReport(answer: NextGenAnswer, format: 'camt' | 'mt940', zone: string): ReportReading {
   const fail = (what: string): never => {
     throw new Psd2Error('bank_answer', `The bank's answer to ${nameOf(answer)} cannot be read. ${what}`, {
       ...{ httpStatus: answer.status, tppRequestId: answer.tppRequestId },
@@ -24,10 +23,12 @@ export function readReport(
   const { text, problem } = textOf(answer);
   // SWIFT has ASCII alone, and what banks write beyond it is Latin.
   if (problem !== null && format === 'camt') fail(`It ${problem}`);
-  const report = format === 'camt' ? readCamt(text.replace(/^\uFEFF/, ''), fail) : readMt940(text, fail);
-  const read = transactionsAnswer.safeParse(report);
+  const report =
+    format === 'camt' ? readCamt(text.replace(/^\uFEFF/, ''), zone, fail) : readMt940(text, fail);
+  const read = transactionsAnswerIn(zone).safeParse(report);
   const issue = read.error?.issues[0];
   if (!read.success) return fail(`${issue?.path.join('.')}: ${issue?.message}`);
   const { headers, status } = answer;
-  return { data: read.data, headers, status, notices: [], isPart: report.isPart === true };
+  const { isPart = false, contradictions = [] } = report;
+  return { data: read.data, headers, status, notices: [], isPart, contradictions };
 }

@@ -1,5 +1,7 @@
-import { bankDay, type IsoDate } from '../../../../domain/calendar.ts';
+import type { IsoDate } from '../../../../domain/calendar.ts';
 import { dayIn, decimalIn } from '../../../../domain/odd-values.ts';
+import type { NextGenReading } from '../answer.ts';
+import type { TransactionsAnswer } from '../wire/accounts.ts';
 
 /**
  * What a report has, in the words of the standard's JSON: one schema reads the rows of all formats. What a format lacks is absent.
@@ -10,7 +12,18 @@ export interface AccountReport {
   transactions: { booked: ReportRow[]; pending: ReportRow[] };
   /** It says itself that more pages follow. */
   isPart?: boolean;
+  /** What its own balances and sums say that its rows do not lead to: sentences with both figures. */
+  contradictions?: readonly string[];
 }
+
+/**
+ * A list of transactions. Of a report that is not JSON, `isPart` says whether more pages follow, and `contradictions` what its own
+ * figures say that its rows do not.
+ */
+export type ReportReading = NextGenReading<TransactionsAnswer> & {
+  isPart?: boolean;
+  contradictions?: readonly string[];
+};
 
 /** A row in the standard's words. */
 export interface ReportRow {
@@ -33,12 +46,9 @@ export function signed(text: string | undefined, isDebit: boolean, refuse: Refus
   return isDebit && /[1-9]/.test(amount) ? `-${amount}` : amount;
 }
 
-/** The day of an entry at the bank, whatever zone its time is written in. @throws what `refuse` throws for what is no day */
-export function dayOf(text: string | undefined, refuse: Refuse): IsoDate | undefined {
-  const hasZone = text !== undefined && /T.*(?:Z|[+-]\d{2}:?\d{2})$/i.test(text);
-  const time = hasZone ? new Date(text) : undefined;
-  if (time && !Number.isNaN(time.getTime())) return bankDay(time);
-  const day = dayIn(text);
+/** The day of an entry at a bank in this zone. @throws what `refuse` throws for what is no day */
+export function dayOf(text: string | undefined, zone: string, refuse: Refuse): IsoDate | undefined {
+  const day = dayIn(text, zone);
   return day === 'unreadable'
     ? refuse(`${JSON.stringify(text?.slice(0, 40))} is not a day`)
     : (day ?? undefined);
@@ -47,7 +57,12 @@ export function dayOf(text: string | undefined, refuse: Refuse): IsoDate | undef
 /** The row without the fields that have nothing. */
 export function rowOf(row: ReportRow): ReportRow {
   const filled: ReportRow = { transactionAmount: row.transactionAmount };
-  // A report has many rows.
-  for (const name in row) if (row[name] !== undefined && row[name] !== '') filled[name] = row[name];
+  fill(filled, row);
   return filled;
+}
+
+/** Copies the fields that have something. A report has many rows. */
+export function fill(filled: Record<string, unknown>, fields: Readonly<Record<string, unknown>>): void {
+  for (const name in fields)
+    if (fields[name] !== undefined && fields[name] !== '') filled[name] = fields[name];
 }

@@ -4,6 +4,7 @@ import type { Decimal } from '../../../../domain/decimal.ts';
 import { isRecord } from '../../../../domain/json.ts';
 import { dayIn, decimalIn, plainIban, textOf } from '../../../../domain/odd-values.ts';
 import { surelyMasked } from '../../../../domain/order/card-number.ts';
+import type { NullableFact, SaidFacts } from '../../../../domain/transaction-facts.ts';
 import {
   amount,
   cleanWords,
@@ -11,6 +12,7 @@ import {
   id,
   instant,
   listOf,
+  optionalFlag,
   optionalStatusOf,
   optionalWords,
   wordsIn,
@@ -70,6 +72,7 @@ const balance = z.object({
   balanceAmount: amount,
   referenceDate: z.catch(day, null),
   lastChangeDateTime: instant,
+  creditLimitIncluded: optionalFlag,
 });
 export type WireBalance = z.infer<typeof balance>;
 
@@ -162,32 +165,28 @@ export function withoutCardNumber(pan: unknown): unknown {
 }
 
 /** Further facts of a row, as far as the bank gives them. */
-export type WireFacts = Partial<
-  Record<
-    | ('mandateId' | 'creditorId' | 'purposeCode' | 'ultimateDebtor' | 'ultimateCreditor')
-    | ('originalCurrency' | 'feeCurrency' | 'remittanceStructured'),
-    string
-  > &
-    Record<'originalAmount' | 'exchangeRate' | 'feeAmount', Decimal>
->;
+export type WireFacts = Omit<SaidFacts, NullableFact | 'counterpartyAccount' | 'entryDetails'>;
 
 /** Reads the fields of a row that are only shown. One that psd2 cannot read counts as missing, and is named. */
 class RowReader {
   readonly #row: Readonly<Record<string, unknown>>;
+  readonly #zone: string;
   /** The names of the fields that psd2 could not read. */
   unread: string[] | undefined;
 
-  constructor(row: Readonly<Record<string, unknown>>) {
+  /** @param zone of the bank */
+  constructor(row: Readonly<Record<string, unknown>>, zone: string) {
     this.#row = row;
+    this.#zone = zone;
   }
 
   /** @param read gives null for what it cannot read, and for nothing */
   read<T>(name: string, read: (value: unknown) => T | null): T | null {
     const value = this.#row[name];
     if (value === undefined || value === null) return null;
-    const found = read(value);
-    if (found === null && !isNothing(value)) this.unread = [...(this.unread ?? []), name];
-    return found;
+    const content = read(value);
+    if (content === null && !isNothing(value)) this.unread = [...(this.unread ?? []), name];
+    return content;
   }
 
   words(name: string): string | null {
@@ -196,13 +195,20 @@ class RowReader {
 
   day(name: string): IsoDate | null {
     return this.read(name, (value) => {
-      const found = dayIn(value);
-      return found === 'unreadable' ? null : found;
+      const read = dayIn(value, this.#zone);
+      return read === 'unreadable' ? null : read;
     });
   }
 
   remittance(name: string): string | null {
     return this.read(name, remittanceIn);
+  }
+
+  unstructured(): string | null {
+    return (
+      this.remittance('remittanceInformationUnstructured') ??
+      this.remittance('remittanceInformationUnstructuredArray')
+    );
   }
 
   party(side: 'creditor' | 'debtor'): WireParty {
@@ -217,25 +223,56 @@ class RowReader {
       const value = this.words(name);
       if (value !== null) facts[name] = value;
     }
+    const customerReference = this.reference('customerReference') ?? this.reference('paymentInformationId');
+    if (customerReference !== null) facts.customerReference = customerReference;
+    const returnReason = this.read('returnReason', reasonIn) ?? this.read('returnInformation', reasonIn);
+    if (returnReason !== null) facts.returnReason = returnReason;
     const structured =
       this.remittance('remittanceInformationStructured') ??
       this.remittance('remittanceInformationStructuredArray');
     if (structured !== null) facts.remittanceStructured = structured;
+    this.#readMoney(facts, currency);
+    return facts;
+  }
+
+  /** What was paid in another currency, and what the bank took for it. */
+  #readMoney(facts: WireFacts, currency: string): void {
     const exchange = this.read('currencyExchange', exchangeIn);
-    const original = this.read('originalAmount', moneyIn) ?? this.read('instructedAmount', moneyIn);
-    if (original) [facts.originalAmount, facts.originalCurrency] = [original.amount, original.currency];
-    if (exchange) {
+    const original =
+      this.read('originalAmount', moneyIn) ??
+      this.read('instructedAmount', moneyIn) ??
+      (exchange?.instructed?.currency === currency ? null : exchange?.instructed);
+    if (original) {
+      facts.originalAmount = original.amount;
+      facts.originalCurrency = original.currency;
+    }
+    if (exchange?.rate) {
       facts.exchangeRate = exchange.rate;
       const foreign = exchange.currencies.find((each) => each !== currency);
       if (!original && foreign !== undefined) facts.originalCurrency = foreign;
     }
     const fee = this.read('markupFee', moneyIn) ?? this.read('transactionFees', moneyIn);
-    if (fee) [facts.feeAmount, facts.feeCurrency] = [fee.amount, fee.currency];
-    return facts;
+    if (fee) {
+      facts.feeAmount = fee.amount;
+      facts.feeCurrency = fee.currency;
+    }
+  }
+
+  id(name: string): string | null {
+    return idIn(this.#row[name]);
+  }
+
+  /** A reference. Where there is none, a bank may write `NONREF` (SWIFT). */
+  reference(name: string): string | null {
+    const words = this.words(name);
+    return words !== null && isNoReference(words) ? null : words;
   }
 }
 
-const PLAIN_FACTS = ['mandateId', 'creditorId', 'purposeCode', 'ultimateDebtor', 'ultimateCreditor'] as const;
+const PLAIN_FACTS = [
+  ...(['additionalInformation', 'mandateId', 'creditorId', 'purposeCode'] as const),
+  ...(['ultimateDebtor', 'ultimateCreditor'] as const),
+] as const;
 const NO_ACCOUNT = { iban: null, account: null };
 
 /** A bank writes an empty text, list or object for what a row does not have. */
@@ -253,23 +290,82 @@ function moneyIn(value: unknown): z.infer<typeof amount> | null {
   return amount.safeParse(value).data ?? null;
 }
 
-function exchangeIn(value: unknown): { rate: Decimal; currencies: string[] } | null {
+interface Exchange {
+  rate: Decimal | null;
+  /** What was paid, in the currency in which it was ordered. */
+  instructed: z.infer<typeof amount> | null;
+  currencies: string[];
+}
+
+function exchangeIn(value: unknown): Exchange | null {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   if (!isRecord(first)) return null;
   const rate = decimalIn(first.exchangeRate);
+  const instructed = moneyIn(first.instructedAmount);
   const currencies = [first.sourceCurrency, first.targetCurrency, first.unitCurrency];
-  return rate === null ? null : { rate, currencies: currencies.flatMap((each) => wordsIn(each) ?? []) };
+  return rate === null && instructed === null
+    ? null
+    : { rate, instructed, currencies: currencies.flatMap((each) => currencyIn(each) ?? []) };
+}
+
+/** A currency in the form of ISO 4217, if it is one: `XXX` stands for none. */
+function currencyIn(value: unknown): string | null {
+  const word = wordsIn(value)?.toUpperCase() ?? '';
+  return /^[A-Z]{3}$/.test(word) && word !== 'XXX' ? word : null;
+}
+
+/** Why a payment was returned: a text, or a code with words. */
+function reasonIn(value: unknown): string | null {
+  if (!isRecord(value)) return wordsIn(value);
+  const { code, returnReasonCode, reason, text, additionalInformation } = value;
+  const parts = [code ?? returnReasonCode, reason, text, additionalInformation];
+  return parts.flatMap((part) => wordsIn(part) ?? []).join(' ') || null;
+}
+
+/** The details of an entry: a payment, or several that were booked as one. */
+function detailsIn(value: unknown): Record<string, unknown>[] {
+  return (Array.isArray(value) ? value : [value]).filter(isRecord);
+}
+
+/** The row, with what only its one detail says. */
+function withDetail(row: Record<string, unknown>, detail: Record<string, unknown>): Record<string, unknown> {
+  const own = Object.entries(row).filter(([, value]) => value !== null && value !== undefined);
+  return { ...detail, ...Object.fromEntries(own) };
+}
+
+/** A payment of a batch. */
+export interface WirePayment {
+  amount: z.infer<typeof amount> | null;
+  endToEndId: string | null;
+  creditor: WireParty;
+  debtor: WireParty;
+  remittance: string | null;
+  facts: WireFacts;
+}
+
+function paymentIn(detail: Record<string, unknown>, currency: string, zone: string): WirePayment {
+  const reader = new RowReader(detail, zone);
+  return {
+    amount: reader.read('transactionAmount', moneyIn),
+    endToEndId: reader.reference('endToEndId'),
+    creditor: reader.party('creditor'),
+    debtor: reader.party('debtor'),
+    remittance: reader.unstructured(),
+    facts: reader.facts(currency),
+  };
 }
 
 /**
  * A transaction of an account or a card. A card's has other names for some fields. Only the amount is required, and for a booked
  * one a day. What is only shown is read leniently, and without a schema for each field: a list has many rows.
  */
-const rowOf = (isBooked: boolean) =>
+const rowOf = (isBooked: boolean, zone: string) =>
   z.pipe(
     z.unknown(),
     z.transform((value, context) => {
-      const row = isRecord(value) ? value : {};
+      const whole = isRecord(value) ? value : {};
+      const details = whole.entryDetails ? detailsIn(whole.entryDetails) : [];
+      const row = details.length === 1 && details[0] ? withDetail(whole, details[0]) : whole;
       const transactionAmount = moneyIn(row.transactionAmount);
       const refuse = (message: string, path: PropertyKey[]) => {
         context.issues.push({ code: 'custom', message, input: value, path });
@@ -279,42 +375,44 @@ const rowOf = (isBooked: boolean) =>
         const [issue] = amount.safeParse(row.transactionAmount).error?.issues ?? [];
         return refuse(issue?.message ?? '', ['transactionAmount', ...(issue?.path ?? [])]);
       }
-      const reader = new RowReader(row);
+      const reader = new RowReader(row, zone);
       const bookingDate = reader.day('bookingDate');
       const valueDate = reader.day('valueDate') ?? reader.day('transactionDate');
       // A day is needed to find a booked row again. One that the bank leaves out is shown as missing.
       if (isBooked && !bookingDate && !valueDate && reader.unread?.includes('bookingDate'))
         return refuse('expected a date', ['bookingDate']);
+      const { currency } = transactionAmount;
       return {
         bookingDate,
         valueDate,
         transactionAmount,
-        transactionId: idIn(row.transactionId) ?? idIn(row.cardTransactionId),
-        entryReference: idIn(row.entryReference),
-        internalTransactionId: idIn(row.internalTransactionId),
-        endToEndId: reader.words('endToEndId'),
+        transactionId: reader.id('transactionId') ?? reader.id('cardTransactionId'),
+        entryReference: reader.id('entryReference'),
+        internalTransactionId: reader.id('internalTransactionId'),
+        endToEndId: reader.reference('endToEndId'),
         creditor: reader.party('creditor'),
         debtor: reader.party('debtor'),
-        remittance:
-          reader.remittance('remittanceInformationUnstructured') ??
-          reader.remittance('remittanceInformationUnstructuredArray'),
+        remittance: reader.unstructured(),
         transactionDetails: reader.words('transactionDetails'),
-        additionalInformation: reader.words('additionalInformation'),
         bankTransactionCode: reader.words('bankTransactionCode'),
         proprietaryBankTransactionCode: reader.words('proprietaryBankTransactionCode'),
-        facts: reader.facts(transactionAmount.currency),
+        facts: reader.facts(currency),
+        payments: details.length > 1 ? details.map((each) => paymentIn(each, currency, zone)) : [],
         // Evaluated last, after all fields.
         unread: reader.unread,
       };
     }),
   );
-const booked = rowOf(true);
-export type WireTransaction = z.infer<typeof booked>;
+export type WireTransaction = z.infer<ReturnType<typeof rowOf>>;
 
-/** An id of a row as it is: it is compared with that of other readings. */
+/** An id as it is: it is compared with that of other readings. */
 function idIn(value: unknown): string | null {
   const text = textOf(value);
-  return text === undefined || text.trim() === '' ? null : cleanWords(text);
+  return text === undefined || text.trim() === '' || isNoReference(text) ? null : cleanWords(text);
+}
+
+function isNoReference(text: string): boolean {
+  return /^\s*NONREF\s*$/i.test(text);
 }
 
 /** A HAL link: an object, a list of one, or a text. `href` is what the bank sent: it can lead anywhere. Anything else counts as none. */
@@ -329,22 +427,33 @@ export const link = z.pipe(
 
 const links = z.catch(z.nullish(z.object({ next: link, download: link })), null);
 
-const report = z.object({
-  booked: z.optional(listOf(booked)),
-  pending: z.optional(listOf(rowOf(false))),
-  _links: links,
-});
-
 /** The account that an answer is about. */
 const reference = z.catch(z.nullish(z.object({ iban, bban: optionalWords })), null);
 
-/** A page of transactions of an account or a card. */
-export const transactionsAnswer = z.object({
-  transactions: z.nullish(report),
-  cardTransactions: z.nullish(report),
-  account: reference,
-  _links: links,
-});
+/** A page of transactions of an account or a card. @param zone of the bank */
+export function transactionsAnswerIn(zone: string) {
+  const answer = answersIn.get(zone) ?? makeTransactionsAnswer(zone);
+  answersIn.set(zone, answer);
+  return answer;
+}
+
+const answersIn = new Map<string, ReturnType<typeof makeTransactionsAnswer>>();
+
+function makeTransactionsAnswer(zone: string) {
+  const report = z.object({
+    booked: z.optional(listOf(rowOf(true, zone))),
+    pending: z.optional(listOf(rowOf(false, zone))),
+    _links: links,
+  });
+  return z.object({
+    transactions: z.nullish(report),
+    cardTransactions: z.nullish(report),
+    account: reference,
+    _links: links,
+  });
+}
+
+export type TransactionsAnswer = z.infer<ReturnType<typeof makeTransactionsAnswer>>;
 
 const linkedPage = z.looseObject({
   transactions: z.catch(z.nullish(z.looseObject({ _links: links })), null),

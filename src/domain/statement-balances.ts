@@ -1,0 +1,97 @@
+import Big from 'big.js';
+import { written } from './account-history.ts';
+import type { Money } from './decimal.ts';
+
+/** The sum and the number of some rows. */
+interface Total {
+  sum: Big;
+  count: number;
+}
+
+/** What a statement says of its rows. Absent: it does not. */
+export interface OwnFigures {
+  opening?: Money | undefined;
+  closing?: Money | undefined;
+  /** Of money in and money out, without signs. */
+  credits?: OwnTotal | undefined;
+  debits?: OwnTotal | undefined;
+  /** Of all rows. */
+  all?: OwnTotal | undefined;
+}
+
+/** Texts of whole and of exact decimal numbers. */
+export interface OwnTotal {
+  sum?: string | undefined;
+  count?: string | undefined;
+}
+
+/** Adds up the rows of a statement, and compares them with the figures that it has itself. */
+export class StatementCheck {
+  readonly #booked = { credits: none(), debits: none() };
+  readonly #pending = { credits: none(), debits: none() };
+  #currency: string | undefined;
+  #isMixed = false;
+
+  /** @param money with a sign */
+  add({ amount, currency }: Record<keyof Money, string>, isBooked: boolean): void {
+    this.#currency ??= currency;
+    this.#isMixed ||= this.#currency !== currency;
+    const total = (isBooked ? this.#booked : this.#pending)[amount.startsWith('-') ? 'debits' : 'credits'];
+    total.sum = total.sum.plus(amount);
+    total.count += 1;
+  }
+
+  /**
+   * @param name of the statement, in words
+   * @returns sentences with both figures. None: the rows lead to what the statement says, or it says nothing, or its rows have several
+   *   currencies
+   */
+  contradictions(name: string, own: OwnFigures): string[] {
+    if (this.#isMixed) return [];
+    return [this.#ofBalances(own), ...this.#ofTotals(own)].flatMap((what) =>
+      what ? [`${name} ${what}`] : [],
+    );
+  }
+
+  #ofBalances({ opening, closing }: OwnFigures): string | undefined {
+    if (!opening || !closing || opening.currency !== closing.currency) return undefined;
+    if (this.#currency !== undefined && this.#currency !== closing.currency) return undefined;
+    const { credits, debits } = this.#booked;
+    const reached = new Big(opening.amount).plus(credits.sum).plus(debits.sum);
+    if (reached.eq(closing.amount)) return undefined;
+    const [from, to] = [opening, closing].map(({ amount }) => written(new Big(amount)));
+    return `has the balances ${from} and ${to} ${closing.currency}, and its rows lead to ${written(reached)}`;
+  }
+
+  *#ofTotals({ credits, debits, all }: OwnFigures): Generator<string> {
+    yield* this.#ofTotal('money in', credits, (rows) => rows.credits);
+    yield* this.#ofTotal('money out', debits, (rows) => rows.debits);
+    yield* this.#ofTotal('entries', all, (rows) => ({
+      sum: rows.credits.sum.plus(rows.debits.sum.abs()),
+      count: rows.credits.count + rows.debits.count,
+    }));
+  }
+
+  /** Banks count booked entries alone, or pending ones too. */
+  *#ofTotal(
+    what: string,
+    own: OwnTotal | undefined,
+    of: (rows: { credits: Total; debits: Total }) => Total,
+  ): Generator<string> {
+    const [booked, pending] = [of(this.#booked), of(this.#pending)];
+    const { sum, count } = own ?? {};
+    const together = booked.sum.plus(pending.sum).abs();
+    if (isNumber(sum) && ![booked.sum.abs(), together].some((each) => each.eq(sum)))
+      yield `has ${written(new Big(sum))} for ${what}, and its rows have ${written(booked.sum.abs())}`;
+    if (isNumber(count) && ![booked.count, booked.count + pending.count].includes(Number(count)))
+      yield `counts ${count} for ${what}, and has ${booked.count}`;
+  }
+}
+
+function none(): Total {
+  return { sum: new Big(0), count: 0 };
+}
+
+function isNumber(text: string | undefined): text is string {
+  return text !== undefined && /^\d{1,30}(?:\.\d{1,10})?$/.test(text);
+}
