@@ -59,12 +59,6 @@ export function isAuthorised({ scaStatus }: Pick<PersonsAuthorisation, 'scaStatu
   return scaStatus === 'finalised' || scaStatus === 'exempted';
 }
 
-/** The persons who have authorised, as far as psd2 knows who they are. */
-export function whoAuthorised(known: Known): string[] {
-  const done = known.filter(isAuthorised);
-  return [...new Set(done.flatMap(({ psuId }) => psuId ?? []))];
-}
-
 /** Who did what for a flow that several persons must authorise, by the bank's word, as far as psd2 knows who they are. */
 export interface Persons {
   authorisedBy: string[];
@@ -82,18 +76,14 @@ export function entriesOf(known: Known): PersonsAuthorisation[] {
   const entries = new Map<string | null, PersonsAuthorisation>();
   for (const each of known) {
     const before = entries.get(each.psuId);
-    if (!before || !isDone(before)) entries.set(each.psuId, each);
+    if (!before || !isAuthorised(before)) entries.set(each.psuId, each);
   }
   return [...entries.values()];
 }
 
 /** Whether the bank says that a person has authorised it: their part is over. */
 export function hasAuthorised(known: Known, psuId: string | undefined): boolean {
-  return known.some((each) => each.psuId === (psuId ?? null) && each.id !== null && isDone(each));
-}
-
-function isDone({ scaStatus }: Pick<PersonsAuthorisation, 'scaStatus'>): boolean {
-  return scaStatus === 'finalised' || scaStatus === 'exempted';
+  return known.some((each) => each.psuId === (psuId ?? null) && each.id !== null && isAuthorised(each));
 }
 
 /** Who has authorised it, who has refused it, and whose authorisation goes on. */
@@ -101,7 +91,11 @@ export function personsIn(known: Known): Persons {
   const persons: Persons = { authorisedBy: [], refusedBy: [], waitsFor: [] };
   for (const entry of entriesOf(known)) {
     if (entry.psuId === null) continue;
-    const does = isDone(entry) ? 'authorisedBy' : entry.scaStatus === 'failed' ? 'refusedBy' : 'waitsFor';
+    const does = isAuthorised(entry)
+      ? 'authorisedBy'
+      : entry.scaStatus === 'failed'
+        ? 'refusedBy'
+        : 'waitsFor';
     persons[does].push(entry.psuId);
   }
   return persons;
@@ -113,13 +107,18 @@ export function whomItWaitsFor({ authorisedBy, waitsFor }: Persons): string | nu
   return authorisedBy.length > 0 ? 'another person' : null;
 }
 
-/** Who did what, in words. Empty: psd2 knows nobody. */
-export function describePersons(persons: Persons): string {
+/** Who did what, in words. Empty: psd2 knows nobody. @param isOpen whether it still waits for somebody */
+export function describePersons(persons: Persons, isOpen = true): string {
   const { authorisedBy, refusedBy } = persons;
-  const whom = whomItWaitsFor(persons);
+  const whom = isOpen ? whomItWaitsFor(persons) : null;
   return [
     ...(authorisedBy.length > 0 ? [`authorised by ${authorisedBy.join(', ')}`] : []),
     ...(refusedBy.length > 0 ? [`refused by ${refusedBy.join(', ')}`] : []),
     ...(whom === null ? [] : [`waits for ${whom}`]),
   ].join(', ');
+}
+
+/** Whether somebody has authorised the cancellation of a payment, or still may. */
+export function isUnderWay(cancellation: Known | null): boolean {
+  return cancellation?.some(({ scaStatus }) => scaStatus !== 'failed') ?? false;
 }

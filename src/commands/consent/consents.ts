@@ -38,11 +38,17 @@ const fields = () => ({
     object({
       name: oneOf(CONSENT_CATEGORIES, 'category of the consent'),
       products: list(text(), 'the ids of their accounts'),
-      outcome: orNull(flag('true if it is granted (where psd2 confirms consents: if the bank accepts it); null as long as that is open')),
+      outcome: orNull(
+        flag(
+          'true if it is granted (where psd2 confirms consents: if the bank accepts it); null as long as that is open',
+        ),
+      ),
     }),
     'requested categories',
   )
-    .from((consent: Consent) => consent.categories.map((each) => ({ ...each, outcome: outcomeOf(consent, each) })))
+    .from((consent: Consent) =>
+      consent.categories.map((each) => ({ ...each, outcome: outcomeOf(consent, each) })),
+    )
     .as('Categories', { whole: true })
     .shown(({ categories }: Consent) => categories.map(writeCategory).join(', ')),
   products: seen(
@@ -96,7 +102,9 @@ const linkedPersons = () => {
 function ofLinked<Value>(field: Field<Value, Consent>) {
   const { take, show, title = '', look } = field.parts;
   const there = optional(field).from((consent: Consent) => (consent.terms ? take?.(consent) : undefined));
-  return show ? there.as(title, look).shown((consent: Consent, writeTime) => show(consent, writeTime)) : there;
+  return show
+    ? there.as(title, look).shown((consent: Consent, writeTime) => show(consent, writeTime))
+    : there;
 }
 
 type Terms = NonNullable<Consent['terms']>;

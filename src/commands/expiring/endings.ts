@@ -198,7 +198,8 @@ function note({ accesses, renewals }: FromJournals, consent: Consent): void {
   const access = consent.terms?.access;
   accesses.set(consent.flow, access);
   const key = keyOf(consent.customerId, access);
-  const isPartly = consent.state === 'authorizing' && personsIn(consent.authorisations).authorisedBy.length > 0;
+  const isPartly =
+    consent.state === 'authorizing' && personsIn(consent.authorisations).authorisedBy.length > 0;
   if (isPartly && !renewals.has(key)) renewals.set(key, consent);
 }
 

@@ -1,5 +1,12 @@
-import { entriesOf, type PersonsAuthorisation, personsIn, whomItWaitsFor } from '../../domain/authorisations.ts';
+import {
+  describePersons,
+  entriesOf,
+  type PersonsAuthorisation,
+  personsIn,
+  whomItWaitsFor,
+} from '../../domain/authorisations.ts';
 import { REASON_LEVELS } from '../../domain/bank-reason.ts';
+import { type FlowState, isOver } from '../../domain/flow-states.ts';
 import { OPERATION_STATES, type Operation, type OrderTarget } from '../../domain/operation.ts';
 import { describePayeeCheck, PAYEE_RESULTS } from '../../domain/order/payee-check.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -38,27 +45,62 @@ export const personsFields = () => ({
   authorisedBy: list(text(), 'who has authorised it, as far as psd2 knows their names')
     .from(({ authorisations }: Authorised) => personsIn(authorisations).authorisedBy)
     .as('Authorised by', { ifAny: true })
-    .shown((flow: Authorised) => (isOfSeveral(flow) ? inWords(personsIn(flow.authorisations).authorisedBy) : null)),
+    .shown((flow: Authorised) =>
+      isOfSeveral(flow) ? inWords(personsIn(flow.authorisations).authorisedBy) : null,
+    ),
   refusedBy: list(text(), 'whose authorisation has failed: they refused it, or let the time pass')
     .from(({ authorisations }: Authorised) => personsIn(authorisations).refusedBy)
     .as('Refused by', { ifAny: true })
-    .shown((flow: Authorised) => (isOfSeveral(flow) ? inWords(personsIn(flow.authorisations).refusedBy) : null)),
+    .shown((flow: Authorised) =>
+      isOfSeveral(flow) ? inWords(personsIn(flow.authorisations).refusedBy) : null,
+    ),
   waitsFor: orNull(
-    list(text(), 'whose authorisation goes on; empty: another person, or nobody whom psd2 knows; null: nobody'),
+    list(
+      text(),
+      'whose authorisation goes on; empty: another person, or nobody whom psd2 knows; null: nobody',
+    ),
   )
     .from(({ state, authorisations }: Authorised) =>
       state === 'authorizing' ? personsIn(authorisations).waitsFor : null,
     )
     .as('Waits for', { ifAny: true })
     .shown((flow: Authorised) =>
-      isOfSeveral(flow) && flow.state === 'authorizing' ? whomItWaitsFor(personsIn(flow.authorisations)) : null,
+      isOfSeveral(flow) && flow.state === 'authorizing'
+        ? whomItWaitsFor(personsIn(flow.authorisations))
+        : null,
     ),
 });
+
+/** What a payment says of its cancellation. */
+interface Cancelled {
+  state: FlowState;
+  cancellation: readonly PersonsAuthorisation[] | null;
+}
+
+/** Who has authorised the cancellation of a payment, and whom that waits for. */
+export const cancellationField = () =>
+  orNull(
+    object(
+      {
+        authorisedBy: list(text(), 'who has authorised it'),
+        refusedBy: list(text(), 'whose authorisation has failed'),
+        waitsFor: list(text(), 'whose authorisation goes on'),
+      },
+      'the cancellation, if the bank wants somebody to authorise it',
+    ),
+  )
+    .from(({ cancellation }: Cancelled) => cancellation && personsIn(cancellation))
+    .as('Cancellation', { ifAny: true })
+    .shown(({ cancellation, ...flow }: Cancelled) =>
+      cancellation === null ? null : describePersons(personsIn(cancellation), !isOver(flow)) || 'asked for',
+    );
 
 /** Whether more than one person authorises it, as far as psd2 knows. */
 function isOfSeveral({ state, authorisations }: Authorised): boolean {
   const isOpen = state === 'authorizing';
-  return entriesOf(authorisations).length > 1 || (isOpen && personsIn(authorisations).authorisedBy.length > 0);
+  return (
+    entriesOf(authorisations).length > 1 || (isOpen && personsIn(authorisations).authorisedBy.length > 0)
+  );
 }
 
 function inWords(names: readonly string[]): string | null {

@@ -69,7 +69,7 @@ function damagedItem(context: Context, kind: Kind | 'batch', id: string, { messa
   };
 }
 
-function itemOf(context: Context, { flows, batch, persons, next }: Need): Item {
+function itemOf(context: Context, { flows, batch, persons, isCancellation, next }: Need): Item {
   const [flow] = flows;
   return {
     ...(batch === null ? { kind: flow.kind, id: flow.flow } : { kind: 'batch', id: batch }),
@@ -79,9 +79,14 @@ function itemOf(context: Context, { flows, batch, persons, next }: Need): Item {
     ...sumOf(flows),
     ...(batch === null ? { payee: payeeOf(flow) } : { payments: flows.length }),
     message: [
-      [batch === null ? describe(flow) : `${flows.length} payments`, reasonOf(flow)].filter(Boolean).join(': '),
-      ...(persons ? [describePersons(persons)] : []),
-    ].join(', '),
+      [batch === null ? describe(flow) : `${flows.length} payments`, reasonOf(flow)]
+        .filter(Boolean)
+        .join(': '),
+      isCancellation && `its cancellation: ${persons ? describePersons(persons) : 'not authorised yet'}`,
+      !isCancellation && persons && describePersons(persons),
+    ]
+      .filter(Boolean)
+      .join(', '),
     ...persons,
     // It asks the bank first, also of what the bank has refused. If that decides nothing, it names the commands for a person's word.
     next: commandOf(next, { profile: context.repeated.profile }),

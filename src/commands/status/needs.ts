@@ -1,5 +1,5 @@
 import { written } from '../../domain/account-history.ts';
-import { type Persons, personsIn, whomItWaitsFor } from '../../domain/authorisations.ts';
+import { describePersons, isUnderWay, type Persons, personsIn } from '../../domain/authorisations.ts';
 import { sumsOf } from '../../domain/batch/totals.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { customerIdOf } from '../flow/customer.ts';
@@ -8,15 +8,21 @@ import { batchOfJoint, commandThatContinues } from '../flow/next-command.ts';
 type AnyFlow = FlowOf<Kind>;
 
 /** What one flow needs of a person, or several payments of a batch alike. */
-export interface Need {
+export interface Need extends Waiting {
   /** The oldest first. */
   flows: readonly [AnyFlow, ...AnyFlow[]];
   /** The batch of several payments. Null: it is one flow. */
   batch: string | null;
-  /** Who must authorise it, if psd2 knows of somebody. */
-  persons: Persons | null;
   /** Words after `psd2`. */
   next: string[];
+}
+
+/** Whom a flow waits for. */
+interface Waiting {
+  /** Null: psd2 knows of nobody, or it waits for nobody. */
+  persons: Persons | null;
+  /** They must authorise its cancellation. */
+  isCancellation: boolean;
 }
 
 /**
@@ -32,17 +38,17 @@ export function needsOf(flows: readonly AnyFlow[]): Need[] {
   for (const flow of flows) {
     // Its payments stand for it.
     if (withPayments.has(flow.flow)) continue;
-    const key = keyOf(flow, personsOf(flow, together));
+    const key = keyOf(flow, waitingOf(flow, together));
     const others = alike.get(key);
     if (others) others.push(flow);
     else alike.set(key, [flow]);
   }
   return [...alike.values()].map((needing) => {
     const [first, ...others] = needing;
-    const persons = personsOf(first, together);
+    const waiting = waitingOf(first, together);
     const batch = others.length === 0 ? null : batchOf(first);
-    const command = batch === null ? commandThatContinues(first) : ['batch', 'run', batch];
-    return { flows: needing, batch, persons, next: [...command, ...nextPerson(persons)] };
+    const next = [...commandFor(first, batch, waiting), ...nextPerson(waiting)];
+    return { ...waiting, flows: needing, batch, next };
   });
 }
 
@@ -65,22 +71,33 @@ function batchOf(flow: AnyFlow): string | null {
 }
 
 /** What is the same of flows that need the same. */
-function keyOf(flow: AnyFlow, persons: Persons | null): string {
+function keyOf(flow: AnyFlow, waiting: Waiting): string {
   const batch = batchOf(flow);
   if (batch === null) return flow.flow;
   const why = 'executionStatusDescription' in flow ? flow.executionStatusDescription : null;
-  return JSON.stringify([batch, customerIdOf(flow), flow.state, why, persons]);
+  return JSON.stringify([batch, customerIdOf(flow), flow.state, why, waiting]);
 }
 
-/** Who authorises a flow, if it waits for somebody. The payments of a bulk payment or a signing basket wait for those who authorise that. */
-function personsOf(flow: AnyFlow, together: ReadonlyMap<string, AnyFlow>): Persons | null {
-  const { state, authorisations } = together.get(bulkOf(flow) ?? '') ?? flow;
-  const persons = state === 'authorizing' ? personsIn(authorisations) : null;
-  return persons && (whomItWaitsFor(persons) ?? persons.refusedBy[0]) !== undefined ? persons : null;
+/** Whom a flow waits for. The payments of a bulk payment or a signing basket wait for those who authorise that. */
+function waitingOf(flow: AnyFlow, together: ReadonlyMap<string, AnyFlow>): Waiting {
+  const asked = together.get(bulkOf(flow) ?? '') ?? flow;
+  const cancellation = 'cancellation' in asked ? asked.cancellation : null;
+  const isCancellation = isUnderWay(cancellation);
+  const authorisations = isCancellation ? cancellation : asked.authorisations;
+  const persons = asked.state === 'authorizing' || isCancellation ? personsIn(authorisations ?? []) : null;
+  return { persons: persons && describePersons(persons) !== '' ? persons : null, isCancellation };
+}
+
+/** The command that goes on with a flow, or with all of a batch. */
+function commandFor(flow: AnyFlow, batch: string | null, { isCancellation }: Waiting): string[] {
+  const continues = batch === null ? commandThatContinues(flow) : ['batch', 'run', batch];
+  if (!isCancellation) return continues;
+  const joint = batch ?? batchOfJoint(flow);
+  return joint === null ? [flow.kind, 'cancel', flow.flow] : ['batch', 'cancel', joint];
 }
 
 /** Who has begun after others have authorised it goes on with their own authorisation. */
-function nextPerson(persons: Persons | null): string[] {
+function nextPerson({ persons }: Waiting): string[] {
   const [person, ...others] = persons?.waitsFor ?? [];
   const isOther = persons !== null && persons.authorisedBy.length > 0;
   return isOther && person !== undefined && others.length === 0 ? ['--psu-id', person] : [];
