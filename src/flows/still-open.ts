@@ -31,6 +31,8 @@ export function stillOpen(
   const own = named.filter((words) => words[2] === flow && words.join(' ') !== end.join(' '));
   const goesOn = typeof why === 'string' || !why.isDeadEnd;
   const asks = own.length > 0 ? own : [goesOn ? [kind, 'resume', flow] : onlyAsking({ kind, flow })];
+  const commands = ask ?? asks;
+  const endsAlready = commands.some((words) => words[1] === end[1]);
   return new Psd2Error(
     'still_open',
     `${endSentence(message)} The ${what} is not over: ${who} can still authorise it`,
@@ -38,7 +40,7 @@ export function stillOpen(
       ...(typeof why !== 'string' && saidBy(why)),
       ...{ flow, transactionId },
       hint: 'Ask the bank what became of it, or end it there:',
-      next: [...(ask ?? asks), end],
+      next: endsAlready ? commands : [...commands, end],
       ...(typeof why !== 'string' && { cause: why }),
     },
   );
@@ -75,4 +77,12 @@ export function whoDid(authorisations: readonly PersonsAuthorisation[], name: st
   const refused = refusedBy.length > 0 ? `, ${refusedBy.join(', ')} refused it` : '';
   if (authorisedBy.length === 0) return `The ${name} has an authorisation${refused}`;
   return `${authorisedBy.join(', ')} authorised the ${name}${refused}`;
+}
+
+/** Who else must authorise something, and the option that names them: those whose authorisation goes on, else somebody whom psd2 does not know. */
+export function othersIn(authorisations: readonly PersonsAuthorisation[]): { who: string; named: string[] } {
+  const { waitsFor } = personsIn(authorisations);
+  const [person = 'ID', ...more] = waitsFor;
+  const who = waitsFor.length === 0 ? 'another person' : waitsFor.join(', ');
+  return { who, named: ['--psu-id', more.length === 0 ? person : 'ID'] };
 }

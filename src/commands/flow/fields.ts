@@ -89,7 +89,10 @@ export const cancellationField = () =>
       'the cancellation, if the bank wants somebody to authorise it',
     ),
   )
-    .from(({ cancellation }: Cancelled) => cancellation && personsIn(cancellation))
+    .from(({ cancellation, ...flow }: Cancelled) => {
+      const persons = cancellation && personsIn(cancellation);
+      return persons && isOver(flow) ? { ...persons, waitsFor: [] } : persons;
+    })
     .as('Cancellation', { ifAny: true })
     .shown(({ cancellation, ...flow }: Cancelled) =>
       cancellation === null ? null : describePersons(personsIn(cancellation), !isOver(flow)) || 'asked for',

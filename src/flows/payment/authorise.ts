@@ -6,7 +6,7 @@ import { announcing, recordOutcome } from '../once.ts';
 import type { Payment, ReturnPorts, Run } from '../ports.ts';
 import { isRefusal, isTrouble, isUnsaidOf, outcomeUnknown, type Told } from '../refusals.ts';
 import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca, timedOut } from '../sca.ts';
-import { namingPerson, onlyAsking, stillOpen, whoDid } from '../still-open.ts';
+import { namingPerson, onlyAsking, othersIn, stillOpen, whoDid } from '../still-open.ts';
 import { askDecision } from './outcome.ts';
 import { lookAt, needsLoginAgain, progressOf, resourceOf, whatHappened } from './status.ts';
 
@@ -282,9 +282,10 @@ export function othersMust(
   bankStatus: string | null,
 ): Psd2Error {
   const resume = [flow.kind, 'resume', flow.flow];
-  const why = `${whoDid(flow.authorisations, name)}, and the bank waits for another person (${bankStatus})`;
+  const { who, named } = othersIn(flow.authorisations);
+  const why = `${whoDid(flow.authorisations, name)}, and the bank waits for ${who} (${bankStatus})`;
   // They authorise it at the bank, or with their id here.
-  return stillOpen(flow, why, { who: 'another person', ask: [resume, [...resume, '--psu-id', 'ID']] });
+  return stillOpen(flow, why, { who, ask: [resume, [...resume, ...named]] });
 }
 
 /**

@@ -18,7 +18,15 @@ import { announcing, recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, ReturnPorts } from '../ports.ts';
 import { findOut, isInterruption, isOvertaken, isRefusal, isTrouble, isUnsaidOf } from '../refusals.ts';
 import { askUntil, timedOut } from '../sca.ts';
-import { isOnlyAStop, namingPerson, onlyAsking, stillOpen, unlessOpen, whoDid } from '../still-open.ts';
+import {
+  isOnlyAStop,
+  namingPerson,
+  onlyAsking,
+  othersIn,
+  stillOpen,
+  unlessOpen,
+  whoDid,
+} from '../still-open.ts';
 import { progressOf, resourceOf, statusOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
@@ -121,7 +129,10 @@ async function askToCancel(
     whenLate: { hint: 'Ask for it again with:', next: [cancelling(open.current, returns)], flow },
   };
   const isCancelled = async () => {
-    if (await hasEnded(open, { sca })) return true;
+    if (await hasEnded(open, { sca })) {
+      await noteLastPerson(open, cancellation.sca, asked);
+      return true;
+    }
     await assertAuthorisable(open, cancellation.sca, subject, asked, world);
     await assertNobodyElse(open, sca, calls.name, asked, world);
     return null;
@@ -287,6 +298,19 @@ async function assertAuthorisable(
   });
 }
 
+/** Records what the last of several persons has done, if the bank says so. */
+async function noteLastPerson(open: OpenPayment, sca: Sca, { links }: CancellationSca): Promise<void> {
+  const { verification, transactionId, cancellation } = open.current;
+  if (!links || !verification || (cancellation?.length ?? 0) < 2) return;
+  const progress = await progressOf(sca, verification.resourceId, { links, transactionId }).catch(
+    (error: unknown) => {
+      if (isInterruption(error)) throw error;
+      return null;
+    },
+  );
+  if (progress) await noteProgress(open, progress, links);
+}
+
 /** Records how far an authorisation of the cancellation is, once it is over. */
 async function noteProgress(open: OpenPayment, { means, scaStatus }: ScaProgress, links: ScaLinks | null) {
   if (means !== 'done' && means !== 'failed') return;
@@ -334,11 +358,10 @@ function needsSeveral({ state, authorisations }: Payment, status: ResourceStatus
 /** The error if others must authorise a cancellation, too. @param bankStatus the bank's word for the payment */
 function othersMustCancel(payment: Payment, name: string, bankStatus = payment.transactionStatus): Psd2Error {
   const word = bankStatus === null ? '' : ` (${bankStatus})`;
-  const why = `${whoDid(payment.cancellation ?? [], `cancellation of the ${name}`)}, and the bank waits for another person${word}`;
-  return stillOpen(payment, why, {
-    ...{ what: 'cancellation', who: 'another person' },
-    ask: [onlyAsking(payment), [payment.kind, 'cancel', payment.flow, '--psu-id', 'ID']],
-  });
+  const { who, named } = othersIn(payment.cancellation ?? []);
+  const why = `${whoDid(payment.cancellation ?? [], `cancellation of the ${name}`)}, and the bank waits for ${who}${word}`;
+  const cancel = [payment.kind, 'cancel', payment.flow, ...named];
+  return stillOpen(payment, why, { what: 'cancellation', who, ask: [onlyAsking(payment), cancel] });
 }
 
 /**
