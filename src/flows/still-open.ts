@@ -32,7 +32,8 @@ export function stillOpen(
   const goesOn = typeof why === 'string' || !why.isDeadEnd;
   const asks = own.length > 0 ? own : [goesOn ? [kind, 'resume', flow] : onlyAsking({ kind, flow })];
   const commands = ask ?? asks;
-  const endsAlready = commands.some((words) => words[1] === end[1]);
+  // Alone, it would only ask.
+  const isForPerson = commands.some((words) => words[1] === end[1] && words[3] === '--psu-id');
   return new Psd2Error(
     'still_open',
     `${endSentence(message)} The ${what} is not over: ${who} can still authorise it`,
@@ -40,7 +41,7 @@ export function stillOpen(
       ...(typeof why !== 'string' && saidBy(why)),
       ...{ flow, transactionId },
       hint: 'Ask the bank what became of it, or end it there:',
-      next: endsAlready ? commands : [...commands, end],
+      next: isForPerson ? commands : [...commands, end],
       ...(typeof why !== 'string' && { cause: why }),
     },
   );

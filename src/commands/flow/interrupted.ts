@@ -24,7 +24,7 @@ export async function nameInterruptedFlows(
   const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
   const next = await commandsOf(flows, interrupted);
   // Nothing stopped what only waits for its customer.
-  const isWaiting = more === 0 && interrupted.every(({ state }) => state === 'authorizing');
+  const isWaiting = interrupted.every(({ state }) => state === 'authorizing');
   const hint = isWaiting ? `Waiting: ${what}. Ask the bank with:` : `Interrupted: ${what}. Continue with:`;
   const advice = adviceOf({ hint, next }, context.repeated);
   const others = more > 0 ? `\n  And ${more} more: see psd2 transfer, consent and operation list.` : '';
