@@ -1,6 +1,7 @@
 import { written } from '../../domain/account-history.ts';
 import { describePersons, isUnderWay, type Persons, personsIn } from '../../domain/authorisations.ts';
 import { sumsOf } from '../../domain/batch/totals.ts';
+import { standingOf } from '../../domain/flow-states.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { customerIdOf } from '../flow/customer.ts';
 import { batchOfJoint, commandThatContinues } from '../flow/next-command.ts';
@@ -73,7 +74,8 @@ function batchOf(flow: AnyFlow): string | null {
 /** What is the same of flows that need the same. */
 function keyOf(flow: AnyFlow, waiting: Waiting): string {
   const batch = batchOf(flow);
-  if (batch === null) return flow.flow;
+  // Of what the bank has accepted, each has an end of its own.
+  if (batch === null || standingOf(flow) === 'done') return flow.flow;
   const why = 'executionStatusDescription' in flow ? flow.executionStatusDescription : null;
   return JSON.stringify([batch, customerIdOf(flow), flow.state, why, waiting]);
 }

@@ -155,3 +155,40 @@ it.each([
     ['Reference', null],
   ]);
 });
+
+const entry = (psuId: string | null, scaStatus: string | null) => ({ id: 'a', psuId, scaStatus, at: AT });
+it.each<[string, Partial<Transfer>, string[]]>([
+  ['one person', { authorisations: [entry('dora', 'finalised')], state: 'executed' }, []],
+  ['nobody so far', { authorisations: [entry('dora', 'received')], state: 'authorizing' }, []],
+  [
+    'the first of several',
+    { authorisations: [entry('dora', 'finalised')], state: 'authorizing' },
+    ['Authorised by\tdora', 'Waits for\tanother person'],
+  ],
+  [
+    'somebody who has refused it first',
+    {
+      authorisations: ['received', 'failed', 'received']
+        .map((said) => entry('emil', said))
+        .concat(entry(null, 'failed')),
+      state: 'authorizing',
+    },
+    ['Waits for\temil'],
+  ],
+  ['nobody, and its cancellation is asked for', { cancellation: [] }, ['Cancellation\tasked for']],
+  [
+    'nobody, and dora has cancelled it',
+    { cancellation: [entry('dora', 'finalised'), entry('emil', 'failed')], state: 'authorizing' },
+    ['Cancellation\tauthorised by dora, refused by emil, waits for another person'],
+  ],
+  [
+    'nobody any more',
+    { cancellation: [entry('dora', 'finalised'), entry('emil', 'received')], state: 'cancelled' },
+    ['Cancellation\tauthorised by dora'],
+  ],
+])('authorised by %s', (_, changes, lines) => {
+  const shown = printed(begunTransfer(changes), 'table', 120)
+    .split('\n')
+    .map((line) => line.replace(/ {2,}/, '\t'));
+  expect(shown.filter((line) => /^(Authorised|Refused|Waits|Cancellation)/.test(line))).toEqual(lines);
+});
