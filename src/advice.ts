@@ -91,6 +91,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   'auth status': 'Whose login psd2 uses',
   'batch cancel': 'Cancel what is not paid',
   'batch run': 'Continue the batch',
+  'batch run --psu-id': 'Take the next person to the bank',
   'batch run --as': 'Have each payment authorised alone',
   'batch resolve --not-executed': 'Record that they were not executed',
   'batch status': 'Ask the bank about it',

@@ -59,33 +59,66 @@ export function isAuthorised({ scaStatus }: Pick<PersonsAuthorisation, 'scaStatu
   return scaStatus === 'finalised' || scaStatus === 'exempted';
 }
 
-/** The persons who have authorised, as far as psd2 knows who they are. */
-export function whoAuthorised(known: Known): string[] {
-  const done = known.filter(isAuthorised);
-  return [...new Set(done.flatMap(({ psuId }) => psuId ?? []))];
-}
-
-/** What a flow that somebody still authorises waits for, as far as psd2 knows who it is. */
-export interface Waiting {
-  /** Who has authorised it. */
+/** Who did what for a flow that several persons must authorise, by the bank's word, as far as psd2 knows who they are. */
+export interface Persons {
   authorisedBy: string[];
+  /** Whose authorisation has failed: they refused, or did not authorise it in time. */
+  refusedBy: string[];
   /** Whose authorisation has begun. Empty: nobody's, or psd2 names nobody. */
   waitsFor: string[];
 }
 
-/** Who has authorised it, and whose authorisation goes on. */
-export function waitingIn(known: Known): Waiting {
-  const authorisedBy = whoAuthorised(known);
-  const goesOn = known.filter(({ scaStatus }) => scaStatus !== 'failed' && scaStatus !== 'finalised');
-  const begun = new Set(goesOn.flatMap(({ psuId }) => psuId ?? []));
-  return { authorisedBy, waitsFor: [...begun].filter((each) => !authorisedBy.includes(each)) };
+/**
+ * The entry of each person: the authorisation that is done, else the last one. Who has no name is the customer, so all entries
+ * without a name are of one person.
+ */
+export function entriesOf(known: Known): PersonsAuthorisation[] {
+  const entries = new Map<string | null, PersonsAuthorisation>();
+  for (const each of known) {
+    const before = entries.get(each.psuId);
+    if (!before || !isAuthorised(before)) entries.set(each.psuId, each);
+  }
+  return [...entries.values()];
 }
 
-/** The same in words. Empty: psd2 knows nobody. */
-export function describeWaiting({ authorisedBy, waitsFor }: Waiting): string {
-  const whom = waitsFor.length > 0 ? waitsFor.join(', ') : authorisedBy.length > 0 ? 'another person' : '';
+/** Whether the bank says that a person has authorised it: their part is over. */
+export function hasAuthorised(known: Known, psuId: string | undefined): boolean {
+  return known.some((each) => each.psuId === (psuId ?? null) && each.id !== null && isAuthorised(each));
+}
+
+/** Who has authorised it, who has refused it, and whose authorisation goes on. */
+export function personsIn(known: Known): Persons {
+  const persons: Persons = { authorisedBy: [], refusedBy: [], waitsFor: [] };
+  for (const entry of entriesOf(known)) {
+    if (entry.psuId === null) continue;
+    const does = isAuthorised(entry)
+      ? 'authorisedBy'
+      : entry.scaStatus === 'failed'
+        ? 'refusedBy'
+        : 'waitsFor';
+    persons[does].push(entry.psuId);
+  }
+  return persons;
+}
+
+/** Whom it waits for, in words. Null: psd2 knows nobody. */
+export function whomItWaitsFor({ authorisedBy, waitsFor }: Persons): string | null {
+  if (waitsFor.length > 0) return waitsFor.join(', ');
+  return authorisedBy.length > 0 ? 'another person' : null;
+}
+
+/** Who did what, in words. Empty: psd2 knows nobody. @param isOpen whether it still waits for somebody */
+export function describePersons(persons: Persons, isOpen = true): string {
+  const { authorisedBy, refusedBy } = persons;
+  const whom = isOpen ? whomItWaitsFor(persons) : null;
   return [
     ...(authorisedBy.length > 0 ? [`authorised by ${authorisedBy.join(', ')}`] : []),
-    ...(whom === '' ? [] : [`waits for ${whom}`]),
+    ...(refusedBy.length > 0 ? [`refused by ${refusedBy.join(', ')}`] : []),
+    ...(whom === null ? [] : [`waits for ${whom}`]),
   ].join(', ');
+}
+
+/** Whether somebody has authorised the cancellation of a payment, or still may. */
+export function isUnderWay(cancellation: Known | null): boolean {
+  return cancellation?.some(({ scaStatus }) => scaStatus !== 'failed') ?? false;
 }

@@ -146,6 +146,8 @@ const bareStep = z.enum([
   'sca-returned',
   /** The bank has taken the request to cancel the payment: from now on, "unknown" means that it is gone. */
   'cancel-taken',
+  /** The bank has the request to cancel the payment, and wants somebody to authorise that. */
+  'cancel-begun',
   /** The bulk payment of a transfer never reached the bank. Or its signing basket is none, so it can be authorised otherwise. */
   'bulk-left',
   /** The bank has deleted its signing basket, whose link a customer has had: the payment is alone again, and may run all the same. */
@@ -180,6 +182,13 @@ export const stepEvent = z.lazy(() =>
     /** The operator gave the data of the further steps later. */
     z.object({ type: z.literal('further-data'), data: z.array(z.string()) }),
     z.object({ type: bareStep }),
+    /** The customer, or another person, gets the links to authorise the cancellation. */
+    z.object({
+      ...{ type: z.literal('cancel-sca-started'), id: z.exactOptional(z.string()) },
+      psuId: z.exactOptional(z.string()),
+    }),
+    /** How far an authorisation of the cancellation is, in the bank's word. */
+    z.object({ type: z.literal('cancel-noted'), id: z.exactOptional(z.string()), scaStatus: z.string() }),
     /** The transfer goes with a bulk payment or a signing basket: the operation `bulk`. psd2 sends that next. */
     z.object({ type: z.literal('bulk-joined'), bulk: z.string() }),
     /** `description`: why psd2 gave it up. */

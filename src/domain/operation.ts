@@ -128,6 +128,11 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   certificate: CertificateName | null;
   /** The bank has taken a request to cancel it. */
   isCancellationTaken: boolean;
+  /**
+   * The authorisations of its cancellation, in the order in which psd2 learnt of them. Null: the bank has not asked for one, or psd2 does
+   * not know.
+   */
+  cancellation: readonly PersonsAuthorisation[] | null;
 }
 
 export type OperationKind = 'transfer' | 'operation';
@@ -204,6 +209,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       bulk: null,
       certificate: null,
       isCancellationTaken: false,
+      cancellation: null,
     };
   const before = begun(operation, event);
   const changed = changes(before, event, at);
@@ -250,6 +256,12 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return {};
     case 'cancel-taken':
       return { isCancellationTaken: true };
+    case 'cancel-begun':
+      return { cancellation: operation.cancellation ?? [] };
+    case 'cancel-sca-started':
+      return { cancellation: startedBy(operation.cancellation ?? [], event.id, event.psuId, at) };
+    case 'cancel-noted':
+      return { cancellation: saidOf(operation.cancellation ?? [], event.id, event.scaStatus) };
     case 'sca-returned':
       return { returned: true };
     case 'verify-sent':

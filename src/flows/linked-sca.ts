@@ -15,8 +15,8 @@ export interface LinkedSubject extends ScaSubject {
   flow: string;
   /** Ties the return of the customer's browser to the flow. */
   state: string;
-  /** The command that goes on with it, without its options. */
-  again: readonly [string, string, string];
+  /** The command that goes on with it, and who authorises it, if that is not the customer. */
+  again: readonly [string, string, string, ...string[]];
 }
 
 /** The journal's callbacks while the customer is at the bank. */

@@ -18,6 +18,8 @@ export interface ScaPorts {
 export interface ScaRequest {
   /** What the customer has to do: `log in`, `authorise the transfer`. */
   doing: string;
+  /** Who has to do it, by the id that the bank was told. Absent: the customer. */
+  who?: string | undefined;
   /** What the operator can do if the customer is too late. */
   whenLate: Pick<ErrorContext, 'hint' | 'next' | 'flow'>;
   transactionId: string;
@@ -102,7 +104,7 @@ export async function awaitReturn<T>(
   const limit = beginTimeLimit(customer.scaTimeoutMs, world.signal);
   try {
     return await customer.whileWaiting(
-      `Waiting for the customer to ${request.doing}`,
+      `Waiting for ${request.who ?? 'the customer'} to ${request.doing}`,
       received(limit.signal),
       customer.scaTimeoutMs,
     );
@@ -217,12 +219,12 @@ export async function awaitDecision<Found extends { type: string; status?: strin
 /** The error if the customer's time is over. */
 export function timedOut(
   { scaTimeoutMs }: CustomerPorts,
-  { doing, whenLate, transactionId }: ScaRequest,
+  { doing, who = 'The customer', whenLate, transactionId }: ScaRequest,
   andThen = '',
 ): Psd2Error {
   return new Psd2Error(
     'authorisation_timeout',
-    `The customer did not ${doing}${andThen} within ${scaTimeoutMs / 1000} s`,
+    `${who} did not ${doing}${andThen} within ${scaTimeoutMs / 1000} s`,
     {
       ...whenLate,
       transactionId,

@@ -1,6 +1,7 @@
+import { type PersonsAuthorisation, personsIn } from '../domain/authorisations.ts';
 import { isOpenAtBank } from '../domain/flow-states.ts';
 import { type ErrorCode, endSentence, Psd2Error } from '../errors.ts';
-import type { Payment } from './ports.ts';
+import type { Payment, ReturnPorts } from './ports.ts';
 import { saidBy, type Told } from './refusals.ts';
 
 // Exit code 13: psd2 has stopped, and somebody can still authorise at the bank what it stopped with.
@@ -30,6 +31,9 @@ export function stillOpen(
   const own = named.filter((words) => words[2] === flow && words.join(' ') !== end.join(' '));
   const goesOn = typeof why === 'string' || !why.isDeadEnd;
   const asks = own.length > 0 ? own : [goesOn ? [kind, 'resume', flow] : onlyAsking({ kind, flow })];
+  const commands = ask ?? asks;
+  // Alone, it would only ask.
+  const isForPerson = commands.some((words) => words[1] === end[1] && words[3] === '--psu-id');
   return new Psd2Error(
     'still_open',
     `${endSentence(message)} The ${what} is not over: ${who} can still authorise it`,
@@ -37,7 +41,7 @@ export function stillOpen(
       ...(typeof why !== 'string' && saidBy(why)),
       ...{ flow, transactionId },
       hint: 'Ask the bank what became of it, or end it there:',
-      next: [...(ask ?? asks), end],
+      next: isForPerson ? commands : [...commands, end],
       ...(typeof why !== 'string' && { cause: why }),
     },
   );
@@ -56,7 +60,30 @@ export function isOnlyAStop(error: unknown): error is Psd2Error {
   return error instanceof Psd2Error && !SAY_MORE.includes(error.code);
 }
 
-/** The error of a payment that psd2 stopped with: whatever stopped it, a customer with the link can still authorise it. */
-export function unlessOpen(payment: Payment, error: unknown): unknown {
-  return isOnlyAStop(error) && isOpenAtBank(payment) ? stillOpen(payment, error) : error;
+/** The error of a payment that psd2 stopped with: whatever stopped it, a customer with the link can still authorise it. @param who has the link. Absent: the customer */
+export function unlessOpen(payment: Payment, error: unknown, who?: string): unknown {
+  if (!isOnlyAStop(error) || !isOpenAtBank(payment)) return error;
+  return stillOpen(payment, error, who === undefined ? {} : { who });
+}
+
+/** The option with which a command goes on for the same person. None: it is the customer. */
+export function namingPerson(returns: Pick<ReturnPorts, 'person'> | undefined): string[] {
+  const id = returns?.person?.id;
+  return id === undefined ? [] : ['--psu-id', id];
+}
+
+/** Who has authorised something, and who has refused it, as the beginning of a sentence. @param name what it is */
+export function whoDid(authorisations: readonly PersonsAuthorisation[], name: string): string {
+  const { authorisedBy, refusedBy } = personsIn(authorisations);
+  const refused = refusedBy.length > 0 ? `, ${refusedBy.join(', ')} refused it` : '';
+  if (authorisedBy.length === 0) return `The ${name} has an authorisation${refused}`;
+  return `${authorisedBy.join(', ')} authorised the ${name}${refused}`;
+}
+
+/** Who else must authorise something, and the option that names them: those whose authorisation goes on, else somebody whom psd2 does not know. */
+export function othersIn(authorisations: readonly PersonsAuthorisation[]): { who: string; named: string[] } {
+  const { waitsFor } = personsIn(authorisations);
+  const [person = 'ID', ...more] = waitsFor;
+  const who = waitsFor.length === 0 ? 'another person' : waitsFor.join(', ');
+  return { who, named: ['--psu-id', more.length === 0 ? person : 'ID'] };
 }

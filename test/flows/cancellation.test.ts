@@ -29,6 +29,8 @@ const LINKS: ScaLinks = { approach: 'redirect', redirect: PAGE };
 const INTENT = { requestId: 'q1', digest: 'SHA-256=x' };
 const SENT: TransferEvent = { type: 'cancel-sent', ...INTENT };
 const TAKEN: TransferEvent = { type: 'cancel-taken' };
+const BEGUN: TransferEvent = { type: 'cancel-begun' };
+const STARTED: TransferEvent = { type: 'cancel-sca-started' };
 
 const AUTHORISING: TransferEvent[] = [createdTransfer(), AT_THE_BANK, { type: 'sca-started' }];
 const ORDERED: TransferEvent[] = [...AUTHORISING, { type: 'executed', cro: null }];
@@ -127,7 +129,7 @@ async function scene({
     },
   };
   const run = (change: (all: PaymentCalls) => PaymentCalls = (all) => all) =>
-    cancelAtBank(transfer.open, change(calls), ports, returnsTo(person && { person }));
+    cancelAtBank(transfer.open, change(calls), ports, returnsTo(person && { person, psuId: person.id }));
   const giveUp = (why: Psd2Error) => giveUpUnauthorised(transfer.open, calls, ports, why);
   return { ...transfer, requests, world, payment, run, giveUp, waits, limits, customer };
 }
@@ -368,7 +370,7 @@ describe('with SCA', () => {
     ]);
     expect(limits).toEqual([300_000, 300_000]);
     // Starting the authorisation is part of the cancellation.
-    expect(recorded()).toEqual([SENT, SENT, cancelled]);
+    expect(recorded()).toEqual([SENT, BEGUN, SENT, STARTED, cancelled]);
   });
 
   it('the customer refuses it: the payment stays, and it can be asked for again', async () => {
@@ -390,7 +392,8 @@ describe('with SCA', () => {
       ...{ ...OURS, next: [['transfer', 'cancel', FLOW]] },
     });
     expect(links).toEqual([{ ...LINKS, status: '/c1' }]);
-    expect(recorded()).toEqual([SENT]);
+    const noted: TransferEvent = { type: 'cancel-noted', scaStatus: 'failed' };
+    expect(recorded()).toEqual([SENT, BEGUN, STARTED, noted]);
   });
 
   it.each([
@@ -405,11 +408,96 @@ describe('with SCA', () => {
     if (means === 'done') expect(payment.asked.at(-1)).toEqual(['p1', 't1', 'an end']);
   });
 
-  it('another person authorises what was asked for before: nothing is asked for again', async () => {
-    const person = { id: 'emil', idType: undefined, corporateId: undefined };
-    const { run, requests, customer, recorded } = await scene({ person, sca: turn() });
-    expect((await run()).state).toBe('cancelled');
-    expect([requests, customer.visited, recorded()]).toEqual([[], [PAGE], [cancelled]]);
+  describe('of several persons', () => {
+    const EMIL = { id: 'emil', idType: undefined, corporateId: undefined };
+    const PARTLY = paymentStatus('PATC', null, { isPartly: true });
+    const DORA: TransferEvent = { type: 'cancel-sca-started', id: 'c1', psuId: 'dora' };
+    const DORAS: TransferEvent = { type: 'cancel-noted', id: 'c1', scaStatus: 'finalised' };
+    const ofEmil = { ...LINKS, id: 'c2', status: '/c2' };
+    const STARTED_BY_EMIL: TransferEvent = { type: 'cancel-sca-started', id: 'c2', psuId: 'emil' };
+    const EMIL_SIGNED: TransferEvent = { type: 'cancel-noted', id: 'c2', scaStatus: 'finalised' };
+    const signs: Pick<Sca, 'progress'> = {
+      progress: async () => ({ scaStatus: 'finalised', means: 'done', message: null }),
+    };
+    const waits = (who: string, whom: string, named: string) => ({
+      code: 'still_open',
+      message: `${who}, and the bank waits for ${whom} (PATC). The cancellation is not over: ${whom} can still authorise it`,
+      next: [
+        ['transfer', 'status', FLOW],
+        ['transfer', 'cancel', FLOW, '--psu-id', named],
+      ],
+    });
+
+    it('the first one asks for it, whoever that is', async () => {
+      const { run, customer, recorded } = await scene({
+        ...{ person: EMIL, request: thatEnds(LINKS), sca: turn(ofEmil), events: AUTHORISING },
+      });
+      expect((await run()).state).toBe('cancelled');
+      expect(customer.visited).toEqual([PAGE]);
+      expect(recorded()).toEqual([SENT, BEGUN, STARTED_BY_EMIL, cancelled]);
+    });
+
+    it('the next one authorises what was asked for before: nothing is asked for again', async () => {
+      const { run, requests, customer, recorded } = await scene({
+        ...{ person: EMIL, sca: turn(ofEmil), events: [...AUTHORISING, SENT, BEGUN, DORA, DORAS] },
+      });
+      expect((await run()).state).toBe('cancelled');
+      expect([requests, customer.visited, recorded()]).toEqual([[], [PAGE], [STARTED_BY_EMIL, cancelled]]);
+    });
+
+    it('it ends at once when one has authorised it, and another one must', async () => {
+      const { run, recorded, world } = await scene({
+        ...{ person: EMIL, request: thatEnds(LINKS), events: AUTHORISING, says: [PARTLY] },
+        sca: { ...turn(ofEmil), ...signs },
+      });
+      expect(await errorOf(run())).toMatchObject(
+        waits('emil authorised the cancellation of the transfer', 'another person', 'ID'),
+      );
+      // The bank may say "unknown" for another reason than that it is gone.
+      expect(recorded()).toEqual([SENT, BEGUN, STARTED_BY_EMIL, EMIL_SIGNED]);
+      expect(world.sleeps).toEqual([500]);
+    });
+
+    it.each([
+      [[DORA, DORAS], 'dora authorised the cancellation of the transfer', 'another person', 'ID'],
+      [[DORA, DORAS, STARTED_BY_EMIL], 'dora authorised the cancellation of the transfer', 'emil', 'emil'],
+    ] as const)('whose part is over is asked for nothing more: %#', async (before, who, whom, named) => {
+      const events = [...AUTHORISING, SENT, BEGUN, ...before];
+      const person = { ...EMIL, id: 'dora' };
+      const { run, requests, customer, recorded } = await scene({ person, events, says: [PARTLY] });
+      const words = {
+        ...waits(who, whom, named),
+        message: expect.stringContaining(`${who}, and the bank waits for ${whom}`),
+      };
+      expect(await errorOf(run())).toMatchObject(words);
+      expect([requests, customer.visited, recorded()]).toEqual([[], [], []]);
+    });
+
+    it('what several have authorised, one cancels alone nowhere: it does not wait for five minutes', async () => {
+      const signed = (id: string, psuId: string): TransferEvent[] => [
+        { type: 'sca-started', links: { ...LINKS, id }, psuId },
+        {
+          ...{ type: 'authorization', status: 'PENDING', bankStatus: 'PATC' },
+          bank: { transactionStatus: 'PATC', scaStatus: 'finalised' },
+        },
+      ];
+      const events = [createdTransfer(), AT_THE_BANK, ...signed('a1', 'dora'), ...signed('a2', 'emil')];
+      const { run, world } = await scene({
+        ...{ person: EMIL, request: thatEnds(LINKS), events, says: [ACCEPTED] },
+        sca: { ...turn(ofEmil), ...signs },
+      });
+      expect(await errorOf(run())).toMatchObject({ code: 'still_open' });
+      expect(world.sleeps).toEqual([500]);
+    });
+
+    it('a bank that is slow with the word for the payment is asked for a moment', async () => {
+      const { run, world } = await scene({
+        ...{ request: thatEnds(LINKS), events: AUTHORISING, says: [ACCEPTED] },
+        sca: { ...turn(ofEmil), ...signs },
+      });
+      expect(await errorOf(run())).toMatchObject({ code: 'still_open' });
+      expect(world.sleeps.reduce((sum, each) => sum + each, 0)).toBeLessThan(14_000);
+    });
   });
 
   it('the bank waits for a code that no browser has brought', async () => {
@@ -439,7 +527,7 @@ describe('with SCA', () => {
       },
     });
     expect((await run()).state).toBe('cancelled');
-    expect(recorded()).toEqual([SENT, SENT, cancelled]);
+    expect(recorded()).toEqual([SENT, BEGUN, STARTED, SENT, cancelled]);
   });
 
   it('the customer refuses the login with it: that proves nothing, so the cancellation is open', async () => {
@@ -455,7 +543,7 @@ describe('with SCA', () => {
         'The customer refused the login: access_denied. The cancellation is not over: the customer can still authorise it',
       ...OPEN_CANCELLATION,
     });
-    expect(recorded()).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT, BEGUN, STARTED]);
   });
 
   it('the customer is too late: it is asked for again, and nothing is recorded', async () => {

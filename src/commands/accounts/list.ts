@@ -2,6 +2,7 @@ import type { Account } from '../../bank/ports/bank.ts';
 import { list as listOf, objectOf, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb } from '../declare.ts';
+import { namingConsentUnderWay } from './consent-under-way.ts';
 
 const account = objectOf<Account>()(() => ({
   accountId: text("the bank's id of the account, card or deposit"),
@@ -23,7 +24,13 @@ export const list = bareVerb(
 );
 
 async function listAccounts(context: Context): Promise<void> {
-  const { bank, customerId } = await context.bank();
-  const found = await bank.accounts.list(customerId, context.world.newId());
+  const found = await listed(context).catch(async (error: unknown) => {
+    throw await namingConsentUnderWay(context, error);
+  });
   await context.output.table(found, account, 'The customer has no accounts.');
+}
+
+async function listed(context: Context): Promise<Account[]> {
+  const { bank, customerId } = await context.bank();
+  return bank.accounts.list(customerId, context.world.newId());
 }

@@ -16,6 +16,7 @@ import {
   type LeftLine,
   payLines,
   refuseUnpaid,
+  waitsForOthers,
 } from '../../flows/batch/pay-lines.ts';
 import { type As, chooseWay, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
 import type { BatchRun } from '../../flows/batch/ports.ts';
@@ -151,6 +152,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   refuseUnpaid(batch.batch, ends, {
     ...choice,
     isStuck: await isAnyStuck(data.flows, ends),
+    isForOthers: await waitsForOthers(data.flows, ends),
     alike: run.initiations.alike,
   });
 }
@@ -187,7 +189,7 @@ function withReason({ row, outcome, problem }: LeftLine) {
 }
 
 /** Prints the lines of a run: in a pipe each as a line of JSON as soon as it has ended, else all at the end. */
-function linePrinter({ output, stdoutIsTerminal, printBytes }: Context) {
+function linePrinter({ output, stdoutIsTerminal, printBytes, terminal }: Context) {
   const isStreamed = output.format === 'ndjson' || (output.format === 'table' && !stdoutIsTerminal);
   return {
     print: (row: ReturnType<typeof lineData>) => {
@@ -196,9 +198,31 @@ function linePrinter({ output, stdoutIsTerminal, printBytes }: Context) {
       else printBytes(Buffer.from(`${JSON.stringify(row)}\n`));
     },
     end: async (rows: ReturnType<typeof lineData>[]) => {
-      if (!isStreamed) await output.table(rows, LINE_FORM, '');
+      if (isStreamed) return;
+      const shared = output.format === 'table' ? sharedReasons(rows) : new Map<string, number>();
+      await output.table(
+        rows.map((row) => (isShared(row, shared) ? { ...row, reason: null } : row)),
+        LINE_FORM,
+        '',
+      );
+      for (const [reason, count] of shared)
+        terminal.say(cleanText(`${count} payments are authorizing: ${endSentence(reason)}`));
     },
   };
+}
+
+type Line = ReturnType<typeof lineData>;
+
+/** Why several payments wait for the same, by how many they are: a person reads it once. */
+function sharedReasons(rows: readonly Line[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { state, reason } of rows)
+    if (state === 'authorizing' && reason !== null) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return new Map([...counts].filter(([, count]) => count > 1));
+}
+
+function isShared({ state, reason }: Line, shared: ReadonlyMap<string, number>): boolean {
+  return state === 'authorizing' && reason !== null && shared.has(reason);
 }
 
 /** How far a run is. */

@@ -20,7 +20,7 @@ import {
   whole,
 } from '../../terminal/output/fields.ts';
 import type { FlowNoun } from '../flow/describe.ts';
-import { authorisationsField, flowBegins, flowEnds } from '../flow/fields.ts';
+import { flowBegins, flowEnds, personsFields } from '../flow/fields.ts';
 import { forgetRefusedCall } from '../open/call-records.ts';
 import { namesInAccess } from './coverage.ts';
 
@@ -38,10 +38,17 @@ const fields = () => ({
     object({
       name: oneOf(CONSENT_CATEGORIES, 'category of the consent'),
       products: list(text(), 'the ids of their accounts'),
-      outcome: orNull(flag('true if the bank accepts it; null until the bank has answered')),
+      outcome: orNull(
+        flag(
+          'true if it is granted (where psd2 confirms consents: if the bank accepts it); null as long as that is open',
+        ),
+      ),
     }),
     'requested categories',
   )
+    .from((consent: Consent) =>
+      consent.categories.map((each) => ({ ...each, outcome: outcomeOf(consent, each) })),
+    )
     .as('Categories', { whole: true })
     .shown(({ categories }: Consent) => categories.map(writeCategory).join(', ')),
   products: seen(
@@ -65,9 +72,7 @@ const fields = () => ({
   recurring: ofTerms(orNull(flag('false for one reading')), ({ recurring }) => recurring ?? null)
     .as('Readings', { ifAny: true })
     .shown(({ terms }: Consent) => terms && writeReadings(terms)),
-  authorisations: optional(authorisationsField)
-    .from(({ terms, authorisations }: Consent) => (terms ? [...authorisations] : undefined))
-    .as('Authorised by', { ifAny: true }),
+  ...linkedPersons(),
   access: ofTerms(orNull(anything(ACCESS)), (terms, { access }) => access ?? terms.access ?? null)
     .as('Accounts', { ifAny: true })
     .shown(writeAccounts),
@@ -82,6 +87,25 @@ const fields = () => ({
 /** A field that there is if the operator has chosen the terms. */
 const ofTerms = <Value>(field: Field<Value>, take: (terms: Terms, consent: Consent) => Value) =>
   optional(field).from((consent: Consent) => (consent.terms ? take(consent.terms, consent) : undefined));
+
+/** Who authorises it, at such a bank. */
+const linkedPersons = () => {
+  const { authorisations, authorisedBy, refusedBy, waitsFor } = personsFields();
+  return {
+    authorisations: ofLinked(authorisations),
+    authorisedBy: ofLinked(authorisedBy),
+    refusedBy: ofLinked(refusedBy),
+    waitsFor: ofLinked(waitsFor),
+  };
+};
+
+function ofLinked<Value>(field: Field<Value, Consent>) {
+  const { take, show, title = '', look } = field.parts;
+  const there = optional(field).from((consent: Consent) => (consent.terms ? take?.(consent) : undefined));
+  return show
+    ? there.as(title, look).shown((consent: Consent, writeTime) => show(consent, writeTime))
+    : there;
+}
 
 type Terms = NonNullable<Consent['terms']>;
 
@@ -102,7 +126,7 @@ const listed = objectOf<Consent & { now: Date }>()(() => ({
 /** One consent, with a line for each category. */
 function record(consent: Consent, now: Date): View<Consent> {
   const { lines } = listed.inRecord(
-    'flow state customerId consentStatus authorisations access card recurring resolution expiresAt resourceId transactionId',
+    'flow state customerId consentStatus authorisedBy refusedBy waitsFor access card recurring resolution expiresAt resourceId transactionId',
   );
   const end = consentEnd(consent, now);
   const own = lines.map((line) => ({
@@ -187,6 +211,16 @@ function writeAccess(access: NonNullable<NonNullable<Consent['terms']>['access']
     case 'funds':
       return access.account;
   }
+}
+
+/**
+ * Whether the bank has granted a category. Where the customer's SCA alone grants a consent, the bank's answer to the request accepts
+ * nothing yet: null, as long as it waits.
+ */
+function outcomeOf({ terms, ...consent }: Consent, { outcome }: { outcome: boolean | null }): boolean | null {
+  if (terms === null || outcome !== true) return outcome;
+  const standing = standingOf(consent);
+  return standing === 'done' ? true : standing === 'refused' ? false : null;
 }
 
 /** Writes a category, and says if the bank did not grant it. */

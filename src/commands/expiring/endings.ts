@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { ACCESS } from '../../advice.ts';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
-import { describeWaiting, waitingIn, whoAuthorised } from '../../domain/authorisations.ts';
+import { describePersons, type Persons, personsIn } from '../../domain/authorisations.ts';
 import { endOfDay } from '../../domain/calendar.ts';
 import { type Consent, type ConsentState, consentEnd } from '../../domain/consent.ts';
 import type { ConsentCategory } from '../../domain/consent-category.ts';
@@ -35,13 +35,10 @@ export const ending = object({
 function writeName({
   name,
   authorisedBy = [],
+  refusedBy = [],
   waitsFor = [],
-}: {
-  name: string;
-  authorisedBy?: string[] | undefined;
-  waitsFor?: string[] | undefined;
-}): string {
-  const waiting = describeWaiting({ authorisedBy, waitsFor });
+}: { name: string } & { [Does in keyof Persons]?: string[] | undefined }): string {
+  const waiting = describePersons({ authorisedBy, refusedBy, waitsFor });
   return waiting === '' ? name : `${name} (the new one: ${waiting})`;
 }
 
@@ -179,7 +176,7 @@ async function keptEndings(context: Context, { accesses, renewals }: FromJournal
     if (renewal)
       return {
         ...{ kind: 'consent', name, customerId, endsAt: endOfDay(validUntil) },
-        ...waitingIn(renewal.authorisations),
+        ...personsIn(renewal.authorisations),
         next: [...psd2(context), '--customer', customerId, 'consent', 'resume', renewal.flow],
       };
     // If somebody has removed its journal, nobody knows what it was asked for.
@@ -201,7 +198,8 @@ function note({ accesses, renewals }: FromJournals, consent: Consent): void {
   const access = consent.terms?.access;
   accesses.set(consent.flow, access);
   const key = keyOf(consent.customerId, access);
-  const isPartly = consent.state === 'authorizing' && whoAuthorised(consent.authorisations).length > 0;
+  const isPartly =
+    consent.state === 'authorizing' && personsIn(consent.authorisations).authorisedBy.length > 0;
   if (isPartly && !renewals.has(key)) renewals.set(key, consent);
 }
 

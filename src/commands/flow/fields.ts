@@ -1,5 +1,12 @@
-import type { PersonsAuthorisation } from '../../domain/authorisations.ts';
+import {
+  describePersons,
+  entriesOf,
+  type PersonsAuthorisation,
+  personsIn,
+  whomItWaitsFor,
+} from '../../domain/authorisations.ts';
 import { REASON_LEVELS } from '../../domain/bank-reason.ts';
+import { type FlowState, isOver } from '../../domain/flow-states.ts';
 import { OPERATION_STATES, type Operation, type OrderTarget } from '../../domain/operation.ts';
 import { describePayeeCheck, PAYEE_RESULTS } from '../../domain/order/payee-check.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -18,27 +25,95 @@ import type { Described } from './describe.ts';
 
 // What every kind of flow shows.
 
-/** Who has authorised a flow, or may. */
-export const authorisationsField = list(
-  object({
-    id: orNull(text("the bank's id of it")),
-    psuId: orNull(text('who the bank was told that it is')),
-    scaStatus: orNull(text("the bank's word for it, for example finalised")),
-    at: time('when psd2 began it, or learnt of it'),
-  }),
-  'the authorisations that psd2 knows, one for each person who must authorise',
-)
-  .from(({ authorisations }: { authorisations: readonly PersonsAuthorisation[] }) => [...authorisations])
-  .as('Authorised by', { ifAny: true })
-  .written((all) =>
-    all.length < 2
-      ? null
-      : all.map(({ psuId, scaStatus }) => `${psuId ?? 'somebody'} (${scaStatus ?? 'begun'})`).join(', '),
+/** What a flow says of the persons who authorise it. */
+interface Authorised {
+  state: string;
+  authorisations: readonly PersonsAuthorisation[];
+}
+
+/** Who has authorised a flow, who has refused it, and whom it waits for. */
+export const personsFields = () => ({
+  authorisations: list(
+    object({
+      id: orNull(text("the bank's id of it")),
+      psuId: orNull(text('who the bank was told that it is')),
+      scaStatus: orNull(text("the bank's word for it, for example finalised")),
+      at: time('when psd2 began it, or learnt of it'),
+    }),
+    'the authorisations that psd2 knows, one for each person: what they have authorised, else their last one',
+  ).from(({ authorisations }: Authorised) => entriesOf(authorisations)),
+  authorisedBy: list(text(), 'who has authorised it, as far as psd2 knows their names')
+    .from(({ authorisations }: Authorised) => personsIn(authorisations).authorisedBy)
+    .as('Authorised by', { ifAny: true })
+    .shown((flow: Authorised) =>
+      isOfSeveral(flow) ? inWords(personsIn(flow.authorisations).authorisedBy) : null,
+    ),
+  refusedBy: list(text(), 'whose authorisation has failed: they refused it, or let the time pass')
+    .from(({ authorisations }: Authorised) => personsIn(authorisations).refusedBy)
+    .as('Refused by', { ifAny: true })
+    .shown((flow: Authorised) =>
+      isOfSeveral(flow) ? inWords(personsIn(flow.authorisations).refusedBy) : null,
+    ),
+  waitsFor: orNull(
+    list(
+      text(),
+      'whose authorisation goes on; empty: another person, or nobody whom psd2 knows; null: nobody',
+    ),
+  )
+    .from(({ state, authorisations }: Authorised) =>
+      state === 'authorizing' ? personsIn(authorisations).waitsFor : null,
+    )
+    .as('Waits for', { ifAny: true })
+    .shown((flow: Authorised) =>
+      isOfSeveral(flow) && flow.state === 'authorizing'
+        ? whomItWaitsFor(personsIn(flow.authorisations))
+        : null,
+    ),
+});
+
+/** What a payment says of its cancellation. */
+interface Cancelled {
+  state: FlowState;
+  cancellation: readonly PersonsAuthorisation[] | null;
+}
+
+/** Who has authorised the cancellation of a payment, and whom that waits for. */
+export const cancellationField = () =>
+  orNull(
+    object(
+      {
+        authorisedBy: list(text(), 'who has authorised it'),
+        refusedBy: list(text(), 'whose authorisation has failed'),
+        waitsFor: list(text(), 'whose authorisation goes on'),
+      },
+      'the cancellation, if the bank wants somebody to authorise it',
+    ),
+  )
+    .from(({ cancellation, ...flow }: Cancelled) => {
+      const persons = cancellation && personsIn(cancellation);
+      return persons && isOver(flow) ? { ...persons, waitsFor: [] } : persons;
+    })
+    .as('Cancellation', { ifAny: true })
+    .shown(({ cancellation, ...flow }: Cancelled) =>
+      cancellation === null ? null : describePersons(personsIn(cancellation), !isOver(flow)) || 'asked for',
+    );
+
+/** Whether more than one person authorises it, as far as psd2 knows. */
+function isOfSeveral({ state, authorisations }: Authorised): boolean {
+  const isOpen = state === 'authorizing';
+  return (
+    entriesOf(authorisations).length > 1 || (isOpen && personsIn(authorisations).authorisedBy.length > 0)
   );
+}
+
+function inWords(names: readonly string[]): string | null {
+  return names.length === 0 ? null : names.join(', ');
+}
 
 /** Whom something waits for, if several persons must authorise it. */
 export const waitingFields = () => ({
   authorisedBy: optional(list(text(), 'who has authorised it; others must, too')),
+  refusedBy: optional(list(text(), 'whose authorisation has failed: they refused it, or let the time pass')),
   waitsFor: optional(
     list(text(), 'whose authorisation has begun; empty: another person, whom psd2 does not know'),
   ),

@@ -6,7 +6,7 @@ import { commandThatContinues } from './next-command.ts';
 const MAX_NAMED = 3;
 
 /**
- * Names the interrupted flows of the profile and the commands that continue them, on stderr, for a person at a
+ * Names the interrupted flows, and those that wait for their customer, of the profile and the commands that continue them, on stderr, for a person at a
  * terminal. A flow is interrupted if it has not ended and no process works on it.
  *
  * @param own the flow of this command, as the operator named it; it is left out
@@ -23,7 +23,10 @@ export async function nameInterruptedFlows(
   const count = interrupted.length + more;
   const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
   const next = await commandsOf(flows, interrupted);
-  const advice = adviceOf({ hint: `Interrupted: ${what}. Continue with:`, next }, context.repeated);
+  // Nothing stopped what only waits for its customer.
+  const isWaiting = interrupted.every(({ state }) => state === 'authorizing');
+  const hint = isWaiting ? `Waiting: ${what}. Ask the bank with:` : `Interrupted: ${what}. Continue with:`;
+  const advice = adviceOf({ hint, next }, context.repeated);
   const others = more > 0 ? `\n  And ${more} more: see psd2 transfer, consent and operation list.` : '';
   context.terminal.say(`${advice}${others}`);
 }

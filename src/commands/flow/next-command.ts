@@ -44,7 +44,7 @@ export function refuseInJoint(flow: FlowOf<'transfer'>): void {
 }
 
 /** The batch of a bulk payment or signing basket, or of a transfer of one. Null for any other flow. */
-function batchOfJoint(flow: FlowOf<Kind>): string | null {
+export function batchOfJoint(flow: FlowOf<Kind>): string | null {
   if (!('order' in flow)) return null;
   if (!('operation' in flow.order))
     return 'bulk' in flow && flow.bulk ? (flow.order.batch?.batch ?? null) : null;

@@ -5,7 +5,14 @@ import type { GenericOperation } from '../../store/ports/flows.ts';
 import { objectOf, orNull, text, writeMoney } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
-import { costFields, executionFields, flowEnds, operationBegins } from '../flow/fields.ts';
+import {
+  cancellationField,
+  costFields,
+  executionFields,
+  flowEnds,
+  operationBegins,
+  personsFields,
+} from '../flow/fields.ts';
 
 const form = objectOf<GenericOperation>()(() => {
   const begins = operationBegins('operation', 'Operation');
@@ -26,12 +33,14 @@ const form = objectOf<GenericOperation>()(() => {
       .as('Next step'),
     ...costFields(),
     ...executionFields(),
+    ...personsFields(),
+    cancellation: cancellationField(),
     ...ends,
     createdAt: ends.createdAt.as('Created', { dispensable: 1 }),
   };
 })
   .inRecord(
-    'flow operation state customerId product nextStep totalAmount commissions authorizationStatus cro resolution resourceId transactionId',
+    'flow operation state customerId product nextStep totalAmount commissions authorizationStatus authorisedBy refusedBy waitsFor cancellation cro resolution resourceId transactionId',
   )
   .inList('flow state operation product createdAt customerId');
 

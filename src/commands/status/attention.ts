@@ -1,5 +1,5 @@
 import { ACCESS, commandOf } from '../../advice.ts';
-import { describeWaiting, type Waiting, waitingIn } from '../../domain/authorisations.ts';
+import { describePersons } from '../../domain/authorisations.ts';
 import type { Psd2Error } from '../../errors.ts';
 import { unapproved } from '../../flows/batch/approval.ts';
 import { controlsOf, staleAfterOf } from '../../store/machine/settings.ts';
@@ -17,11 +17,11 @@ import {
 import { SOON_DAYS } from '../expiring/warn.ts';
 import { customerIdOf } from '../flow/customer.ts';
 import { listedFlows } from '../flow/list.ts';
-import { commandThatContinues } from '../flow/next-command.ts';
 import { openAccessNotes } from '../open/call-records.ts';
 import { whyWithdrawn, withdrawnConsents, withdrawnFunds } from '../open/withdrawn.ts';
 import { helpOf } from '../sync/failed.ts';
 import { FLOW_KINDS, type Item, NO_PAYMENT } from './item.ts';
+import { type Need, needsOf, sumOf } from './needs.ts';
 
 /**
  * Everything of the profile that needs a person. Payments first, the oldest of each kind first.
@@ -30,10 +30,8 @@ import { FLOW_KINDS, type Item, NO_PAYMENT } from './item.ts';
  * @throws Psd2Error `config`, `certificate` if psd2 cannot read something of it
  */
 export async function itemsOf(context: Context, logins: Logins): Promise<Item[]> {
-  const flows: Item[] = [];
-  for (const kind of FLOW_KINDS) flows.push(...(await flowItems(context, kind)));
   return [
-    ...flows,
+    ...(await flowItems(context)),
     ...(await waitingBatches(context)),
     ...(await refusedLogins(context)),
     ...(await withdrawnItems(context)),
@@ -42,12 +40,25 @@ export async function itemsOf(context: Context, logins: Logins): Promise<Item[]>
   ];
 }
 
-async function flowItems<K extends Kind>(context: Context, kind: K): Promise<Item[]> {
-  const items: Item[] = [];
-  const onDamaged: OnDamagedBatch = (damage, flow) => items.push(damagedItem(context, kind, flow, damage));
-  for await (const flow of listedFlows(context, kind, { attention: true, onDamaged }))
-    items.push(itemOf(context, flow));
-  return items.reverse();
+/** The needs of all flows, where the oldest flow of each stands. */
+async function flowItems(context: Context): Promise<Item[]> {
+  const rows: (FlowOf<Kind> | Item)[] = [];
+  for (const kind of FLOW_KINDS) rows.push(...(await flowsOf(context, kind)));
+  const isFlow = (row: FlowOf<Kind> | Item): row is FlowOf<Kind> => 'flow' in row;
+  const needs = new Map(needsOf(rows.filter(isFlow)).map((need) => [need.flows[0].flow, need]));
+  return rows.flatMap((row) => {
+    if (!isFlow(row)) return row;
+    const need = needs.get(row.flow);
+    return need ? itemOf(context, need) : [];
+  });
+}
+
+/** The flows of a kind that need a person, the oldest first, and what is to be said of those that psd2 cannot read. */
+async function flowsOf<K extends Kind>(context: Context, kind: K): Promise<(FlowOf<K> | Item)[]> {
+  const rows: (FlowOf<K> | Item)[] = [];
+  const onDamaged: OnDamagedBatch = (damage, flow) => rows.push(damagedItem(context, kind, flow, damage));
+  for await (const flow of listedFlows(context, kind, { attention: true, onDamaged })) rows.push(flow);
+  return rows.reverse();
 }
 
 /** What nobody knows of: psd2 cannot read whether it is over. */
@@ -58,32 +69,36 @@ function damagedItem(context: Context, kind: Kind | 'batch', id: string, { messa
   };
 }
 
-function itemOf(context: Context, flow: FlowOf<Kind>): Item {
-  const customerId = customerIdOf(flow);
-  const waiting = waitingOf(flow);
+function itemOf(context: Context, { flows, batch, persons, isCancellation, next }: Need): Item {
+  const [flow] = flows;
   return {
-    ...{ kind: flow.kind, id: flow.flow, state: flow.state, since: flow.updatedAt, customerId },
-    ...paymentOf(flow),
+    ...(batch === null ? { kind: flow.kind, id: flow.flow } : { kind: 'batch', id: batch }),
+    ...{ state: flow.state, customerId: customerIdOf(flow) },
+    since: flows.map(({ updatedAt }) => updatedAt).reduce((a, b) => (a < b ? a : b)),
+    ...NO_PAYMENT,
+    ...sumOf(flows),
+    ...(batch === null ? { payee: payeeOf(flow) } : { payments: flows.length }),
     message: [
-      [describe(flow), 'order' in flow && flow.executionStatusDescription].filter(Boolean).join(': '),
-      ...(waiting ? [describeWaiting(waiting)] : []),
-    ].join(', '),
-    ...waiting,
+      [batch === null ? describe(flow) : `${flows.length} payments`, reasonOf(flow)]
+        .filter(Boolean)
+        .join(': '),
+      isCancellation && `its cancellation: ${persons ? describePersons(persons) : 'not authorised yet'}`,
+      !isCancellation && persons && describePersons(persons),
+    ]
+      .filter(Boolean)
+      .join(', '),
+    ...persons,
     // It asks the bank first, also of what the bank has refused. If that decides nothing, it names the commands for a person's word.
-    next: commandOf(commandThatContinues(flow), { profile: context.repeated.profile }),
+    next: commandOf(next, { profile: context.repeated.profile }),
   };
 }
 
-function paymentOf(flow: FlowOf<Kind>): Pick<Item, keyof typeof NO_PAYMENT> {
-  if (!('order' in flow && 'amount' in flow.order)) return NO_PAYMENT;
-  const { amount, currency, name } = flow.order;
-  return { amount, currency, payee: name };
+function payeeOf(flow: FlowOf<Kind>): string | null {
+  return 'order' in flow && 'name' in flow.order ? flow.order.name : null;
 }
 
-/** Who must authorise a flow, if psd2 knows of somebody. */
-function waitingOf({ state, authorisations }: FlowOf<Kind>): Waiting | null {
-  const waiting = state === 'authorizing' ? waitingIn(authorisations) : null;
-  return waiting && describeWaiting(waiting) !== '' ? waiting : null;
+function reasonOf(flow: FlowOf<Kind>): string | null {
+  return 'order' in flow ? flow.executionStatusDescription : null;
 }
 
 function describe(flow: FlowOf<Kind>): string {

@@ -5,10 +5,12 @@ import {
   list,
   object,
   oneOf,
+  optional,
   orNull,
   text,
   time,
   type ValueOf,
+  whole,
 } from '../../terminal/output/fields.ts';
 import { waitingFields } from '../flow/fields.ts';
 
@@ -38,7 +40,7 @@ export const item = object({
       dispensable: 1,
     },
   ),
-  amount: orNull(decimal('amount of a transfer; of a batch in one currency, its total'))
+  amount: orNull(decimal('amount of a transfer; of several payments in one currency, their sum'))
     .as('Amount', { right: true })
     .shown(
       ({ amount, currency }: Record<'amount' | 'currency', string | null>) =>
@@ -46,6 +48,7 @@ export const item = object({
     ),
   currency: orNull(text('ISO 4217 code of the amount')),
   payee: orNull(text('name of the payee of a transfer')).as('To'),
+  payments: optional(whole('how many payments of a batch need the same; absent for one flow')),
   message: text('what it is about, in words').as('Why').shown(whyOf),
   ...waitingFields(),
   // Last, and whole, so that it can be copied.

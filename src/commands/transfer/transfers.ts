@@ -20,12 +20,13 @@ import {
 import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import {
-  authorisationsField,
+  cancellationField,
   costFields,
   executionFields,
   flowEnds,
   operationBegins,
   payeeCheckField,
+  personsFields,
 } from '../flow/fields.ts';
 import { isFirst, wasSaid } from '../shared/once.ts';
 
@@ -77,7 +78,8 @@ const form = objectOf<Transfer>()(() => ({
     .as('End-to-end id'),
   transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT")).as('Status'),
   scaStatus: orNull(text("the bank's word for the authorisation, for example finalised")).as('SCA'),
-  authorisations: authorisationsField,
+  ...personsFields(),
+  cancellation: cancellationField(),
   messages: list(text(), "what the bank says to the customer, for example of the payee's name")
     .from(({ verification }: Transfer) => verification?.messages ?? [])
     .as('Bank says'),
@@ -90,7 +92,7 @@ const form = objectOf<Transfer>()(() => ({
   ...flowEnds(),
 }))
   .inRecord(
-    'flow state customerId debited name to amount commissions totalAmount description remittanceStructured executionDate instant standing product endToEndId transactionStatus scaStatus authorisations messages payeeSource payeeCheck reference authorizationStatus executionStatus cro resolution resourceId transactionId',
+    'flow state customerId debited name to amount commissions totalAmount description remittanceStructured executionDate instant standing product endToEndId transactionStatus scaStatus authorisedBy refusedBy waitsFor cancellation messages payeeSource payeeCheck reference authorizationStatus executionStatus cro resolution resourceId transactionId',
   )
   .inList('flow state amount name to createdAt from reference customerId');
 

@@ -1,3 +1,4 @@
+import { isAuthorised } from '../../domain/authorisations.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -101,11 +102,28 @@ export async function isAnyStuck(flows: Flows, ends: readonly KnownLine[]): Prom
   return false;
 }
 
+/** Whether somebody has authorised a payment, or what it goes with, and another person must, too. */
+export async function waitsForOthers(flows: Flows, ends: readonly KnownLine[]): Promise<boolean> {
+  const looked = new Set<string>();
+  for (const { outcome, transfer } of ends) {
+    if (outcome !== 'awaited' || !transfer || looked.has(transfer.bulk ?? '')) continue;
+    const asked = transfer.bulk === null ? transfer : await flows.find('operation', transfer.bulk);
+    if (asked.authorisations.some(isAuthorised)) return true;
+    if (transfer.bulk !== null) looked.add(transfer.bulk);
+  }
+  return false;
+}
+
 /** @throws Psd2Error `outcome_unknown` (9), `payment_failed` (8), `still_open` (13), `not_authorised` (6) unless all are paid */
 export function refuseUnpaid(
   batch: string,
   ends: readonly KnownLine[],
-  { isBasket, isStuck, alike }: Pick<Choice, 'isBasket'> & { isStuck: boolean; alike: string | null },
+  {
+    isBasket,
+    isStuck,
+    alike,
+    isForOthers = false,
+  }: Pick<Choice, 'isBasket'> & { isStuck: boolean; alike: string | null; isForOthers?: boolean },
 ): void {
   const count = (...outcomes: string[]) => ends.filter(({ outcome }) => outcomes.includes(outcome)).length;
   const unknown = count('unknown');
@@ -149,6 +167,7 @@ export function refuseUnpaid(
         hint: 'Ask the bank for their decisions, or cancel what is not paid:',
         next: [
           ['batch', 'run', batch],
+          ...(isForOthers ? [['batch', 'run', batch, '--psu-id', 'ID']] : []),
           ['batch', 'cancel', batch],
         ],
       },

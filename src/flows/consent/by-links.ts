@@ -1,5 +1,6 @@
 import type { Bank } from '../../bank/ports/bank.ts';
 import type { ConsentDetails, Decides, ScaLinks, ScaProgress } from '../../bank/ports/customer.ts';
+import { hasAuthorised } from '../../domain/authorisations.ts';
 import { type Consent, type ConsentEvent, type ConsentTerms, isForFunds } from '../../domain/consent.ts';
 import { isMaskedReference } from '../../domain/order/account-reference.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
@@ -17,9 +18,16 @@ import { announcing } from '../once.ts';
 import { othersMust } from '../payment/authorise.ts';
 import { lackingResource } from '../payment/status.ts';
 import type { FlowPorts, ReturnPorts } from '../ports.ts';
-import { isBanksRefusal, isInterruption, isRefusal, isTrouble, isUnsaidOf } from '../refusals.ts';
+import {
+  isBanksRefusal,
+  isInterruption,
+  isRefusal,
+  isTrouble,
+  isTurningAway,
+  isUnsaidOf,
+} from '../refusals.ts';
 import { askUntil, timedOut } from '../sca.ts';
-import { isOnlyAStop, onlyAsking, stillOpen } from '../still-open.ts';
+import { isOnlyAStop, namingPerson, onlyAsking, stillOpen } from '../still-open.ts';
 import { deleteAtBank } from './deletion.ts';
 import { announcingRequest, endOf } from './loop.ts';
 
@@ -55,14 +63,16 @@ export async function runLinkedConsent(
   try {
     return await takeSteps(open, ports, grant);
   } catch (error) {
-    throw unlessOpen(open.current, error);
+    throw unlessOpen(open.current, error, grant.psuId);
   }
 }
 
 /** The error of a consent that psd2 stopped with: whatever stopped it, a customer with the link can still authorise it. */
-function unlessOpen(consent: Consent, error: unknown): unknown {
+function unlessOpen(consent: Consent, error: unknown, psuId = 'the customer'): unknown {
   if (!isOnlyAStop(error) || consent.state !== 'authorizing') return error;
-  return isTrouble(error) ? notAsked(consent, error) : stillOpen(consent, error);
+  if (isTrouble(error)) return notAsked(consent, error);
+  // Whom the bank refuses has no link.
+  return stillOpen(consent, error, { who: isRefusal(error) || isTurningAway(error) ? 'somebody' : psuId });
 }
 
 /** The error if the bank could not be asked whether the customer has decided. */
@@ -106,7 +116,7 @@ async function sendCustomer(
   };
   try {
     const noting = { ...record, approach, started };
-    return await authoriseByLinks(subjectOf(open.current), links, ports, grant, noting);
+    return await authoriseByLinks(subjectOf(open.current, grant), links, ports, grant, noting);
   } catch (error) {
     // The bank would refuse to begin another authorisation again. The consent is as open as before.
     if (isBeginning && isRefusal(error))
@@ -160,7 +170,9 @@ async function linksToFollow(
   if (state !== 'authorizing') return links;
   const { isPartly } = await recordStatus(open, ports, grant);
   if (!isUndecided(open.current)) return links;
-  if (grant.person) return null;
+  const { person } = grant;
+  // Whose part is over is asked for nothing more.
+  if (person && !(isPartly && hasAuthorised(open.current.authorisations, person.id))) return null;
   const progress = await progressOf(open, ports);
   // As long as the code of this customer's page is missing, nobody has authorised it.
   if (isPartly && progress?.means !== 'needs code') throw await partly(open, progress);
@@ -253,7 +265,7 @@ async function awaitDecision(
     last = progress;
     if (progress?.means === 'needs code' && !sentCode)
       throw lacksReturn(
-        subjectOf(open.current),
+        subjectOf(open.current, grant),
         "The bank waits for the code that only the customer's browser brings back",
       );
     const { authorisations } = open.current;
@@ -278,7 +290,7 @@ async function awaitDecision(
   if (decided) return;
   await noteProgress(open, last);
   const { bankStatus } = open.current;
-  throw timedOut(customer, subjectOf(open.current), bankStatus === null ? '' : ` (${bankStatus})`);
+  throw timedOut(customer, subjectOf(open.current, grant), bankStatus === null ? '' : ` (${bankStatus})`);
 }
 
 /** Records what the bank says of the authorisation once the consent is granted or has ended. Without an answer, nothing is lost. */
@@ -397,15 +409,17 @@ function resourceOf({ flow, resourceId }: Consent): string {
 }
 
 /** The consent, as its SCA needs to know it. */
-function subjectOf(consent: Consent): LinkedSubject {
+function subjectOf(consent: Consent, grant: GrantPorts): LinkedSubject {
   const { flow, transactionId } = consent;
   const state = stateOf(consent);
+  const again = ['consent', 'resume', flow, ...namingPerson(grant)] as const;
   return {
     ...({ kind: 'consent', flow, transactionId, state } as const),
     resourceId: resourceOf(consent),
-    again: ['consent', 'resume', flow],
+    again,
     doing: 'authorise the consent',
-    whenLate: { hint: 'Continue with:', next: [['consent', 'resume', flow]], flow },
+    who: grant.psuId,
+    whenLate: { hint: 'Continue with:', next: [[...again]], flow },
   };
 }
 

@@ -1,13 +1,12 @@
-import { type PersonsAuthorisation, whoAuthorised } from '../../domain/authorisations.ts';
-import type { AnyFlow } from '../../domain/flow.ts';
+import { hasAuthorised, type PersonsAuthorisation } from '../../domain/authorisations.ts';
 import { type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import { authoriseByLinks, isLogin, type LinkedSubject, lacksReturn } from '../linked-sca.ts';
 import { announcing, recordOutcome } from '../once.ts';
 import type { Payment, ReturnPorts, Run } from '../ports.ts';
-import { isRefusal, isTrouble, isUnsaidOf, outcomeUnknown } from '../refusals.ts';
+import { isRefusal, isTrouble, isUnsaidOf, outcomeUnknown, type Told } from '../refusals.ts';
 import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca, timedOut } from '../sca.ts';
-import { onlyAsking, stillOpen } from '../still-open.ts';
+import { namingPerson, onlyAsking, othersIn, stillOpen, whoDid } from '../still-open.ts';
 import { askDecision } from './outcome.ts';
 import { lookAt, needsLoginAgain, progressOf, resourceOf, whatHappened } from './status.ts';
 
@@ -129,7 +128,9 @@ async function decisionOrAgain(
       operation.refusedUnconfirmed,
     );
     if (!isPending(found)) return found;
-    if (ports.returns?.person) return 'another person';
+    const person = ports.returns?.person;
+    // Whose part is over is asked for nothing more.
+    if (person && !(partly && hasAuthorised(operation.authorisations, person.id))) return 'another person';
     if (partly) {
       await open.record(found);
       throw othersMust(open.current, calls.name, open.current.transactionStatus);
@@ -146,13 +147,22 @@ async function decisionOrAgain(
   }
 }
 
+/** The command that goes on, for the same person. */
+function resuming(
+  { kind, flow }: Payment,
+  returns: ReturnPorts | undefined,
+): [string, string, string, ...string[]] {
+  return [kind, 'resume', flow, ...namingPerson(returns)];
+}
+
 /** What the customer authorises. */
-function subjectOf({ calls }: Run, operation: Payment): ScaSubject {
-  const { kind, flow, transactionId } = operation;
+function subjectOf({ calls, ports: { returns } }: Run, operation: Payment): ScaSubject {
+  const { flow, transactionId } = operation;
   return {
     transactionId,
     doing: `authorise the ${calls.name}`,
-    whenLate: { hint: 'Continue with:', next: [[kind, 'resume', flow]], flow },
+    who: returns?.psuId,
+    whenLate: { hint: 'Continue with:', next: [resuming(operation, returns)], flow },
     resourceId: resourceOf(operation).resourceId,
   };
 }
@@ -173,7 +183,7 @@ export async function authorisePayment(
   const whose: { psuId?: string } = returns.psuId === undefined ? {} : { psuId: returns.psuId };
   const subject: LinkedSubject = {
     ...subjectOf(run, operation),
-    ...{ kind, flow, state, again: [kind, 'resume', flow] },
+    ...{ kind, flow, state, again: resuming(operation, returns) },
   };
   const approach = announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent, ...whose }));
   return authoriseByLinks(subject, returns.person ? null : links, ports, returns, {
@@ -211,7 +221,7 @@ export async function authorisePayment(
  *   only the return of their browser helps; `outcome_unknown` if they have authorised it, and the bank does not say what becomes of it
  */
 export async function awaitPayment(
-  { open, ports: { bank, customer, world }, calls }: Run,
+  { open, ports: { bank, customer, world, returns }, calls }: Run,
   operation: Payment,
   subject: ScaSubject,
   sentCode: boolean,
@@ -225,7 +235,7 @@ export async function awaitPayment(
     const mayNeedCode = operation.links?.confirmation !== undefined && !sentCode;
     if (mayNeedCode && (await progressOf(bank.sca, subject.resourceId, operation))?.means === 'needs code')
       throw lacksReturn(
-        { ...operation, again: [operation.kind, 'resume', operation.flow] },
+        { ...operation, again: resuming(operation, returns) },
         "The bank waits for the code that only the customer's browser brings back",
       );
     // The word for the payment can come a moment after that for the last authorisation.
@@ -267,33 +277,15 @@ function failedHere(payment: Payment, name: string): Psd2Error {
 
 /** The error if others must authorise it, too. @param name what it is in messages @param bankStatus the bank's word */
 export function othersMust(
-  {
-    kind,
-    flow,
-    transactionId,
-    authorisations,
-  }: Pick<AnyFlow<string>, 'flow' | 'transactionId'> & {
-    kind: string;
-    authorisations: readonly PersonsAuthorisation[];
-  },
+  flow: Told & { authorisations: readonly PersonsAuthorisation[] },
   name: string,
   bankStatus: string | null,
 ): Psd2Error {
-  const who = whoAuthorised(authorisations);
-  const done =
-    who.length === 0 ? `The ${name} has an authorisation` : `${who.join(', ')} authorised the ${name}`;
-  return stillOpen(
-    { kind, flow, transactionId },
-    `${done}, and the bank waits for another person (${bankStatus})`,
-    {
-      who: 'another person',
-      // They authorise it at the bank, or with their id here.
-      ask: [
-        [kind, 'resume', flow],
-        [kind, 'resume', flow, '--psu-id', 'ID'],
-      ],
-    },
-  );
+  const resume = [flow.kind, 'resume', flow.flow];
+  const { who, named } = othersIn(flow.authorisations);
+  const why = `${whoDid(flow.authorisations, name)}, and the bank waits for ${who} (${bankStatus})`;
+  // They authorise it at the bank, or with their id here.
+  return stillOpen(flow, why, { who, ask: [resume, [...resume, ...named]] });
 }
 
 /**

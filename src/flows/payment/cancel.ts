@@ -1,7 +1,8 @@
 import type { Bank } from '../../bank/ports/bank.ts';
 import type { BeforeSend } from '../../bank/ports/call.ts';
-import type { Decides, Sca, ScaLinks } from '../../bank/ports/customer.ts';
+import type { Decides, ResourceStatus, Sca, ScaLinks, ScaProgress } from '../../bank/ports/customer.ts';
 import type { CancellationAnswer, PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import { entriesOf, hasAuthorised, isAuthorised } from '../../domain/authorisations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import type { StepEvent } from '../../domain/operation.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
@@ -17,18 +18,26 @@ import { announcing, recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, ReturnPorts } from '../ports.ts';
 import { findOut, isInterruption, isOvertaken, isRefusal, isTrouble, isUnsaidOf } from '../refusals.ts';
 import { askUntil, timedOut } from '../sca.ts';
-import { isOnlyAStop, onlyAsking, stillOpen, unlessOpen } from '../still-open.ts';
+import {
+  isOnlyAStop,
+  namingPerson,
+  onlyAsking,
+  othersIn,
+  stillOpen,
+  unlessOpen,
+  whoDid,
+} from '../still-open.ts';
 import { progressOf, resourceOf, statusOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
 const SHORTLY_MS = 10_000;
 
-/** The SCA of a cancellation. No journal has it: a cancellation that was not authorised is asked for again. */
+/** The SCA of a cancellation. The journal has who authorises it, and no links. */
 interface CancellationSca {
   links: ScaLinks | null;
   sentCode: boolean;
-  /** The bank says that this customer has authorised it. */
-  isDone: boolean;
+  /** Since when the bank says that this person has authorised it, in milliseconds since 1970. Null: it does not. */
+  doneAt: number | null;
   /** The customer has it, and has not decided, when psd2 asked last. */
   isGoingOn: boolean;
   /** How often the bank has said, one time after the other, that others must authorise it, too. */
@@ -52,17 +61,17 @@ export async function cancelAtBank(
   returns: ReturnPorts,
 ): Promise<Payment> {
   const asked: CancellationSca = {
-    ...{ links: null, sentCode: false, isDone: false, isGoingOn: false, looksPartly: 0 },
+    ...{ links: null, sentCode: false, doneAt: null, isGoingOn: false, looksPartly: 0 },
   };
   try {
     return await askToCancel(open, calls, ports, returns, asked);
   } catch (error) {
-    throw asked.links === null ? error : leftOpen(open.current, calls.name, error);
+    throw asked.links === null ? error : leftOpen(open.current, calls.name, error, returns);
   }
 }
 
 /** The error if psd2 stopped after a customer had the link to a cancellation. */
-function leftOpen(payment: Payment, name: string, error: unknown): unknown {
+function leftOpen(payment: Payment, name: string, error: unknown, returns: ReturnPorts): unknown {
   if (!isOnlyAStop(error) || error.isDeadEnd) return error;
   // They have refused the cancellation, so the payment is as it was.
   if (error.code === 'not_authorised') return unlessOpen(payment, error);
@@ -70,8 +79,16 @@ function leftOpen(payment: Payment, name: string, error: unknown): unknown {
   if (isTrouble(error)) return notSaid(payment, name, error);
   return stillOpen(payment, error, {
     what: 'cancellation',
-    ...(!isPasted && { ask: [onlyAsking(payment)] }),
+    ...(returns.psuId !== undefined && { who: returns.psuId }),
+    ...(!isPasted && {
+      ask: [onlyAsking(payment), ...(returns.person ? [cancelling(payment, returns)] : [])],
+    }),
   });
+}
+
+/** The command that goes on with a cancellation, for the same person. */
+function cancelling({ kind, flow }: Payment, returns: ReturnPorts): [string, string, string, ...string[]] {
+  return [kind, 'cancel', flow, ...namingPerson(returns)];
 }
 
 async function askToCancel(
@@ -87,8 +104,14 @@ async function askToCancel(
   const { customer, world } = ports;
   const { resourceId } = resourceOf(open.current);
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
+  if (hasAuthorised(open.current.cancellation ?? [], returns.psuId)) {
+    if (await hasEnded(open, { sca })) return open.current;
+    await refuseExecuted(open, { sca }, calls.name);
+    throw othersMustCancel(open.current, calls.name);
+  }
   // Another person authorises what was asked for before.
-  const answer = returns.person
+  const isAsked = returns.person !== undefined && open.current.cancellation !== null;
+  const answer = isAsked
     ? null
     : await requested(open, calls, ports.bank, (beforeSend, wasTaken) =>
         cancellation.request({ resourceId, redirectUri, beforeSend, wasTaken }),
@@ -100,22 +123,27 @@ async function askToCancel(
   let isAuthorised = isToBeAuthorised || mayWantCustomer;
   const subject: LinkedSubject = {
     ...{ kind, flow, transactionId, resourceId, state: initiation.returnState },
-    again: [kind, 'cancel', flow],
+    again: cancelling(open.current, returns),
     doing: 'authorise the cancellation',
-    whenLate: { hint: 'Ask for it again with:', next: [[kind, 'cancel', flow]], flow },
+    who: returns.psuId,
+    whenLate: { hint: 'Ask for it again with:', next: [cancelling(open.current, returns)], flow },
   };
   const isCancelled = async () => {
-    if (await hasEnded(open, { sca })) return true;
-    await assertAuthorisable(open, cancellation.sca, subject, asked);
-    await assertNobodyElse(sca, open.current, calls.name, asked);
+    if (await hasEnded(open, { sca })) {
+      await noteLastPerson(open, cancellation.sca, asked);
+      return true;
+    }
+    await assertAuthorisable(open, cancellation.sca, subject, asked, world);
+    await assertNobodyElse(open, sca, calls.name, asked, world);
     return null;
   };
   if (isAuthorised) {
     const at = { ...ports, bank: { ...ports.bank, sca: cancellation.sca } };
     const isDecided = () => isOver(cancellation.sca, subject, asked);
-    const links = answer?.verdict === 'to be authorised' ? answer.links : null;
+    const links = answer?.verdict === 'to be authorised' ? linksFor(answer.links, returns) : null;
+    const record = recordOf(open, asked, isDecided, returns);
     try {
-      asked.sentCode = await authoriseByLinks(subject, links, at, returns, recordOf(open, asked, isDecided));
+      asked.sentCode = await authoriseByLinks(subject, links, at, returns, record);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       // A bank that has nothing for the customer to authorise may have cancelled it at once, or is about to.
@@ -132,11 +160,18 @@ async function askToCancel(
   throw asked.isGoingOn ? timedOut(customer, subject) : notSaid(open.current, calls.name);
 }
 
+/** The links that a person follows: another one than the customer begins an authorisation of their own. */
+function linksFor(links: ScaLinks, { person }: ReturnPorts): ScaLinks | null {
+  const isBegun = links.redirect !== undefined || links.oauth !== undefined || links.start === undefined;
+  return person && isBegun ? null : links;
+}
+
 /** What is recorded while the customer authorises a cancellation: what is about to be sent. @param asked learns the links */
 function recordOf(
   open: OpenPayment,
   asked: CancellationSca,
   isDecided: LinkedRecord['isDecided'],
+  { psuId }: ReturnPorts,
 ): LinkedRecord {
   const announced = announcing<StepEvent>(open, (intent) => ({ type: 'cancel-sent', ...intent }));
   return {
@@ -144,6 +179,11 @@ function recordOf(
     code: announced,
     async started(found) {
       asked.links = found;
+      const { id } = found;
+      await open.record({
+        ...{ type: 'cancel-sca-started', ...(id !== undefined && { id }) },
+        ...(psuId !== undefined && { psuId }),
+      });
     },
     returned: async () => {},
     refusedLogin: (error) => Promise.reject(error),
@@ -195,6 +235,7 @@ async function requested(
     };
     const answer = await request(announced, isCancellationTaken);
     if (answer.verdict !== 'to be authorised') await recordTaken(open);
+    else if (open.current.cancellation === null) await open.record({ type: 'cancel-begun' });
     return answer;
   } catch (error) {
     if (!isSent || !(error instanceof Psd2Error) || isInterruption(error)) throw error;
@@ -237,12 +278,13 @@ async function assertAuthorisable(
   sca: Sca,
   subject: LinkedSubject,
   asked: CancellationSca,
+  world: Pick<FlowPorts['world'], 'now'>,
 ): Promise<void> {
   const { links, sentCode } = asked;
   const { resourceId, transactionId } = subject;
   const progress = await progressOf(sca, resourceId, { links, transactionId });
-  if (progress?.means === 'done') await recordTaken(open);
-  if (progress?.means === 'done') asked.isDone = true;
+  if (progress) await noteProgress(open, progress, links);
+  if (progress?.means === 'done') asked.doneAt ??= world.now().getTime();
   asked.isGoingOn = progress?.means === 'going on' || progress?.means === 'needs code';
   if (progress?.means === 'needs code' && !sentCode)
     throw lacksReturn(subject, "The bank waits for the code that only the customer's browser brings back");
@@ -256,31 +298,70 @@ async function assertAuthorisable(
   });
 }
 
-/** @throws Psd2Error `still_open` if this person has authorised the cancellation, and the bank waits for another one */
+/** Records what the last of several persons has done, if the bank says so. */
+async function noteLastPerson(open: OpenPayment, sca: Sca, { links }: CancellationSca): Promise<void> {
+  const { verification, transactionId, cancellation } = open.current;
+  if (!links || !verification || (cancellation?.length ?? 0) < 2) return;
+  const progress = await progressOf(sca, verification.resourceId, { links, transactionId }).catch(
+    (error: unknown) => {
+      if (isInterruption(error)) throw error;
+      return null;
+    },
+  );
+  if (progress) await noteProgress(open, progress, links);
+}
+
+/** Records how far an authorisation of the cancellation is, once it is over. */
+async function noteProgress(open: OpenPayment, { means, scaStatus }: ScaProgress, links: ScaLinks | null) {
+  if (means !== 'done' && means !== 'failed') return;
+  const id = links?.id;
+  const known = open.current.cancellation?.find((each) => each.id === (id ?? null));
+  if (known?.scaStatus === scaStatus) return;
+  await open.record({ ...{ type: 'cancel-noted', scaStatus }, ...(id !== undefined && { id }) });
+}
+
+/**
+ * @throws Psd2Error `still_open` if this person has authorised the cancellation, and the bank waits for another one, or has not
+ *   cancelled the payment a moment later
+ */
 async function assertNobodyElse(
+  open: OpenPayment,
   sca: Sca,
-  payment: Payment,
   name: string,
   asked: CancellationSca,
+  world: Pick<FlowPorts['world'], 'now'>,
 ): Promise<void> {
-  if (asked.links === null || !asked.isDone) return;
-  const { kind, flow, transactionId } = payment;
-  const status = await sca.status(resourceOf(payment).resourceId, transactionId).catch((error: unknown) => {
-    if (isInterruption(error)) throw error;
-    return null;
-  });
-  const { authorizationStatus, isPartly } = status ?? {};
+  if (asked.links === null || asked.doneAt === null) return;
+  const payment = open.current;
+  const status = await sca
+    .status(resourceOf(payment).resourceId, payment.transactionId)
+    .catch((error: unknown) => {
+      if (isInterruption(error)) throw error;
+      return isNotKnown(error) ? null : undefined;
+    });
+  if (status === undefined) return;
+  const isOfSeveral = needsSeveral(payment, status);
+  if (!isOfSeveral) await recordTaken(open);
   // The word for the payment can come a moment after that for the last authorisation.
-  asked.looksPartly = isPartly ? asked.looksPartly + 1 : 0;
-  if (asked.looksPartly < 2) return;
-  const why = `The cancellation of the ${name} has an authorisation, and the bank waits for another person (${authorizationStatus})`;
-  throw stillOpen(payment, why, {
-    ...{ what: 'cancellation', who: 'another person' },
-    ask: [
-      onlyAsking(payment),
-      [kind, 'cancel', flow, '--psu-id', 'ID'],
-    ],
-  });
+  asked.looksPartly = isOfSeveral ? asked.looksPartly + 1 : 0;
+  const isLate = world.now().getTime() - asked.doneAt >= SHORTLY_MS;
+  if (asked.looksPartly > 1 || isLate) throw othersMustCancel(payment, name, status?.authorizationStatus);
+}
+
+/** Whether nobody can cancel a payment alone: several have authorised it, or must. @param status null: the bank does not know it */
+function needsSeveral({ state, authorisations }: Payment, status: ResourceStatus | null): boolean {
+  const signed = entriesOf(authorisations).filter(isAuthorised).length;
+  if (status) return status.isPartly === true || signed > 1;
+  return signed > (state === 'authorizing' ? 0 : 1);
+}
+
+/** The error if others must authorise a cancellation, too. @param bankStatus the bank's word for the payment */
+function othersMustCancel(payment: Payment, name: string, bankStatus = payment.transactionStatus): Psd2Error {
+  const word = bankStatus === null ? '' : ` (${bankStatus})`;
+  const { who, named } = othersIn(payment.cancellation ?? []);
+  const why = `${whoDid(payment.cancellation ?? [], `cancellation of the ${name}`)}, and the bank waits for ${who}${word}`;
+  const cancel = [payment.kind, 'cancel', payment.flow, ...named];
+  return stillOpen(payment, why, { what: 'cancellation', who, ask: [onlyAsking(payment), cancel] });
 }
 
 /**

@@ -3,7 +3,7 @@ import { nextOperationStep, type OperationStep } from '../../domain/next-step.ts
 import type { Operation, OperationEvent, OrderTarget } from '../../domain/operation.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
 import type { OperationPorts, Payment, Run } from '../ports.ts';
-import { isRefusal } from '../refusals.ts';
+import { isRefusal, isTurningAway } from '../refusals.ts';
 import { isOnlyAStop, unlessOpen } from '../still-open.ts';
 import {
   authorise,
@@ -48,9 +48,9 @@ export async function runOperation<Order extends OrderTarget>(
     return await takeSteps(run, open, until);
   } catch (error) {
     if (isOnlyAStop(error)) await noteLastWord(run);
-    throw run.isBeginning && isRefusal(error)
+    throw run.isBeginning && (isRefusal(error) || isTurningAway(error))
       ? await noOtherAuthorisation(run, error)
-      : unlessOpen(open.current, error);
+      : unlessOpen(open.current, error, ports.returns?.psuId);
   }
 }
 

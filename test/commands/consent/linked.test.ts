@@ -52,6 +52,7 @@ describe('psd2 consent request', () => {
       categories: [{ name: 'ACCOUNT_INFO', products: [], outcome: true }],
       ...{ consentStatus: 'valid', validUntil: null, frequencyPerDay: null, recurring: null, access: null },
       authorisations: [{ id: null, psuId: null, scaStatus: null, at: 'NOW' }],
+      ...{ authorisedBy: [], refusedBy: [], waitsFor: null },
       ...{ resolution: null, createdAt: 'NOW', updatedAt: 'NOW' },
     });
     expect(said).toBe(

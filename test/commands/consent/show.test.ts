@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseDate } from '../../../src/domain/calendar.ts';
 import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -114,6 +115,50 @@ it.each<[string, Terms, ...string[]]>([
     ...{ frequencyPerDay: terms.frequencyPerDay ?? null, recurring: terms.recurring ?? null },
   });
 });
+
+const TERMS = {
+  ...{ access: { type: 'all-accounts' as const }, frequencyPerDay: 4, recurring: true },
+  validUntil: parseDate('--valid-until', '2027-05-20'),
+};
+const ASKED: ConsentEvent = {
+  ...{ type: 'requested', resourceId: 'r1', terms: TERMS },
+  outcomes: [{ name: 'ACCOUNT_INFO', outcome: true }],
+};
+const BY_DORA: ConsentEvent[] = [
+  ASKED,
+  { type: 'sca-started', links: { approach: null, id: 'a1' }, psuId: 'dora' },
+  { type: 'noted', bankStatus: 'partiallyAuthorised', scaStatus: 'finalised' },
+];
+const byEmil = (scaStatus: string): ConsentEvent[] => [
+  { type: 'sca-started', links: { approach: null, id: 'a2' }, psuId: 'emil' },
+  { type: 'noted', bankStatus: 'partiallyAuthorised', scaStatus },
+];
+const GRANT: ConsentEvent = {
+  ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: null, recurring: null },
+};
+const END: ConsentEvent = { type: 'ended', state: 'rejected', bankStatus: 'rejected' };
+it.each<[string, ConsentEvent[], boolean | null, string[], string[] | null]>([
+  ['waits for the customer', [ASKED], null, [], null],
+  ['waits for the one who has begun', BY_DORA.slice(0, 2), null, [], ['dora']],
+  ['waits for another person', BY_DORA, null, ['Authorised by\tdora', 'Waits for\tanother person'], []],
+  [
+    ...(['waits for one who has refused', [...BY_DORA, ...byEmil('failed')], null] as const),
+    ...([['Authorised by\tdora', 'Refused by\temil', 'Waits for\tanother person'], []] as const),
+  ],
+  [
+    ...(['is granted', [...BY_DORA, ...byEmil('failed'), ...byEmil('finalised'), GRANT], true] as const),
+    ...([['Authorised by\tdora, emil'], null] as const),
+  ],
+  ['has ended', [...BY_DORA, END], false, [], null],
+])(
+  'a consent that %s is granted only then, and has who did what',
+  async (_, events, outcome, lines, waitsFor) => {
+    const categories = [{ name: 'ACCOUNT_INFO' as const, products: [] }];
+    const { table, json } = await shown(events, 1, { categories, terms: {}, returnState: 's' });
+    expect(table.split('\n').filter((line) => /^(Authorised|Refused|Waits)/.test(line))).toEqual(lines);
+    expect(json).toMatchObject({ categories: [{ outcome }], waitsFor });
+  },
+);
 
 const IN_PART = 'ACCOUNT_INFO, PAYMENTS (not granted)';
 it.each<[string, ConsentEvent[], number, string[], number | null]>([

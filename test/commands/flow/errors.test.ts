@@ -267,7 +267,7 @@ it('at a terminal, the choice is not preceded by a note of what is interrupted',
   const terminal = { answers: ['op-'], format: 'table', stdout: 200 } as const;
   const { said, failure } = await payer.run(RESUME_ANY, terminal);
   expect(failure).toBeNull();
-  expect(said).not.toContain('Interrupted');
+  expect(said).not.toContain('Waiting');
   const shown = await payer.run(['operation', 'show', 'op-1'], { format: 'table', stdout: 200 });
-  expect(shown.said).toContain('Interrupted: ');
+  expect(shown.said).toContain('Waiting: ');
 });

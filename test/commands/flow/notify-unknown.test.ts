@@ -208,18 +208,18 @@ it('a person reads which payments were interrupted, and how to continue them', a
     said.push(await list(true));
   }
   expect(said).toMatchInlineSnapshot(`
-    ["Interrupted: transfer tr-1 (authorizing). Continue with: psd2 transfer resume tr-1
+    ["Waiting: transfer tr-1 (authorizing). Ask the bank with: psd2 transfer resume tr-1
     ",
-     "Interrupted: 2 flows. Continue with:
+     "Waiting: 2 flows. Ask the bank with:
       psd2 transfer resume tr-2
       psd2 transfer resume tr-1
     ",
-     "Interrupted: 3 flows. Continue with:
+     "Waiting: 3 flows. Ask the bank with:
       psd2 transfer resume tr-3
       psd2 transfer resume tr-2
       psd2 transfer resume tr-1
     ",
-     "Interrupted: 4 flows. Continue with:
+     "Waiting: 4 flows. Ask the bank with:
       psd2 transfer resume tr-4
       psd2 transfer resume tr-3
       psd2 transfer resume tr-2

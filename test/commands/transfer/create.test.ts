@@ -22,14 +22,15 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
   expect(failure).toBeNull();
   expect(bank.calls).toEqual(['verify transfer', 'sca pay-1', 'status pay-1', 'execute pay-1']);
   expect(data).toMatchInlineSnapshot(`
-    { amount: "12.50", authorisations: [], authorizationStatus: "AUTHORIZED", bankName: null,
-      bankReasons: [], commissions: null, createdAt: "NOW", cro: "cro-pay-1", currency: "EUR",
-      customerId: "1048262", description: "", endToEndId: null, executionDate: "TODAY",
-      executionStatus: null, executionStatusDescription: null, flow: "tr-1", from: "0000012345",
-      instant: false, kind: "transfer", messages: [], name: "Mario Rossi", payeeCheck: null,
-      payeeSource: null, product: null, reference: null, remittanceStructured: null, resolution: null,
-      resourceId: "pay-1", scaStatus: null, state: "executed", to: "IT60X0542811101000000123456",
-      totalAmount: null, transactionId: "an-id", transactionStatus: null, updatedAt: "NOW" }
+    { amount: "12.50", authorisations: [], authorisedBy: [], authorizationStatus: "AUTHORIZED",
+      bankName: null, bankReasons: [], cancellation: null, commissions: null, createdAt: "NOW",
+      cro: "cro-pay-1", currency: "EUR", customerId: "1048262", description: "", endToEndId: null,
+      executionDate: "TODAY", executionStatus: null, executionStatusDescription: null, flow: "tr-1",
+      from: "0000012345", instant: false, kind: "transfer", messages: [], name: "Mario Rossi",
+      payeeCheck: null, payeeSource: null, product: null, reference: null, refusedBy: [],
+      remittanceStructured: null, resolution: null, resourceId: "pay-1", scaStatus: null,
+      state: "executed", to: "IT60X0542811101000000123456", totalAmount: null, transactionId: "an-id",
+      transactionStatus: null, updatedAt: "NOW", waitsFor: null }
   `);
   expect(said).toMatchInlineSnapshot(`
     "Transfer tr-1

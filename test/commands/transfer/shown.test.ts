@@ -96,18 +96,19 @@ it('a terminal leaves out what is not known', () => {
 
 it('a program reads the same', () => {
   expect(JSON.parse(printed(WHOLE, 'json'))).toMatchInlineSnapshot(`
-    { amount: "12.50", authorisations: [], authorizationStatus: "ACSC", bankName: "Banca Rossa",
-      bankReasons: [], commissions: { amount: "0.50", currency: "EUR" },
-      createdAt: "2026-11-22T10:00:00.000Z", cro: "0012345678", currency: "EUR", customerId: "1234567",
-      description: "Invoice 7", endToEndId: "INV-1", executionDate: "2026-11-21", executionStatus: "KO",
+    { amount: "12.50", authorisations: [], authorisedBy: [], authorizationStatus: "ACSC",
+      bankName: "Banca Rossa", bankReasons: [], cancellation: null,
+      commissions: { amount: "0.50", currency: "EUR" }, createdAt: "2026-11-22T10:00:00.000Z",
+      cro: "0012345678", currency: "EUR", customerId: "1234567", description: "Invoice 7",
+      endToEndId: "INV-1", executionDate: "2026-11-21", executionStatus: "KO",
       executionStatusDescription: "Account closed", flow: "tr-1", from: "0000012345", instant: true,
       kind: "transfer", messages: ["One", "two"], name: "Mario Rossi",
       payeeCheck: { name: "Maria Rossi", problem: null, result: "close" }, payeeSource: "payer",
-      product: "sepa-credit-transfers", reference: "INV-1", remittanceStructured: null,
+      product: "sepa-credit-transfers", reference: "INV-1", refusedBy: [], remittanceStructured: null,
       resolution: { at: "2026-11-22T10:00:00.000Z", by: "ada@pisp", note: null, outcome: "executed" },
       resourceId: "r1", scaStatus: "finalised", state: "executed", to: "IT60X0542811101000000123456",
       totalAmount: { amount: "13.00", currency: "EUR" }, transactionId: "t", transactionStatus: "ACSC",
-      updatedAt: "2026-11-22T10:00:00.000Z" }
+      updatedAt: "2026-11-22T10:00:00.000Z", waitsFor: null }
   `);
 });
 
@@ -153,4 +154,41 @@ it.each([
     ['Execution', day],
     ['Reference', null],
   ]);
+});
+
+const entry = (psuId: string | null, scaStatus: string | null) => ({ id: 'a', psuId, scaStatus, at: AT });
+it.each<[string, Partial<Transfer>, string[]]>([
+  ['one person', { authorisations: [entry('dora', 'finalised')], state: 'executed' }, []],
+  ['nobody so far', { authorisations: [entry('dora', 'received')], state: 'authorizing' }, []],
+  [
+    'the first of several',
+    { authorisations: [entry('dora', 'finalised')], state: 'authorizing' },
+    ['Authorised by\tdora', 'Waits for\tanother person'],
+  ],
+  [
+    'somebody who has refused it first',
+    {
+      authorisations: ['received', 'failed', 'received']
+        .map((said) => entry('emil', said))
+        .concat(entry(null, 'failed')),
+      state: 'authorizing',
+    },
+    ['Waits for\temil'],
+  ],
+  ['nobody, and its cancellation is asked for', { cancellation: [] }, ['Cancellation\tasked for']],
+  [
+    'nobody, and dora has cancelled it',
+    { cancellation: [entry('dora', 'finalised'), entry('emil', 'failed')], state: 'authorizing' },
+    ['Cancellation\tauthorised by dora, refused by emil, waits for another person'],
+  ],
+  [
+    'nobody any more',
+    { cancellation: [entry('dora', 'finalised'), entry('emil', 'received')], state: 'cancelled' },
+    ['Cancellation\tauthorised by dora'],
+  ],
+])('authorised by %s', (_, changes, lines) => {
+  const shown = printed(begunTransfer(changes), 'table', 120)
+    .split('\n')
+    .map((line) => line.replace(/ {2,}/, '\t'));
+  expect(shown.filter((line) => /^(Authorised|Refused|Waits|Cancellation)/.test(line))).toEqual(lines);
 });

@@ -14,7 +14,7 @@ const terminal = terminalOf(operator);
 async function linesOf(args: string[]): Promise<string[]> {
   const { stdout } = await (await terminal(args)).ended;
   const lines = stdout.split(/\r?\n/);
-  const from = lines.findIndex((line) => line.startsWith('Interrupted: '));
+  const from = lines.findIndex((line) => line.startsWith('Waiting: '));
   if (from < 0) return [];
   const end = lines.findIndex((line, at) => at > from && !line.startsWith('  '));
   return lines.slice(from, end < 0 ? undefined : end);
@@ -29,7 +29,7 @@ it('each command at a terminal names a killed flow until someone resumes it', as
 
   psd2.kill('SIGKILL');
   await psd2.ended;
-  const line = `Interrupted: transfer ${flow} (authorizing). Continue with: psd2 transfer resume ${flow}`;
+  const line = `Waiting: transfer ${flow} (authorizing). Ask the bank with: psd2 transfer resume ${flow}`;
   expect(await next()).toEqual([line]);
   expect(await linesOf(['transfer', 'show', flow])).toEqual([line]);
   // The line is for a person.
