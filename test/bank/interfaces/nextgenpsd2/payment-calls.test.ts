@@ -183,9 +183,13 @@ describe('an initiation', () => {
     ['fees', FEES, { commissions: eur('1.50') }],
     ['a fee for the exchange', EXCHANGE, { commissions: eur('2.50') }],
     ['both, of which the sum counts', { ...FEES, ...EXCHANGE }, { commissions: eur('4.00') }],
-    ['both in two currencies, of which the fees count', IN_TWO, { commissions: eur('1.50') }],
+    [
+      'both in two currencies, which psd2 cannot add',
+      IN_TWO,
+      { commissions: eur('1.50'), unreadFees: '9.00 USD' },
+    ],
     ['an amount of all', { estimatedTotalAmount: eur('14.00') }, { totalAmount: eur('14.00') }],
-    ['fees that are none', { transactionFees: 'much' }, {}],
+    ['fees that are none', { transactionFees: 'much' }, { unreadFees: '"much"' }],
     ['a message to the customer', { psuMessage: 'Use the app' }, telling('Use the app')],
     ['messages to psd2 and to the customer', MESSAGES, telling('Late', 'W1', 'Hi')],
     ['an SCA status', { scaStatus: 'received' }, { bank: atBank('RCVD', 'received') }],
@@ -417,9 +421,10 @@ describe('the cancellation of a payment', () => {
       });
   });
 
-  it('is refused', async () => {
+  it('meets a refusal that is not the bank’s own: nobody knows', async () => {
     expect(await failureOf(cancel(made([{ status: 405 }])))).toMatchObject({
-      message: `The bank refused DELETE ${SELF} (HTTP 405): the answer is empty`,
+      code: 'outcome_unknown',
+      message: `The answer to DELETE ${SELF} is not the bank's own word (HTTP 405): the answer is empty. It does not say what became of it`,
     });
   });
 });
