@@ -96,11 +96,7 @@ const form = objectOf<Transfer>()(() => ({
   ...flowEnds(),
 }))
   .inRecord(
-<<<<<<< HEAD
-    'flow state customerId debited name to amount commissions totalAmount description remittanceStructured executionDate instant standing product endToEndId transactionStatus scaStatus authorisedBy refusedBy waitsFor cancellation messages payeeSource payeeCheck reference authorizationStatus executionStatus cro resolution resourceId transactionId',
-=======
-    'flow state customerId debited name to amount commissions unreadFees totalAmount description remittanceStructured executionDate instant standing product endToEndId transactionStatus scaStatus authorisations messages payeeSource payeeCheck reference authorizationStatus executionStatus cro resolution resourceId transactionId',
->>>>>>> fees
+    'flow state customerId debited name to amount commissions unreadFees totalAmount description remittanceStructured executionDate instant standing product endToEndId transactionStatus scaStatus authorisedBy refusedBy waitsFor cancellation messages payeeSource payeeCheck reference authorizationStatus executionStatus cro resolution resourceId transactionId',
   )
   .inList('flow state amount name to createdAt from reference customerId');
 

@@ -1,11 +1,5 @@
-<<<<<<< HEAD
 import { hasAuthorised, type PersonsAuthorisation } from '../../domain/authorisations.ts';
-import { type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
-=======
-import { type PersonsAuthorisation, whoAuthorised } from '../../domain/authorisations.ts';
-import type { AnyFlow } from '../../domain/flow.ts';
 import { type Cost, hasFees, type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
->>>>>>> fees
 import { Psd2Error } from '../../errors.ts';
 import { authoriseByLinks, isLogin, type LinkedSubject, lacksReturn } from '../linked-sca.ts';
 import { announcing, recordOutcome } from '../once.ts';

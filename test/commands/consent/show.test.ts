@@ -142,12 +142,18 @@ it.each<[string, ConsentEvent[], boolean | null, string[], string[] | null]>([
   ['waits for the one who has begun', BY_DORA.slice(0, 2), null, [], ['dora']],
   ['waits for another person', BY_DORA, null, ['Authorised by\tdora', 'Waits for\tanother person'], []],
   [
-    ...(['waits for one who has refused', [...BY_DORA, ...byEmil('failed')], null] as const),
-    ...([['Authorised by\tdora', 'Refused by\temil', 'Waits for\tanother person'], []] as const),
+    'waits for one who has refused',
+    [...BY_DORA, ...byEmil('failed')],
+    null,
+    ['Authorised by\tdora', 'Refused by\temil', 'Waits for\tanother person'],
+    [],
   ],
   [
-    ...(['is granted', [...BY_DORA, ...byEmil('failed'), ...byEmil('finalised'), GRANT], true] as const),
-    ...([['Authorised by\tdora, emil'], null] as const),
+    'is granted',
+    [...BY_DORA, ...byEmil('failed'), ...byEmil('finalised'), GRANT],
+    true,
+    ['Authorised by\tdora, emil'],
+    null,
   ],
   ['has ended', [...BY_DORA, END], false, [], null],
 ])(
