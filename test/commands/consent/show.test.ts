@@ -143,25 +143,8 @@ it.each<[string, ConsentEvent[], boolean | null, string[], string[] | null]>([
   ['waits for the customer', [ASKED], null, [], null],
   ['waits for the one who has begun', BY_DORA.slice(0, 2), null, [], ['dora']],
   ['waits for another person', BY_DORA, null, ['Authorised by\tdora', 'Waits for\tanother person'], []],
-<<<<<<< HEAD
-  [
-    'waits for one who has refused',
-    [...BY_DORA, ...byEmil('failed')],
-    null,
-    ['Authorised by\tdora', 'Refused by\temil', 'Waits for\tanother person'],
-    [],
-  ],
-  [
-    'is granted',
-    [...BY_DORA, ...byEmil('failed'), ...byEmil('finalised'), GRANT],
-    true,
-    ['Authorised by\tdora, emil'],
-    null,
-  ],
-=======
   ['waits for one who has refused', [...BY_DORA, ...byEmil('failed')], null, REFUSED_BY_EMIL, []],
   ['is granted', BOTH_SIGNED, true, ['Authorised by\tdora, emil'], null],
->>>>>>> persons
   ['has ended', [...BY_DORA, END], false, [], null],
 ])(
   'a consent that %s is granted only then, and has who did what',
