@@ -211,16 +211,13 @@ describe('the bank says how far the authorisation is', () => {
     ['needs code', [], undefined, undefined],
     [null, [], 'ours is over', undefined],
     [null, [AGAIN], 'ours is open', undefined],
-  ] as const)(
-    '%s after %j, and others have authorised it: %s',
-    async (means, events, partly, isOverHere) => {
-      const operation = await withTheCustomer(WITH_STATUS, ...events);
-      const status = paymentStatus('PATC', null, { isPartly: true, isStanding: true });
-      const says = means === null ? { progress: async () => null } : at(means);
-      const looked = await look(operation, status, says);
-      expect([looked.partly, looked.isOverHere]).toEqual([partly, isOverHere]);
-    },
-  );
+  ] as const)('%s after %j, and others have authorised it: %s', async (means, events, partly, isOverHere) => {
+    const operation = await withTheCustomer(WITH_STATUS, ...events);
+    const status = paymentStatus('PATC', null, { isPartly: true, isStanding: true });
+    const says = means === null ? { progress: async () => null } : at(means);
+    const looked = await look(operation, status, says);
+    expect([looked.partly, looked.isOverHere]).toEqual([partly, isOverHere]);
+  });
 
   it.each([
     ['authorizing', { type: 'authorization', status: 'NOT_AUTHORIZED', description: 'AC04' }],

@@ -122,7 +122,8 @@ export async function runLines(
 function failureCount(problem: Psd2Error | null, before: number): number {
   if (problem === null) return 0;
   // A payment is open, and what stopped psd2 may stop the next one, too.
-  const { code } = problem.code === 'still_open' && problem.cause instanceof Psd2Error ? problem.cause : problem;
+  const { code } =
+    problem.code === 'still_open' && problem.cause instanceof Psd2Error ? problem.cause : problem;
   if (STOPPING.includes(code)) throw problem;
   if (!AWAY.includes(code)) return 0;
   if (before + 1 >= MAX_FAILURES) throw problem;

@@ -276,10 +276,7 @@ async function assertNobodyElse(
   const why = `The cancellation of the ${name} has an authorisation, and the bank waits for another person (${authorizationStatus})`;
   throw stillOpen(payment, why, {
     ...{ what: 'cancellation', who: 'another person' },
-    ask: [
-      onlyAsking(payment),
-      [kind, 'cancel', flow, '--psu-id', 'ID'],
-    ],
+    ask: [onlyAsking(payment), [kind, 'cancel', flow, '--psu-id', 'ID']],
   });
 }
 

@@ -164,7 +164,7 @@ const resumed = [
     {
       ...UNDECIDED,
       ...ELSEWHERE,
-      says: /\(received\)[^]*The consent is not over: [^]*\$ consent resume FLOW\n\$ consent delete FLOW$/,
+      says: /\(received\)[\s\S]*The consent is not over: [\s\S]*\$ consent resume FLOW\n\$ consent delete FLOW$/,
     },
     step(RESUME, '0 confirmed', { ...hears([is('valid')]), calls: 'consent' }),
   ]),
