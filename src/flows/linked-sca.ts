@@ -186,7 +186,8 @@ function received(
   { isDecided }: LinkedRecord,
 ): (signal: AbortSignal) => Promise<URLSearchParams | null> {
   // A code is worth waiting for until the time is over.
-  if (purposeOf(turn) !== 'authorisation') return (signal) => returnOrDecision(listener, isDecided, FOREVER_MS, signal, world);
+  if (purposeOf(turn) !== 'authorisation')
+    return (signal) => returnOrDecision(listener, isDecided, FOREVER_MS, signal, world);
   const looksEveryMs = PAUSES_BETWEEN_LOOKS * (bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000;
   return (signal) => returnOrDecision(listener, isDecided, looksEveryMs, signal, world);
 }
@@ -289,9 +290,7 @@ async function listenFor(
 ): Promise<Callback | null> {
   if (askForReturn || turn.next === 'nothing' || turn.next === 'wait') return null;
   // A flow that needs the return waits for the port.
-  const listener = customer.atAnotherDevice
-    ? null
-    : await customer.listen(subject.state, purposeOf(turn));
+  const listener = customer.atAnotherDevice ? null : await customer.listen(subject.state, purposeOf(turn));
   if (turn.next === 'log in' && !listener)
     throw lacksReturn(
       subject,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BankFile } from '../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
-import { Psd2Error } from '../../src/errors.ts';
+import { type ErrorCode, Psd2Error } from '../../src/errors.ts';
 import { askOfOperation } from '../../src/flows/resolve.ts';
 import { json, judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
@@ -38,6 +38,8 @@ const refused = (code: string, status = 400) =>
   json({ tppMessages: [{ category: 'ERROR', code, text: 'no' }] }, status);
 const STATUS = '/v1/payments/sepa-credit-transfers/p1/status';
 const SCA_STATUS = '/v1/payments/sepa-credit-transfers/p1/authorisations/a1';
+/** What stops psd2 with this error. */
+const stops = (code: ErrorCode) => () => Promise.reject(new Psd2Error(code, 'It stops'));
 const posts = () => recorded.received.filter(({ method }) => method === 'POST');
 
 describe('a payment', () => {
@@ -108,6 +110,22 @@ describe('a payment', () => {
     bank.initiate();
     for (const _ of ['the browser', 'the status']) bank.says('failed', 'PATC');
     expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+  });
+
+  it.each([
+    ['the browser command fails', { sendBrowser: stops('config') }, 'still_open'],
+    ['the disk is full', { whileWaiting: stops('config') }, 'still_open'],
+    ['the port is taken, before the customer has the link', { listen: stops('config') }, 'config'],
+    ['the operator presses Ctrl-C', { sendBrowser: stops('interrupted') }, 'interrupted'],
+  ] as const)('%s: the error is right about the customer', async (_what, customer, code) => {
+    const paying = await payment();
+    Object.assign(paying.customer, customer);
+    bank.initiate();
+    const { next, ...error } = await errorOf(paying.run());
+    expect(error.code).toBe(code);
+    const { flow } = await paying.stored();
+    const ways = ['resume', 'cancel'].map((verb) => ['transfer', verb, flow]);
+    expect(next).toEqual(code === 'still_open' ? ways : undefined);
   });
 
   it('the operator says no, and psd2 has sent nothing', async () => {

@@ -109,6 +109,14 @@ describe('a run', () => {
     },
   );
 
+  it('counts a payment that is open by what stopped psd2', async () => {
+    const third = new Psd2Error('still_open', 'It is open', { cause: problem('config') });
+    const pay = { 1: third, 2: third, 3: third };
+    const { did, end } = run([[1], [2], [3], [4]], { pay });
+    await expect(end).rejects.toBe(third);
+    expect(did.at(-1)).toBe('ended 3: still_open');
+  });
+
   it.each<[string, Scene]>([
     ['is paid', {}],
     ['fails', { pay: { 3: problem('bank_refused') } }],

@@ -202,9 +202,9 @@ const cancellations = [
     ['Ada', 'Bea'],
     0,
     step(BRIEFLY, '13 still_open authorizing authorizing', AWAY),
-    step(CANCEL, '6 not_authorised running', {
+    step(CANCEL, '13 still_open running', {
       customer: 'refuses',
-      says: /The bank still has the payment.*\n\$ operation cancel op-/,
+      says: /The payment is not over[\s\S]*\$ operation cancel op-/,
     }),
     step(BRIEFLY, '13 still_open authorizing authorizing', AWAY),
   ),
