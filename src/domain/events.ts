@@ -59,8 +59,20 @@ const scaStarted = z.object({
   psuId: z.exactOptional(z.string()),
 });
 
+/** What the bank says that a payment costs: its fees, and what leaves the account with them. */
+export const cost = z.object({
+  totalAmount: z.nullable(money),
+  commissions: z.nullable(money),
+  /** What the bank says of fees that psd2 cannot read or add. */
+  unreadFees: z.exactOptional(z.string()),
+});
+
 /** The bank's own words for a payment and its authorisation, at a bank that has them. */
-const bankWords = z.object({ transactionStatus: textOrNull, scaStatus: textOrNull });
+const bankWords = z.object({
+  ...{ transactionStatus: textOrNull, scaStatus: textOrNull },
+  /** What it says then that the payment costs. */
+  cost: z.exactOptional(cost),
+});
 const bank = z.exactOptional(bankWords);
 
 /** Why the bank has rejected or refused it, the reason that counts first. The description beside them has the same in words. */
@@ -111,8 +123,7 @@ const certificate = z.exactOptional(certificateName);
 /** The bank's answer to the verification of an order. */
 export const verification = z.object({
   resourceId: z.string(),
-  totalAmount: z.nullable(money),
-  commissions: z.nullable(money),
+  ...cost.shape,
   bankName: textOrNull,
   /** The next step that the bank expects, as the last part of its path: `execute` or `verify<N>`. */
   nextStep: z.string(),
@@ -137,7 +148,7 @@ const bareStep = z.enum([
   /** Resumed after a further step without an answer: psd2 verifies the order again, as a new resource. */
   'verify-again',
   'accepted',
-  /** The operator has seen the fees in the answer to the initiation. */
+  /** The operator has seen the fees that the bank has told so far. */
   'fees-accepted',
   /** The bank has refused to begin another authorisation. */
   'approach-refused',
@@ -195,6 +206,8 @@ export const stepEvent = z.lazy(() =>
     z.object({ type: z.literal('cancelled'), description: z.exactOptional(z.string()), reasons, bank }),
     scaStarted,
     linksLeft,
+    /** The bank tells the cost with the authorisation that has begun, before the customer has the link. */
+    z.object({ type: z.literal('cost-told'), ...cost.shape }),
     /** The account that the customer has chosen at the bank, as the bank names it. Null: psd2 has forgotten the customer. */
     z.object({ type: z.literal('debtor-named'), account: textOrNull }),
     z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()), reasons }),

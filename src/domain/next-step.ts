@@ -1,4 +1,4 @@
-import type { Operation, OrderTarget } from './operation.ts';
+import { hasFees, type Operation, type OrderTarget } from './operation.ts';
 
 /** The next step of an operation, or `done` if it has ended. */
 export type OperationStep =
@@ -29,7 +29,7 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
       // The bank's link decides, so psd2 never skips a further step before SCA.
       if (/^verify\d+$/.test(operation.verification?.nextStep ?? '')) return 'verify-further';
       if (!operation.accepted) return 'accept';
-      return isCustomers && operation.verification?.commissions && !operation.feesAccepted
+      return isCustomers && hasFees(operation.verification) && !operation.feesAccepted
         ? 'accept-fees'
         : 'authorize';
     case 'authorizing':

@@ -3,6 +3,7 @@ import type { BankReason } from '../errors.ts';
 import { begunBy, type PersonsAuthorisation, saidOf, startedBy, withoutRefused } from './authorisations.ts';
 import type {
   authorization,
+  cost,
   genericEvent,
   initiation,
   settlement,
@@ -60,6 +61,9 @@ export type OrderTarget = Pick<GenericOrder, 'customerId' | 'from'>;
 
 /** What a flow keeps of a payment that the customer authorises by links: how psd2 creates it at the bank. */
 export type Initiation = z.infer<typeof initiation>;
+
+/** What the bank says that a payment costs. */
+export type Cost = z.infer<typeof cost>;
 
 /** The bank's answer to the verification of an order. */
 export type Verification = z.infer<typeof verification>;
@@ -215,7 +219,14 @@ export function applyOperationEvent<Order extends OrderTarget>(
   const changed = changes(before, event, at);
   // Nothing becomes of the payment by its name.
   const updatedAt = event.type === 'debtor-named' ? before.updatedAt : at;
-  const after = { ...before, ...changed, ...reasonsIn(event, changed), ...wordsIn(event), updatedAt };
+  const after = {
+    ...before,
+    ...changed,
+    ...reasonsIn(event, changed),
+    ...wordsIn(event),
+    ...('bank' in event && event.bank?.cost && costing({ ...before, ...changed }, event.bank.cost)),
+    updatedAt,
+  };
   const said = 'bank' in event ? event.bank?.scaStatus : undefined;
   if (said == null) return after;
   return { ...after, authorisations: saidOf(after.authorisations, after.links?.id, said) };
@@ -315,6 +326,8 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       };
     case 'fees-accepted':
       return { feesAccepted: true };
+    case 'cost-told':
+      return costing(operation, event);
     case 'approach-sent':
       // The answer may be lost, and the customer may be asked all the same.
       return {
@@ -458,12 +471,43 @@ function verificationOf({
   resourceId,
   totalAmount,
   commissions,
+  unreadFees,
   bankName,
   nextStep,
   messages,
 }: Verification): Verification {
   const said = messages === undefined ? {} : { messages };
-  return { resourceId, totalAmount, commissions, bankName, nextStep, ...said };
+  const unread = unreadFees === undefined ? {} : { unreadFees };
+  return { resourceId, totalAmount, commissions, ...unread, bankName, nextStep, ...said };
+}
+
+/** What the bank tells later of the cost counts. The operator has accepted only the fees that they have seen. */
+function costing(
+  { verification: known, feesAccepted }: Pick<Operation<OrderTarget>, 'verification' | 'feesAccepted'>,
+  { totalAmount, commissions, unreadFees }: Cost,
+): Changes {
+  if (!known) return {};
+  const { unreadFees: unreadBefore, ...before } = known;
+  const unread = unreadFees ?? (commissions ? undefined : unreadBefore);
+  const verification = {
+    ...before,
+    totalAmount: totalAmount ?? known.totalAmount,
+    commissions: commissions ?? known.commissions,
+    ...(unread !== undefined && { unreadFees: unread }),
+  };
+  const { amount, currency } = verification.commissions ?? {};
+  const isSame =
+    amount === known.commissions?.amount &&
+    currency === known.commissions?.currency &&
+    unread === unreadBefore;
+  return { verification, feesAccepted: feesAccepted && isSame };
+}
+
+/** Whether the bank takes fees, and says so. */
+export function hasFees(verification: Verification | null): boolean {
+  return (
+    verification !== null && (verification.commissions !== null || verification.unreadFees !== undefined)
+  );
 }
 
 /** A further step's answer may omit fields of the first answer. They are kept. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BeforeSend } from '../bank/ports/call.ts';
 import type { Sca, ScaLinks, ScaTurn } from '../bank/ports/customer.ts';
+import type { Cost } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import { beginTimeLimit } from '../time-limit.ts';
 import { readCode } from './login.ts';
@@ -24,6 +25,8 @@ export interface LinkedRecord {
   /** Announces the start of an authorisation, and the confirmation code. */
   approach: BeforeSend;
   code: BeforeSend;
+  /** The bank says only now what it costs. @throws Psd2Error if the customer must not get the link */
+  cost?(told: Cost): Promise<void>;
   /** What the flow keeps of the bank's links, before the customer has one. */
   started(links: ScaLinks): Promise<void>;
   returned(): Promise<void>;
@@ -51,6 +54,7 @@ export async function authoriseByLinks(
   const codeVerifier = randomBytes(32).toString('base64url');
   const go = { returns, codeVerifier, beforeSend: record.approach };
   const turn = await proceed(subject, links, ports, go);
+  if (turn.cost) await record.cost?.(turn.cost);
   // No customer logs in for nothing.
   if (turn.next === 'log in') await returns.readyToKeep();
   const listener = await listenFor(subject, turn, ports, returns);

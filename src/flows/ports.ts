@@ -120,7 +120,7 @@ export type OpenPayment = OpenFlow<Payment, StepEvent>;
 export interface OperationPorts<Order extends OrderTarget = OrderTarget> extends FlowPorts {
   /** Shows the operator the verified order and asks for confirmation. False means no. */
   accept(operation: Operation<Order>): Promise<boolean>;
-  /** Shows the operator the fees in the answer to an initiation and asks for confirmation. Absent: it needs none. */
+  /** Shows the operator the fees that the bank has told, and asks for confirmation. Absent: it needs none. */
   acceptFees?(operation: Operation<Order>): Promise<boolean>;
   /** For SCA at a bank whose links lead it. */
   returns?: ReturnPorts;

@@ -26,7 +26,7 @@ const NEXTGEN_READS = words(`
   transactionId entryReference endToEndId transactionAmount bookingDate valueDate creditorName creditorAccount debtorName debtorAccount
   remittanceInformationUnstructured remittanceInformationStructured bankTransactionCode proprietaryBankTransactionCode
   additionalInformation cardTransactions _links next href consentStatus consentId validUntil recurringIndicator frequencyPerDay access
-  transactionStatus paymentId scaStatus psuMessage tppMessages category code text path transactionFees currencyConversionFee
+  transactionStatus paymentId scaStatus psuMessage tppMessages category code text path transactionFees transactionFee currencyConversionFee currencyConversionFees
   estimatedTotalAmount fundsAvailable authorisationIds chosenScaMethod scaRedirect scaOAuth scaStatusLink startAuthorisation`);
 const NEXTGEN_OTHERS = words(`
   first last previous self download account-details ownerName ownerAddressUnstructured bic linkedAccounts details creditLimit

@@ -66,7 +66,7 @@ function wordsOf({ profile }: SmokeBank, makes: Makes, { amount, name }: Place):
     login: ['--login', '--steps', 'login', ...customer],
     consent: ['--consent', '--steps', 'consent,accounts', ...customer],
     initiate: ['--initiate', ...payee, '--steps', 'initiate', ...customer],
-    pay: ['--pay', amount, ...payee, '--steps', 'pay', ...customer],
+    pay: ['--pay', amount, '--max-fee', '0.50', ...payee, '--steps', 'pay', ...customer],
   };
   return ['smoke', '--json', '--psu-ip', '192.0.2.1', ...words[makes]];
 }

@@ -3,6 +3,7 @@ import { BATCHES } from './rows/batches.ts';
 import { CONSENTS } from './rows/consents.ts';
 import { CONTRADICTIONS } from './rows/contradictions.ts';
 import { EXECUTE } from './rows/execute.ts';
+import { FEES } from './rows/fees.ts';
 import { LINKED } from './rows/linked.ts';
 import { LINKED_CONSENTS } from './rows/linked-consents.ts';
 import { LINKS } from './rows/links.ts';
@@ -20,6 +21,7 @@ export const ROWS: readonly Row[] = [
   ...STILL_OPEN,
   ...LINKS,
   ...CONTRADICTIONS,
+  ...FEES,
   ...BATCHES,
   ...LOGINS,
 ];

@@ -1,7 +1,7 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { ConsentCategoryRequest, ConsentTerms } from '../../domain/consent.ts';
 import type { CertificateName } from '../../domain/flow.ts';
-import type { Authorization } from '../../domain/operation.ts';
+import type { Authorization, Cost } from '../../domain/operation.ts';
 import type { BankReason } from '../../errors.ts';
 import type { BeforeSend, PsuIdentification } from './call.ts';
 
@@ -208,6 +208,8 @@ export interface ResourceStatus {
   isPartly?: true;
   /** The bank keeps it, and has neither settled nor ended it. If the authorisation has failed, somebody can still authorise it. */
   isStanding?: true;
+  /** What it costs. Absent: the bank does not say. */
+  cost?: Cost;
 }
 
 /**
@@ -247,8 +249,11 @@ export interface OddLinks {
   foreign: ReadonlyMap<string, string>;
 }
 
-/** The next thing that happens so that a customer authorises a resource. `links` are what a flow keeps from now on. */
-export type ScaTurn = { links: ScaLinks } & (
+/**
+ * The next thing that happens so that a customer authorises a resource. `links` are what a flow keeps from now on; `cost` is what the bank
+ * says only now that it costs.
+ */
+export type ScaTurn = { links: ScaLinks; cost?: Cost } & (
   | { next: 'open'; url: string }
   /** As `open`; then the code that comes back gives tokens (`Login.tokens`, with `server`). */
   | { next: 'log in'; url: string; server: string }
@@ -265,6 +270,8 @@ export interface ScaProgress {
   means: 'going on' | 'needs code' | 'done' | 'failed';
   /** What the bank tells the customer. */
   message: string | null;
+  /** What the payment costs. Absent: the bank does not say. */
+  cost?: Cost;
 }
 
 /** What an authorisation needs, at a bank whose links say what is next. */

@@ -4,30 +4,60 @@ import type { Verification } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 
-/**
- * The refusal of a payment that takes more from the account than the profile allows: its amount, and the fees that the bank has named.
- * Fees in another currency count by their number alone, because psd2 knows no rates.
- *
- * @param order without an amount: psd2 does not look into what other operations pay
- * @returns null: the profile allows it, or the bank has said nothing
- */
+/** The most that a payment may take from the account. */
+export interface CostLimit {
+  most: string;
+  /** Whose limit it is, after "more than the 500.00". */
+  whose: string;
+  hint: string;
+}
+
+type Cost = Pick<Verification, 'commissions' | 'totalAmount' | 'unreadFees'>;
+
+/** As {@link costAbove}, for the limit of a profile. Null also if it has none. */
 export function costAboveLimit(
   profile: Profile,
-  { amount, currency }: { amount?: string; currency?: string },
-  said: Pick<Verification, 'commissions' | 'totalAmount'> | null,
+  order: { amount?: string; currency?: string },
+  said: Cost | null,
 ): Psd2Error | null {
-  const limit = maxAmountOf(profile);
-  if (limit === null || !said || amount === undefined) return null;
+  const most = maxAmountOf(profile);
+  const hint = 'The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.';
+  return most === null
+    ? null
+    : costAbove({ most, whose: `that the profile ${profile.name} allows`, hint }, order, said);
+}
+
+/**
+ * The refusal of a payment that takes more from the account than a limit allows: its amount, and the fees that the bank has named. Fees
+ * that psd2 cannot read or add, because they are in another currency, are above every limit.
+ *
+ * @param order without an amount: psd2 does not look into what other operations pay
+ * @returns null: the limit allows it, or the bank has said nothing
+ */
+export function costAbove(
+  { most, whose, hint }: CostLimit,
+  { amount, currency }: { amount?: string; currency?: string },
+  said: Cost | null,
+): Psd2Error | null {
+  if (!said || amount === undefined) return null;
   const { commissions: fees, totalAmount: total } = said;
   const fee = new Big(fees?.amount ?? 0).abs();
-  const costs = [fees?.currency === currency ? fee.plus(amount) : fee];
+  const isAdded = fee.eq(0) || fees?.currency === currency;
+  const unknown = said.unreadFees ?? (isAdded ? null : `${written(fee)} ${fees?.currency}`);
+  if (unknown !== null)
+    return new Psd2Error(
+      'invalid_amount',
+      `The bank takes fees that psd2 cannot add to ${amount} ${currency} (${unknown}), so the payment may take more than the ${most} ${whose}`,
+      { hint },
+    );
+  const costs = [fee.plus(amount)];
   if (total?.currency === currency) costs.push(new Big(total?.amount ?? 0));
-  const cost = costs.find((each) => each.gt(limit));
+  const cost = costs.find((each) => each.gt(most));
   if (!cost) return null;
   const named = fees ? `, fees of the bank ${written(fee)} ${fees.currency}` : '';
   return new Psd2Error(
     'invalid_amount',
-    `The payment takes ${written(cost)} from the account (amount ${amount} ${currency}${named}), more than the ${limit} that the profile ${profile.name} allows`,
-    { hint: 'The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.' },
+    `The payment takes ${written(cost)} from the account (amount ${amount} ${currency}${named}), more than the ${most} ${whose}`,
+    { hint },
   );
 }

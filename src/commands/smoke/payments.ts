@@ -2,7 +2,6 @@ import Big from 'big.js';
 import type { BankInterface } from '../../bank/ports/bank.ts';
 import type { CancellationAnswer } from '../../bank/ports/payment-calls.ts';
 import { standingOf } from '../../domain/flow-states.ts';
-import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
 import { cancelAtBank } from '../../flows/payment/cancel.ts';
 import { runOperation } from '../../flows/payment/loop.ts';
@@ -11,8 +10,9 @@ import type { Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { flowPortsOf } from '../flow/ports.ts';
 import { returnPortsOf } from '../open/returns.ts';
+import type { CostLimit } from '../shared/cost-limit.ts';
 import { beginTransfer, makeTransfer, recordPayeeCheck, type TransferOptions } from '../transfer/create.ts';
-import { UNATTENDED_LIMIT } from './plan.ts';
+import { type PlannedPayment, UNATTENDED_LIMIT } from './plan.ts';
 import { accountId } from './readings.ts';
 import { bankOf, type Found, type Smoke } from './smoke.ts';
 
@@ -159,15 +159,25 @@ export async function giveUp(context: Context, opened: CustomerBank, open: Open<
 /** Step 12: a whole payment, with the customer's SCA. */
 export async function pay(smoke: Smoke): Promise<Found> {
   const { plan, asking } = smoke;
-  const amount = parsePaymentAmount(plan.pay ?? '');
-  const isLarge = new Big(amount).gt(UNATTENDED_LIMIT);
-  if (isLarge) await confirmLarge(asking, amount);
+  if (!plan.pay) throw new TypeError('The step pay needs --pay');
+  const { amount, maxFee } = plan.pay;
+  const most = new Big(amount).plus(maxFee ?? 0);
+  // Unattended, no fees take it above the limit.
+  const isLarge = most.gt(UNATTENDED_LIMIT) && asking.terminal.canAsk;
+  if (isLarge) await confirmLarge(asking, plan.pay);
   // The option names the amount and the payee: a small payment needs no more, except --yes in production.
   const confirmed = isLarge ? asking : asking.within({ globals: { ...asking.globals, yes: true } });
   const transactionId = asking.world.newId();
   const options = await orderOf(smoke, amount);
   smoke.note((made) => [...made, { kind: 'payment', transactionId, run: smoke.run }]);
-  await makeTransfer(confirmed, options, transactionId);
+  // Where psd2 executes, the fees are part of what it verifies, and count only if the operator says so.
+  const countsFees = maxFee !== null || (await asking.bankInterface()).has.has('links for SCA');
+  const limit: CostLimit = {
+    most: isLarge || most.lt(UNATTENDED_LIMIT) ? most.toFixed(2) : UNATTENDED_LIMIT,
+    whose: 'that this smoke test may pay',
+    hint: `With the fees of the bank, it pays at most --pay and --max-fee, and at most ${UNATTENDED_LIMIT} without a person.`,
+  };
+  await makeTransfer(confirmed, options, { transactionId, ...(countsFees && { limit }) });
   smoke.note((made) =>
     made.filter((each) => each.kind !== 'payment' || each.transactionId !== transactionId),
   );
@@ -176,7 +186,8 @@ export async function pay(smoke: Smoke): Promise<Found> {
 }
 
 /** A person at the terminal must want it, whatever was confirmed in advance. @throws Psd2Error `cancelled` */
-async function confirmLarge({ terminal }: Context, amount: string): Promise<void> {
-  if (!(await terminal.confirm(`Pay ${amount} EUR for this smoke test?`)))
+async function confirmLarge({ terminal }: Context, { amount, maxFee }: PlannedPayment): Promise<void> {
+  const fees = new Big(maxFee ?? 0).eq(0) ? '' : `, and fees of at most ${maxFee} EUR,`;
+  if (!(await terminal.confirm(`Pay ${amount} EUR${fees} for this smoke test?`)))
     throw new Psd2Error('cancelled', 'The payment was not made');
 }

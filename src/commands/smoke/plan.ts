@@ -15,6 +15,7 @@ const FAIL_ON = ['slow', 'drift', 'flaky', 'skip'] as const;
 const DAY_MS = 86_400_000;
 /** A larger payment needs a person at the terminal. */
 export const UNATTENDED_LIMIT = '1.00';
+const NO_FEE = '0.00';
 /** The limit of a step, in a run that is shown again. */
 export const USUAL_SLOW_MS = 2_000;
 export const REPORT_HELP =
@@ -32,6 +33,7 @@ export function withOptions(command: Command) {
     .option('--funds', where('confirmation of funds', 'ask whether the account has one cent'))
     .option('--initiate', 'begin a payment of 0.01 to --to and give it up: no money moves')
     .option('--pay <amount>', 'make a whole payment to --to, with the SCA of a test customer')
+    .option('--max-fee <amount>', 'with --pay, the largest fees that the bank may take; default: 0.00')
     .option('--to <iban>', "the payee's IBAN, for --initiate and --pay")
     .option('--name <text>', "the payee's name, for --initiate and --pay")
     .option('--from <id>', 'account to debit; default: the account that is read')
@@ -58,6 +60,13 @@ export function withOptions(command: Command) {
 
 export type SmokeOptions = OptionsOf<typeof withOptions>;
 
+/** What `--pay` pays. */
+export interface PlannedPayment {
+  amount: string;
+  /** The largest fees that the bank may take for it. Null: the operator has named none. */
+  maxFee: string | null;
+}
+
 /** The parsed options. */
 export interface Plan {
   steps: ReadonlySet<StepId>;
@@ -68,7 +77,7 @@ export interface Plan {
   shapesFile: string | undefined;
   funds: boolean;
   initiate: boolean;
-  pay: string | undefined;
+  pay: PlannedPayment | undefined;
   to: string | undefined;
   name: string | undefined;
   from: string | undefined;
@@ -116,7 +125,7 @@ export function readPlan(context: Context, options: SmokeOptions): Plan {
 /** Reads what is to be begun or paid. Nothing is sent if something is missing. @throws Psd2Error */
 function readPayment(
   context: Context,
-  { funds, initiate, pay, to, name, from }: SmokeOptions,
+  { funds, initiate, pay, maxFee, to, name, from }: SmokeOptions,
 ): Pick<Plan, 'funds' | 'initiate' | 'pay' | 'to' | 'name' | 'from'> {
   if (initiate && pay !== undefined)
     throw new Psd2Error('usage', '--initiate and --pay cannot be used together', { hint: 'Choose one.' });
@@ -124,15 +133,31 @@ function readPayment(
   const [foreign] = Object.entries({ to, name, from }).filter(([, value]) => value !== undefined);
   if (option === undefined && foreign)
     throw new Psd2Error('usage', `--${foreign[0]} needs --initiate or --pay`);
+  if (maxFee !== undefined && pay === undefined) throw new Psd2Error('usage', '--max-fee needs --pay');
+  let planned: PlannedPayment | undefined;
   if (option !== undefined) {
     if (to === undefined || name === undefined)
       throw new Psd2Error('usage', `${option} needs --to and --name: there is no default payee`);
     parseSepaIban(to);
     parsePayeeName(name);
-    if (pay !== undefined) refuseUnattended(context, parsePaymentAmount(pay));
+    if (pay !== undefined)
+      planned = {
+        amount: readAmount('--pay', pay),
+        maxFee: maxFee === undefined ? null : readAmount('--max-fee', maxFee),
+      };
+    if (planned) refuseUnattended(context, planned.amount);
     refuseInProduction(context, option);
   }
-  return { funds: funds === true, initiate: initiate === true, pay, to, name, from };
+  return { funds: funds === true, initiate: initiate === true, pay: planned, to, name, from };
+}
+
+/** Reads an amount that the operator has typed: what looks like a slip is none. @throws Psd2Error `usage`, `invalid_amount` */
+function readAmount(option: '--pay' | '--max-fee', text: string): string {
+  if (/^0\d/.test(text.trim()))
+    throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} begins with a zero too many`, {
+      hint: 'psd2 has sent nothing. Write the amount as 1.00.',
+    });
+  return option === '--max-fee' && /^0(\.00?)?$/.test(text) ? NO_FEE : parsePaymentAmount(text);
 }
 
 /** A larger payment needs a person at the terminal, whatever was confirmed in advance. @throws Psd2Error `confirmation_needed` */

@@ -33,7 +33,8 @@ of a customer use the login or the consent that is there. Without one they are s
 settings..signature need none.
 
 --initiate begins a payment and gives it up: no money moves, and nobody sees a link. --pay makes a whole payment. Both need
---to and --name, and in production --yes too. All rules of psd2 transfer hold.
+--to and --name, and in production --yes too. All rules of psd2 transfer hold. Where the customer's SCA commits the payment, the
+bank's fees count: amount and fees are at most --pay and --max-fee together, and at most 1.00 without a person.
 
 --login and --consent make a login and a consent of a test customer, through the command in PSD2_BROWSER, and end them.
 

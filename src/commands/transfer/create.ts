@@ -20,6 +20,7 @@ import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow
 import { customerOf } from '../open/bank.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
 import { refuseOtherBank } from '../open/serving.ts';
+import { type CostLimit, costAbove } from '../shared/cost-limit.ts';
 import { wasSaid } from '../shared/once.ts';
 import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
@@ -117,16 +118,20 @@ export const create = verb(
   (context, given) => makeTransfer(context, { ...NOT_GIVEN, ...given }),
 );
 
-/** Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute. */
+/**
+ * Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute.
+ *
+ * @param limit the most that it may take from the account, beside the limit of the profile
+ */
 export function makeTransfer(
   context: Context,
   given: TransferOptions,
-  transactionId = context.world.newId(),
+  { transactionId = context.world.newId(), limit }: { transactionId?: string; limit?: CostLimit } = {},
 ): Promise<void> {
   return beginTransfer(
     context,
     given,
-    (opened, open, options) => driveTransfer(context, opened, open, { ...options, isNew: true }),
+    (opened, open, options) => driveTransfer(context, opened, open, { ...options, isNew: true, limit }),
     transactionId,
   );
 }
@@ -219,6 +224,8 @@ interface DriveOptions {
   /** Who authorises it now, if it is not the customer. */
   person?: PsuIdentification | undefined;
   isNew?: boolean;
+  /** The most that it may take from the account, beside the limit of the profile. */
+  limit?: CostLimit | undefined;
 }
 
 /**
@@ -230,7 +237,7 @@ export async function driveTransfer(
   context: Context,
   opened: CustomerBank,
   open: Open<'transfer'>,
-  { payeeVerified, paste, person, isNew = false }: DriveOptions,
+  { payeeVerified, paste, person, isNew = false, limit }: DriveOptions,
 ): Promise<void> {
   const { terminal, globals, output } = context;
   const { initiation, transactionId } = open.current;
@@ -245,6 +252,9 @@ export async function driveTransfer(
         ...ports,
         // The log has nothing of a new flow.
         ...(!isNew && { initiated }),
+        ...(limit && {
+          refusesCost: (now) => ports.refusesCost(now) ?? costAbove(limit, now.order, now.verification),
+        }),
         accept: () => accept(context, opened, open, payeeVerified),
         ...(returns && { returns, acceptFees: () => acceptFees(context, open) }),
       }),
@@ -255,7 +265,7 @@ export async function driveTransfer(
     terminal.say(cleanText(sayPaid(open.current)));
 }
 
-/** Shows the fees that came with the answer to the initiation. A person at a terminal confirms them. */
+/** Shows the fees that the bank has told. A person at a terminal confirms them. */
 async function acceptFees(context: Context, open: Open<'transfer'>): Promise<boolean> {
   const { globals, terminal } = context;
   const summary = terminal.marked(showVerified(terminal, open.current));
@@ -342,6 +352,7 @@ function showVerified(terminal: Terminal, transfer: Transfer): string {
     ['Bank', verification?.bankName ?? null],
     ['Amount', writeMoney(order)],
     ['Commission', writeMoney(verification?.commissions ?? null)],
+    ['Unread fees', verification?.unreadFees ?? null],
     ['Total', writeMoney(verification?.totalAmount ?? null)],
     ['Description', order.description || null],
     ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],

@@ -12,6 +12,7 @@ import {
   list,
   objectOf,
   oneOf,
+  optional,
   orNull,
   seen,
   text,
@@ -67,6 +68,9 @@ const form = objectOf<Transfer>()(() => ({
     .from(({ order }: Transfer) => order.executionDate)
     .as('Execution date'),
   ...costFields(),
+  unreadFees: optional(text('what the bank says of fees that psd2 cannot read or add'))
+    .from(({ verification }: Transfer) => verification?.unreadFees)
+    .as('Unread fees', { ifAny: true }),
   bankName: orNull(text("the payee's bank")).from(
     ({ verification }: Transfer) => verification?.bankName ?? null,
   ),
@@ -92,7 +96,7 @@ const form = objectOf<Transfer>()(() => ({
   ...flowEnds(),
 }))
   .inRecord(
-    'flow state customerId debited name to amount commissions totalAmount description remittanceStructured executionDate instant standing product endToEndId transactionStatus scaStatus authorisedBy refusedBy waitsFor cancellation messages payeeSource payeeCheck reference authorizationStatus executionStatus cro resolution resourceId transactionId',
+    'flow state customerId debited name to amount commissions unreadFees totalAmount description remittanceStructured executionDate instant standing product endToEndId transactionStatus scaStatus authorisedBy refusedBy waitsFor cancellation messages payeeSource payeeCheck reference authorizationStatus executionStatus cro resolution resourceId transactionId',
   )
   .inList('flow state amount name to createdAt from reference customerId');
 

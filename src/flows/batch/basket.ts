@@ -5,6 +5,7 @@ import { nextOperationStep } from '../../domain/next-step.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
+import { giveUpUnauthorised } from '../payment/cancel.ts';
 import { askDebtor, lacksDebtor, settlementEvent, settlementIn } from '../payment/outcome.ts';
 import { lookAt } from '../payment/status.ts';
 import { isInterruption, isOvertaken } from '../refusals.ts';
@@ -29,7 +30,15 @@ import { initiateLine } from './single.ts';
 export const BASKET: GroupKind = {
   operation: SIGNING_BASKET,
   take,
-  send: (run, payer, open, sending) => sendGroup(BASKET, run, payer, open, sending),
+  async send(run, payer, open, sending) {
+    try {
+      await sendGroup(BASKET, run, payer, open, sending);
+    } catch (error) {
+      if (error instanceof Psd2Error && error.code === 'invalid_amount')
+        await cancelAlone(run, payer, open.current, error);
+      throw error;
+    }
+  },
   follow: followInBasket,
   async leave(open) {
     if (isWithoutLink(open.current)) await open.record({ type: 'cancelled' });
@@ -189,6 +198,25 @@ async function nameDebtor(
 
 /** For a bank that does not say how often it may be asked. */
 const POLL_SECONDS = 3;
+
+/** Has the bank cancel the payments of a basket that it has deleted. @param why psd2 does not go on with them */
+async function cancelAlone(
+  run: Following,
+  payer: Payer,
+  { flow }: GenericOperation,
+  why: Psd2Error,
+): Promise<void> {
+  for (const line of linesIn(await run.batches.find(run.batch), flow))
+    await run.flows.resume('transfer', line.flow, async (open) => {
+      const { bulk, state } = open.current;
+      if (bulk !== null || state !== 'verified') return;
+      try {
+        await giveUpUnauthorised(open, payer.bank.payments.transfer(open.current), payer.ports(), why);
+      } catch (error) {
+        if (!(error instanceof Psd2Error) || error.code !== why.code) throw error;
+      }
+    });
+}
 
 /** What the bank says of a transfer. Null: it has not answered, or nothing of it matters now. */
 async function askOf(

@@ -1,5 +1,5 @@
 import { hasAuthorised, type PersonsAuthorisation } from '../../domain/authorisations.ts';
-import { type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
+import { type Cost, hasFees, type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import { authoriseByLinks, isLogin, type LinkedSubject, lacksReturn } from '../linked-sca.ts';
 import { announcing, recordOutcome } from '../once.ts';
@@ -193,6 +193,7 @@ export async function authorisePayment(
       return announced;
     },
     code: announcing<StepEvent>(open, (intent) => ({ type: 'code-sent', ...intent })),
+    cost: (told) => takeCost(run, told),
     async started(found) {
       run.isBeginning = false;
       await open.record({ type: 'sca-started', links: found, ...whose });
@@ -318,8 +319,37 @@ export function unsaid({ open, calls }: Pick<Run, 'open' | 'calls'>, why: unknow
   return logsIn ? unknown.with({ next: [...(why.next ?? []), ...(unknown.next ?? [])] }) : unknown;
 }
 
+/**
+ * Records what a payment costs, as the bank tells with an authorisation that has begun. The limit and the operator decide before the
+ * customer has its link.
+ *
+ * @throws Psd2Error if one of them does not want it
+ */
+async function takeCost(run: Run, told: Cost): Promise<void> {
+  const { open, ports } = run;
+  await open.record({ type: 'cost-told', ...told });
+  const { kind, flow, state } = open.current;
+  const refusal = ports.refusesCost?.(open.current);
+  // What others have authorised, psd2 does not cancel by itself.
+  if (refusal && state !== 'verified')
+    throw refusal.with({
+      hint: `${refusal.hint ?? ''} Nobody else gets a link from psd2. Cancel the payment at the bank with:`.trim(),
+      next: [[kind, 'cancel', flow]],
+      ...{ flow, isDeadEnd: true },
+    });
+  if (refusal) throw refusal.with({ isDeadEnd: true });
+  if (hasFees(open.current.verification) && !open.current.feesAccepted) await acceptFees(run, open.current);
+}
+
+/** Asks the operator whether they want the fees. @throws Psd2Error `cancelled` if not, and the bank may execute it all the same */
+export async function acceptFees({ open, calls, ports }: Run, operation: Payment): Promise<void> {
+  if ((await ports.acceptFees?.(operation)) ?? true) await open.record({ type: 'fees-accepted' });
+  else if (operation.mayExecuteWithoutUs) throw feesRefused(operation, calls.name);
+  else await open.record({ type: 'cancelled' });
+}
+
 /** The operator does not want the fees, but the bank may execute the payment all the same. */
-export function feesRefused({ kind, flow, transactionId }: Payment, name: string): Psd2Error {
+function feesRefused({ kind, flow, transactionId }: Payment, name: string): Psd2Error {
   return new Psd2Error(
     'cancelled',
     `The customer was not asked to authorise the ${name}, but the bank has it`,

@@ -6,9 +6,9 @@ import type { OperationPorts, Payment, Run } from '../ports.ts';
 import { isRefusal, isTurningAway } from '../refusals.ts';
 import { isOnlyAStop, unlessOpen } from '../still-open.ts';
 import {
+  acceptFees,
   authorise,
   awaitAuthorisation,
-  feesRefused,
   giveUp,
   noOtherAuthorisation,
   noteLastWord,
@@ -107,10 +107,4 @@ async function takeSteps<Order extends OrderTarget>(
 async function accept({ open, ports }: Run, operation: Payment): Promise<void> {
   const accepted = await ports.accept(operation);
   await open.record({ type: accepted ? 'accepted' : 'cancelled' });
-}
-
-async function acceptFees({ open, calls, ports }: Run, operation: Payment): Promise<void> {
-  if ((await ports.acceptFees?.(operation)) ?? true) await open.record({ type: 'fees-accepted' });
-  else if (operation.mayExecuteWithoutUs) throw feesRefused(operation, calls.name);
-  else await open.record({ type: 'cancelled' });
 }

@@ -160,7 +160,11 @@ async function linkedStatus(
     isOverHere,
   }: { status: ResourceStatus; progress: ScaProgress | null; isNoNews: boolean; isOverHere: boolean },
 ): Promise<StepEvent> {
-  const words = { transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null };
+  const cost = status.cost ?? progress?.cost;
+  const words = {
+    ...{ transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null },
+    ...(cost && { cost }),
+  };
   // A bank may have checked a payment, for a later day too, before the customer has authorised it.
   const isOpen = isGoingOn(progress) || isNoNews;
   // An instant payment is over soon after the SCA, whatever the bank says of it.

@@ -2,8 +2,11 @@ import { expect, it } from 'vitest';
 import { costAboveLimit } from '../../../src/commands/shared/cost-limit.ts';
 import { verification } from '../../../src/domain/events.ts';
 
-const said = (commissions: object | null, totalAmount: object | null = null) =>
-  verification.parse({ resourceId: 'p1', totalAmount, commissions, bankName: null, nextStep: 'execute' });
+const said = (commissions: object | null, totalAmount: object | null = null, unreadFees?: string) =>
+  verification.parse({
+    ...{ resourceId: 'p1', totalAmount, commissions, bankName: null, nextStep: 'execute' },
+    ...(unreadFees !== undefined && { unreadFees }),
+  });
 const eur = (amount: string) => ({ amount, currency: 'EUR' });
 const usd = (amount: string) => ({ amount, currency: 'USD' });
 
@@ -13,8 +16,14 @@ it.each([
   ['fees up to it', said(eur('87.50')), null],
   ['fees above it', said(eur('87.51')), `100.01 ${OF_BOTH} 87.51 EUR)`],
   ['fees with a sign', said(eur('-87.51')), '100.01 from'],
-  ['fees of another currency below it', said(usd('100.00')), null],
-  ['fees of another currency above it', said(usd('100.01')), 'fees of the bank 100.01 USD)'],
+  [
+    'fees of another currency',
+    said(usd('0.01')),
+    'cannot add to 12.50 EUR (0.01 USD), so the payment may take more than',
+  ],
+  ['no fees in another currency', said(usd('0.00')), null],
+  ['fees that psd2 cannot read', said(null, null, '"4.99e2"'), 'cannot add to 12.50 EUR ("4.99e2")'],
+  ['a fee beside one that psd2 cannot read', said(eur('0.50'), null, '1.00 USD'), 'EUR (1.00 USD)'],
   ['a total up to it', said(null, eur('100')), null],
   ['a total above it', said(eur('0.50'), eur('101.00')), `101.00 ${OF_BOTH} 0.50 EUR)`],
   ['a total in another currency', said(null, usd('4000')), null],

@@ -67,7 +67,12 @@ describe('psd2 smoke at a NextGenPSD2 bank', () => {
     expect([code, of('initiate')?.error?.exitCode, of('initiate')?.calls]).toEqual([2, 2, []]);
     expect(of('initiate')?.error?.message).toContain('payments.executesWithoutSca');
     expect(await usual.json(transfers, ['transfer', 'list'])).toEqual([]);
-    const paid = await smoke(usual, '--pay', '0.02', ...PAYEE.slice(1));
+    const costly = await smoke(usual, '--pay', '0.02', ...PAYEE.slice(1));
+    expect([costly.code, costly.of('pay')?.error?.message]).toEqual([
+      2,
+      expect.stringContaining('0.52 from the account'),
+    ]);
+    const paid = await smoke(usual, '--pay', '0.02', '--max-fee', '0.50', ...PAYEE.slice(1));
     expect([paid.code, paid.of('initiate')?.status, paid.of('pay')?.status]).toEqual([0, 'skip', 'pass']);
   });
 

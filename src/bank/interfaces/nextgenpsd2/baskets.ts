@@ -16,6 +16,7 @@ import { aboutPayment } from './payment-calls.ts';
 import { isOver, resourceStatus } from './payment-status.ts';
 import { linksOf, type Resource, scaOf, usableLinks } from './sca.ts';
 import { scaPart } from './wire/consent.ts';
+import { costIn, costPart } from './wire/costs.ts';
 import { headerId } from './wire/fields.ts';
 import { authorisationsAnswer, transactionStatus } from './wire/payment.ts';
 
@@ -120,8 +121,7 @@ async function create(
   const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
   return {
     resourceId: basketId,
-    totalAmount: null,
-    commissions: null,
+    ...(costIn(data) ?? { totalAmount: null, commissions: null }),
     bankName: null,
     nextStep: 'authorisation',
     ...begunWith(basket),
@@ -142,7 +142,7 @@ function orNone(error: Psd2Error): Psd2Error {
 }
 
 /** The answer to a new signing basket. */
-export const basketAnswer = z.object({ transactionStatus, basketId: headerId, ...scaPart });
+export const basketAnswer = z.object({ transactionStatus, basketId: headerId, ...costPart, ...scaPart });
 
 /** The status of a signing basket. */
 export const basketStatusAnswer = z.object({ transactionStatus });

@@ -1,7 +1,6 @@
 import Big from 'big.js';
 import type { StatusReport } from '../../../batch-file/pain002/read.ts';
-import { written } from '../../../domain/account-history.ts';
-import type { Initiation, Verification } from '../../../domain/operation.ts';
+import type { Initiation } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import { type BankReason, Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
@@ -28,6 +27,7 @@ import { type Authorised, linksOf, progressOf, type Resource, scaOf, usableLinks
 import { reportOf } from './status-report.ts';
 import { sameIban } from './whose.ts';
 import { scaStatusAnswer } from './wire/consent.ts';
+import { costIn } from './wire/costs.ts';
 import {
   authorisationsAnswer,
   cancellationAnswer,
@@ -144,11 +144,9 @@ async function initiate(
   const { transactionStatus, scaStatus, psuMessage } = data;
   const linked = { ...payment, resource: resourceOf(payment, 'startPaymentAuthorisation', data.paymentId) };
   const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
-  const fees = allFees(data.transactionFees ?? null, data.currencyConversionFee ?? null);
   return {
     resourceId: data.paymentId,
-    totalAmount: data.estimatedTotalAmount ?? null,
-    commissions: fees,
+    ...(costIn(data) ?? { totalAmount: null, commissions: null }),
     bankName: null,
     nextStep: 'authorisation',
     ...begunWith(payment),
@@ -162,13 +160,6 @@ async function initiate(
 
 const NO_DEBTOR =
   'The payment names no account to debit. If the bank wants one, add --from, and write payments.debtorAccount "required" into the bank file.';
-
-/** What the bank takes for a payment and for changing money. In two currencies there is no sum. */
-function allFees(fee: Fee, conversion: Fee): Fee {
-  if (!fee || fee.currency !== conversion?.currency) return fee ?? conversion;
-  return { ...fee, amount: written(new Big(fee.amount).plus(conversion.amount)) };
-}
-type Fee = Verification['commissions'];
 
 /** The account that the bank says it debits. Null: it does not say, or its answer is about another payment. */
 async function askDebtor(payment: Payment, paymentId: string): Promise<string | null> {
@@ -203,7 +194,7 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
     const report = isXml && answer.said.meaning === null ? reportIn(answer, payment) : null;
     if (!report?.status)
       return { ...readAnswer(answer, paymentStatusAnswer), reasons: reasonsOf(payment, answer) };
-    const said = { transactionStatus: report.status, paymentId: null };
+    const said = paymentStatusAnswer.parse({ transactionStatus: report.status });
     return { data: said, notices: [], reasons: report.reasons };
   };
   const { data, reasons } = await payment.bank.ask(call, read).catch((error: unknown) => {
@@ -211,7 +202,7 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
     return payment.bank.ask({ ...call, headers: { accept: 'application/xml' } }, read);
   });
   if (data.paymentId === null || data.paymentId === paymentId)
-    return { status: data.transactionStatus, reasons };
+    return { status: data.transactionStatus, reasons, cost: costIn(data) };
   throw aboutAnother('payment', data.paymentId, paymentId, payment.transactionId);
 }
 

@@ -1,4 +1,5 @@
 import { because } from '../../../domain/bank-reason.ts';
+import type { Cost } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import type { BankReason } from '../../../errors.ts';
 import type { EntryState } from '../../ports/bulk.ts';
@@ -28,6 +29,7 @@ const PART = 'PART';
 export interface PaymentSaid {
   status: string;
   reasons?: BankReason[];
+  cost?: Cost | null;
 }
 
 /** Whether nothing is left to authorise. */
@@ -42,7 +44,7 @@ export function isOver(status: string): boolean {
  * @param final the statuses that the bank does not change any more, by its file
  */
 export function resourceStatus(
-  { status, reasons = [] }: PaymentSaid,
+  { status, reasons = [], cost = null }: PaymentSaid,
   { instant, futureDated, isBulk }: Pick<TransferOrder, 'instant' | 'futureDated'> & { isBulk?: boolean },
   final: readonly string[],
 ): ResourceStatus {
@@ -69,6 +71,7 @@ export function resourceStatus(
     ...(isUnauthorised && { isUnauthorised: true }),
     ...(status === PARTLY_AUTHORISED && { isPartly: true }),
     ...(STANDING.includes(status) && !final.includes(status) && { isStanding: true }),
+    ...(cost && { cost }),
   };
 }
 

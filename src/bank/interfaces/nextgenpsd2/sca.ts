@@ -1,4 +1,4 @@
-import type { Authorization } from '../../../domain/operation.ts';
+import type { Authorization, Cost } from '../../../domain/operation.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type {
@@ -19,6 +19,7 @@ import { browserLink, type Offer, readLink, shownLink } from './links.ts';
 import { type AuthorizationRequest, filled, type OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
 import { scaStatusAnswer, startAnswer, type WireScaLinks } from './wire/consent.ts';
+import { costIn, type SaidOfCost } from './wire/costs.ts';
 
 /** What has authorisations: the operation that starts one, and the ids in its path. */
 export interface Resource {
@@ -64,7 +65,7 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
     async start({ resourceId, redirectUri, transactionId, beforeSend }) {
       const resource = authorised.resource(resourceId);
       const more = { redirectUri, transactionId, beforeSend };
-      const links = await startAuthorisation({ ...calls, resource }, undefined, more);
+      const { links } = await startAuthorisation({ ...calls, resource }, undefined, more);
       if (links.redirect !== undefined) return browserLink(links.redirect, calls.base, 'scaRedirect');
       throw noWay('names no page for the customer', transactionId);
     },
@@ -287,7 +288,7 @@ async function startAuthorisation(
   linked: Calls & Linked,
   href: string | undefined,
   more: Pick<ScaAuthorisation, 'redirectUri' | 'transactionId' | 'beforeSend' | 'psu'>,
-): Promise<ScaLinks> {
+): Promise<{ links: ScaLinks; cost: Cost | null }> {
   const { paths, resource } = linked;
   const { update } = AUTHORISATIONS[resource.start];
   // A link to an authorisation that has begun is for an update of that one.
@@ -300,7 +301,7 @@ async function startAuthorisation(
       );
   const { data, headers } = await ask(linked.bank, { ...call, body: {}, ...more }, startAnswer);
   const authorisationId = data.authorisationId ?? begun?.ids.authorisationId ?? null;
-  return linksOf({ ...data, authorisationId }, headers, linked);
+  return { links: linksOf({ ...data, authorisationId }, headers, linked), cost: costIn(data) };
 }
 
 /** Follows the bank's links up to what the customer must do. */
@@ -318,8 +319,8 @@ async function proceed(
   const linked = { ...calls, resource: authorised.resource(resourceId) };
   const more = { redirectUri, transactionId, beforeSend, psu };
   const started = await startAuthorisation(linked, sca.links?.start, more);
-  const next = await turnOf(calls, oauth, sca, started, asked);
-  if (next) return next;
+  const next = await turnOf(calls, oauth, sca, started.links, asked);
+  if (next) return { ...next, ...(started.cost && { cost: started.cost }) };
   throw noWay('has started the authorisation, but names no way', transactionId);
 }
 
@@ -355,15 +356,12 @@ const PROGRESS: Readonly<Record<string, ScaProgress['means']>> = {
 };
 
 /** What an SCA status means. */
-export function progressOf({
-  scaStatus,
-  psuMessage,
-}: {
-  scaStatus: string;
-  psuMessage: string | null;
-}): ScaProgress {
+export function progressOf(said: { scaStatus: string; psuMessage: string | null } & SaidOfCost): ScaProgress {
+  const { scaStatus, psuMessage } = said;
   const means = Object.hasOwn(PROGRESS, scaStatus) ? PROGRESS[scaStatus] : undefined;
-  return { scaStatus, means: means ?? 'going on', message: psuMessage?.slice(0, LONGEST_MESSAGE) ?? null };
+  const message = psuMessage?.slice(0, LONGEST_MESSAGE) ?? null;
+  const cost = costIn(said);
+  return { scaStatus, means: means ?? 'going on', message, ...(cost && { cost }) };
 }
 
 const AUTHORIZATIONS: Record<ConsentStatus['means'], Authorization['status']> = {

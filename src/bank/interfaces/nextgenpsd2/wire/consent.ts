@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { textOf } from '../../../../domain/odd-values.ts';
 import { maskedMembers } from '../../../../domain/order/card-number.ts';
 import { link } from './accounts.ts';
+import { costPart } from './costs.ts';
 import {
   day,
   headerId,
@@ -65,10 +66,14 @@ export const scaPart = {
 export const consentAnswer = z.object({ consentId: headerId, consentStatus, ...scaPart });
 
 /** The answer to the start of an authorisation. Some banks leave out its id: psd2 does not need it. */
-export const startAnswer = z.object(scaPart);
+export const startAnswer = z.object({ ...scaPart, ...costPart });
 
 /** The status of an authorisation, and the answer to a confirmation code. */
-export const scaStatusAnswer = z.object({ scaStatus: statusOf(SCA_STATUSES), psuMessage: optionalMessage });
+export const scaStatusAnswer = z.object({
+  scaStatus: statusOf(SCA_STATUSES),
+  psuMessage: optionalMessage,
+  ...costPart,
+});
 
 /** The status of a consent. One that names its consent must name the one that was asked for. */
 export const consentStatusAnswer = z.object({ consentStatus, consentId: optionalWords });

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { accountReference } from './accounts.ts';
 import { scaPart } from './consent.ts';
+import { costPart } from './costs.ts';
 import {
   amount,
   headerId,
@@ -26,10 +27,7 @@ const optionalAmount = z.catch(z.nullish(amount), null);
 export const paymentAnswer = z.object({
   transactionStatus,
   paymentId: headerId,
-  transactionFees: optionalAmount,
-  currencyConversionFee: optionalAmount,
-  estimatedTotalAmount: optionalAmount,
-  transactionFeeIndicator: optionalFlag,
+  ...costPart,
   ...scaPart,
 });
 
@@ -66,6 +64,7 @@ export const paymentStatusAnswer = z.object({
   transactionStatus,
   paymentId: optionalWords,
   psuMessage: optionalMessage,
+  ...costPart,
 });
 
 /** The answer to a cancellation that the customer must authorise. */
