@@ -230,23 +230,41 @@ const MAY_BE_IN_FORCE =
 const NOBODYS: [what: string, answer: Treatment, ends: string][] = [
   ['a page', gets(200, '<html>Soon back</html>'), '11 bank_answer'],
   ['a page that accepts it', gets(202, '<html>Soon back</html>'), '11 bank_answer'],
-  ['a page that does not know it', gets(404, '<html>Not found</html>'), '7 bank_refused'],
-  ['a page that forbids it', gets(403, '<html>Forbidden</html>'), '5 forbidden'],
-  ['a gateway’s JSON', gets(404, { httpCode: '404', httpMessage: 'Not Found' }), '7 bank_refused'],
+  ['a page that does not know it', gets(404, '<html>Not found</html>'), '9 outcome_unknown'],
+  ['a page that forbids it', gets(403, '<html>Forbidden</html>'), '9 outcome_unknown'],
+  ['a gateway’s JSON', gets(404, { httpCode: '404', httpMessage: 'Not Found' }), '9 outcome_unknown'],
   [
     'a gateway’s JSON with a status of success',
     gets(200, { httpCode: '503', httpMessage: 'Down' }),
     '11 bank_answer',
   ],
   ['a redirect', gets(302, '', { location: 'https://elsewhere.example' }), '11 bank_answer'],
-  ['nothing', gets(404), '7 bank_refused'],
+  ['nothing', gets(404), '9 outcome_unknown'],
   ['the answer to another request', gets(204, '', OTHER_REQUEST), '11 bank_answer'],
 ];
+const SMOKE = ['smoke', 'run', '--json', '--consent', '--steps', 'consent'];
+const STAYS = expect.objectContaining({
+  code: 'consent_stays',
+  message: expect.stringContaining('may be in force'),
+});
 const deletions = [
+  at('a smoke test says that its consent stays if the bank does not know it with this certificate', [
+    step(SMOKE, '0', {
+      meets: { cancel: [rejected(404, 'RESOURCE_UNKNOWN')] },
+      prints: {
+        steps: expect.arrayContaining([
+          expect.objectContaining({ id: 'clean-up', status: 'warn', warnings: [STAYS] }),
+        ]),
+      },
+    }),
+  ]),
   ...NOBODYS.map(([what, answer, ends]) =>
     at(`a deletion that meets ${what} ends nothing, and psd2 reads on`, [
       GRANTED,
-      step(DELETE, ends, { meets: { cancel: [answer] } }),
+      step(DELETE, ends, {
+        meets: { cancel: [answer] },
+        ...(ends.startsWith('9') && { says: "is not the bank's own word" }),
+      }),
       step(STATUS, '0 confirmed'),
       READS,
       step(DELETE, '0 cancelled', ENDED),

@@ -198,7 +198,8 @@ type Deleted = Extract<DeletionVerdict, 'taken' | 'to be authorised' | 'is gone'
 /**
  * Reads the answer to a `DELETE`.
  *
- * @throws Psd2Error for a refusal, and for an answer that says nothing (`bank_answer` if its status is a success)
+ * @throws Psd2Error for a refusal, and for an answer that says nothing: `bank_answer` if its status is a success, `outcome_unknown` if it
+ *   looks like a refusal
  */
 export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & { verdict: Deleted } {
   const verdict = judgeDeletion(answer, of);
@@ -209,12 +210,21 @@ export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & {
     case 'is gone':
       return { verdict, notices: [] };
     default:
+      if (verdict === 'says nothing') refuseNobodys(answer);
       readNothing(answer);
       throw unusable(
         answer,
         `The bank's answer to ${nameOf(answer)} does not say that it is done${kindOf(answer)}`,
       );
   }
+}
+
+/** @throws Psd2Error `outcome_unknown` for a refusal of a `DELETE` that is not the bank's own: it may have been done all the same */
+function refuseNobodys(answer: NextGenAnswer): void {
+  const { meaning } = answer.said;
+  if (meaning?.code !== 'bank_refused' && meaning?.code !== 'forbidden') return;
+  const says = `The answer to ${nameOf(answer)} is not the bank's own word (HTTP ${answer.status})${kindOf(answer)}. It does not say what became of it`;
+  throw toError(answer, meaning).restated('outcome_unknown', says);
 }
 
 function success(answer: NextGenAnswer): NextGenAnswer {

@@ -421,9 +421,10 @@ describe('the cancellation of a payment', () => {
       });
   });
 
-  it('is refused', async () => {
+  it('meets a refusal that is not the bank’s own: nobody knows', async () => {
     expect(await failureOf(cancel(made([{ status: 405 }])))).toMatchObject({
-      message: `The bank refused DELETE ${SELF} (HTTP 405): the answer is empty`,
+      code: 'outcome_unknown',
+      message: `The answer to DELETE ${SELF} is not the bank's own word (HTTP 405): the answer is empty. It does not say what became of it`,
     });
   });
 });
