@@ -439,7 +439,12 @@ const CANCELLATIONS: Cancelled[] = [
     NO_SUCH_PAGE,
     '9 outcome_unknown executed',
   ],
-  ['is silent behind a page that does not know it', gets(404, PAGE), NO_SUCH_PAGE, '7 bank_refused executed'],
+  [
+    'is silent behind a page that does not know it',
+    gets(404, PAGE),
+    NO_SUCH_PAGE,
+    '9 outcome_unknown executed',
+  ],
   [
     'is silent behind a redirect',
     gets(302, '', { location: 'https://x.example' }),
