@@ -58,12 +58,17 @@ const ALWAYS: [DeletionVerdict, string, Scripted][] = [
   ]),
   ['to be authorised', '202 with a link, begun', said({ scaStatus: 'received', ...links('scaStatus') }, 202)],
   ['to be authorised', '202, in the page of psd2', empty(202, { 'aspsp-sca-approach': ' Embedded ' })],
-  ...[{ errorCode: 'X' }, { error_message: 'X' }, { fault: {} }, { status: 300 }, { code: 300 }].map(
-    (body): [DeletionVerdict, string, Scripted] => [
-      ...(['says nothing', `200 with ${JSON.stringify(body)}`] as const),
-      said(body),
-    ],
-  ),
+  ...[
+    { error: true },
+    { errorCode: 'X' },
+    { error_message: 'X' },
+    { fault: {} },
+    { status: 300 },
+    { code: 300 },
+  ].map((body): [DeletionVerdict, string, Scripted] => [
+    ...(['says nothing', `200 with ${JSON.stringify(body)}`] as const),
+    said(body),
+  ]),
   ['taken', '202 without a body', empty(202)],
   ['taken', '202 in JSON without a link', said({}, 202)],
   ['taken', '202 with links that lead to no authorisation', said(links('self', 'status'), 202)],
