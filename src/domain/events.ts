@@ -45,6 +45,8 @@ const scaLinks = z.object({
   usualStatus: z.exactOptional(z.string()),
   confirmation: z.exactOptional(z.string()),
   isDone: z.exactOptional(z.literal(true)),
+  /** When the bank made them, by its own clock (`Date`), ISO 8601. */
+  madeAt: z.exactOptional(z.string()),
   message: z.exactOptional(z.string()),
   unusable: z.exactOptional(z.string()),
 });
@@ -161,8 +163,8 @@ const bareStep = z.enum([
   'cancel-begun',
   /** The bulk payment of a transfer never reached the bank. Or its signing basket is none, so it can be authorised otherwise. */
   'bulk-left',
-  /** The bank has deleted its signing basket, whose link a customer has had: the payment is alone again, and may run all the same. */
-  'basket-deleted',
+  /** The link that a customer had when the bank cancelled the payment works no more. */
+  'link-over',
   /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
   'sca-again',
   /** No byte of the request left. `execute` may be sent again. */
@@ -173,6 +175,12 @@ const bareStep = z.enum([
    */
   'execute-turned-away',
 ]);
+
+/** `description`: why psd2 gave it up. `linkUntil`: a customer has a link that may work until then, by the bank's clock. */
+const cancelled = z.object({
+  ...{ type: z.literal('cancelled'), description: z.exactOptional(z.string()), reasons, bank },
+  linkUntil: z.exactOptional(z.string()),
+});
 
 /** All events of an operation (a transfer is one) after the creation. */
 export const stepEvent = z.lazy(() =>
@@ -200,10 +208,14 @@ export const stepEvent = z.lazy(() =>
     }),
     /** How far an authorisation of the cancellation is, in the bank's word. */
     z.object({ type: z.literal('cancel-noted'), id: z.exactOptional(z.string()), scaStatus: z.string() }),
+    /**
+     * The bank has deleted its signing basket, whose link a customer has had: the payment is alone again, and may run all the same.
+     * `linkUntil`: the link may work until then, by the bank's clock.
+     */
+    z.object({ type: z.literal('basket-deleted'), linkUntil: z.exactOptional(z.string()) }),
     /** The transfer goes with a bulk payment or a signing basket: the operation `bulk`. psd2 sends that next. */
     z.object({ type: z.literal('bulk-joined'), bulk: z.string() }),
-    /** `description`: why psd2 gave it up. */
-    z.object({ type: z.literal('cancelled'), description: z.exactOptional(z.string()), reasons, bank }),
+    cancelled,
     scaStarted,
     linksLeft,
     /** The bank tells the cost with the authorisation that has begun, before the customer has the link. */
@@ -232,6 +244,8 @@ export const stepEvent = z.lazy(() =>
       ...{ type: z.literal('execute-unanswered'), description: z.optional(z.string()), reasons, bank },
       /** The bank has rejected it because it has another one like it. */
       isDuplicate: z.exactOptional(z.literal(true)),
+      /** The bank says that it has cancelled it, and that the customer has authorised it since. */
+      isPaidByLink: z.exactOptional(z.literal(true)),
     }),
     z.object({ type: z.literal('settlement'), ...settlement.shape }),
     resolved,

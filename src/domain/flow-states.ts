@@ -12,8 +12,9 @@ export type FlowState = OperationState | ConsentState;
  *   the payment may run by itself ({@link Progress.mayExecuteWithoutUs}).
  * - `done`: executed or accepted for it (for a consent, confirmed).
  * - `refused`: it definitely had no effect and never will.
+ * - `kept`: it has ended, and may have had an effect, or a customer can still give it one. Its reference stays reserved.
  */
-export type Standing = 'open' | 'sent' | 'done' | 'refused';
+export type Standing = 'open' | 'sent' | 'done' | 'refused' | 'kept';
 
 const STANDINGS: Readonly<Record<FlowState, Standing>> = {
   created: 'open',
@@ -33,6 +34,7 @@ const STANDINGS: Readonly<Record<FlowState, Standing>> = {
   expired: 'refused',
   cancelled: 'refused',
   revoked: 'refused',
+  ended: 'kept',
 };
 
 /** What a flow's progress follows from. */
@@ -48,10 +50,21 @@ export interface Progress {
    * customer may have the link. Only the bank's word or a person ends it then. Absent for a consent.
    */
   mayExecuteWithoutUs?: boolean;
+  /**
+   * The bank has cancelled the payment while a customer had a link to authorise it, which may work until this time by the bank's
+   * clock, ISO 8601. Null or absent: nobody has one.
+   */
+  linkUntil?: string | null;
 }
 
 /** The progress of a flow. Only this module decides which states are open, sent, done or refused. */
-export function standingOf({ state, refusedUnconfirmed, mayExecuteWithoutUs = false }: Progress): Standing {
+export function standingOf({
+  state,
+  refusedUnconfirmed,
+  mayExecuteWithoutUs = false,
+  linkUntil = null,
+}: Progress): Standing {
+  if (state === 'cancelled' && linkUntil !== null) return 'kept';
   const standing = STANDINGS[state];
   return refusedUnconfirmed || (mayExecuteWithoutUs && standing === 'open') ? 'sent' : standing;
 }
@@ -79,7 +92,11 @@ export function isUntouched({ state, reached }: { state: FlowState; reached: boo
 /** Whether a flow's state is final. `executed` is not: an executed instant transfer can still fail. */
 export function isOver({ state }: { state: FlowState }): boolean {
   const standing = STANDINGS[state];
-  return standing === 'refused' || (standing === 'done' && state !== 'executed' && state !== 'ordered');
+  return (
+    standing === 'refused' ||
+    standing === 'kept' ||
+    (standing === 'done' && state !== 'executed' && state !== 'ordered')
+  );
 }
 
 /**
@@ -110,6 +127,7 @@ export function needsAttention(flow: Progress & { reached: boolean }, settles: b
     case 'done':
       return settles && !isOver(flow);
     case 'refused':
+    case 'kept':
       return false;
   }
 }

@@ -48,6 +48,7 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
     case 'rejected':
     case 'expired':
     case 'cancelled':
+    case 'ended':
       return 'done';
   }
 }

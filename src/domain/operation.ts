@@ -11,6 +11,7 @@ import type {
   verification,
 } from './events.ts';
 import { type AnyFlow, beginning, begun, type CertificateName, resolutionOf } from './flow.ts';
+import { type GivenLink, linksAfter } from './given-links.ts';
 import type { PayeeCheck } from './order/payee-check.ts';
 
 /** The states of an operation (a transfer is one), as `psd2` shows them. */
@@ -37,6 +38,8 @@ export const OPERATION_STATES = [
   'expired',
   /** The operator cancelled it before `execute` was sent, or no request ever reached the bank. */
   'cancelled',
+  /** A standing order that the bank has rejected or cancelled after its first day: payments may have been made. */
+  'ended',
   /** It is not known yet whether it was executed. */
   'unknown',
 ] as const;
@@ -137,6 +140,12 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
    * not know.
    */
   cancellation: readonly PersonsAuthorisation[] | null;
+  /** The links that a customer may have, with which they authorise it, in the order in which they got them. */
+  givenLinks: readonly GivenLink[];
+  /** As `Progress.linkUntil` of the flow states. */
+  linkUntil: string | null;
+  /** The bank has cancelled it, and says that the customer has authorised it since. That it is cancelled ends nothing then. */
+  isPaidByLink: boolean;
 }
 
 export type OperationKind = 'transfer' | 'operation';
@@ -163,6 +172,9 @@ export function isPending(event: { type: string; status?: string }): boolean {
 export function endsUnpaid({ type, status }: { type: string; status?: string }): boolean {
   return type === 'cancelled' || ['KO', 'NOT_AUTHORIZED', 'EXPIRED'].includes(status ?? '');
 }
+
+/** No customer has a link. */
+const NO_LINKS = { givenLinks: [], linkUntil: null, isPaidByLink: false };
 
 /**
  * Returns the operation after `event`. Pure: an operation on disk is the fold of its events with this function.
@@ -214,19 +226,19 @@ export function applyOperationEvent<Order extends OrderTarget>(
       certificate: null,
       isCancellationTaken: false,
       cancellation: null,
+      ...NO_LINKS,
     };
   const before = begun(operation, event);
-  const changed = changes(before, event, at);
+  const changed = neverBack(before, changes(before, event, at));
+  const givenLinks = linksAfter(before, event, at);
   // Nothing becomes of the payment by its name.
   const updatedAt = event.type === 'debtor-named' ? before.updatedAt : at;
-  const after = {
-    ...before,
-    ...changed,
+  const more = {
     ...reasonsIn(event, changed),
     ...wordsIn(event),
     ...('bank' in event && event.bank?.cost && costing({ ...before, ...changed }, event.bank.cost)),
-    updatedAt,
   };
+  const after = { ...before, ...changed, ...more, givenLinks, updatedAt };
   const said = 'bank' in event ? event.bank?.scaStatus : undefined;
   if (said == null) return after;
   return { ...after, authorisations: saidOf(after.authorisations, after.links?.id, said) };
@@ -286,6 +298,8 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return operation.verification
         ? { state: 'verified', mayExecuteWithoutUs: mayExecuteVerified(operation), bulk: null }
         : { state: 'created', reached: false, mayExecuteWithoutUs: false, bulk: null };
+    case 'link-over':
+      return { linkUntil: null };
     case 'basket-deleted':
       return { state: 'verified', mayExecuteWithoutUs: true, bulk: null };
     case 'verify-not-begun':
@@ -358,6 +372,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return {
         state: 'cancelled',
         refusedUnconfirmed: false,
+        linkUntil: event.linkUntil ?? null,
         ...(event.description !== undefined && { executionStatusDescription: event.description }),
       };
     case 'sca-again':
@@ -393,12 +408,12 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return { state: 'ordered', refusedUnconfirmed: false };
     case 'executed':
       return {
-        // What is settled stays so, whatever is asked for afterwards.
-        state: operation.state === 'settled' ? 'settled' : 'executed',
-        cro: event.cro,
+        state: 'executed',
+        cro: event.cro ?? operation.cro,
         refusedUnconfirmed: false,
         isDuplicate: false,
-        isFinal: event.isFinal ?? (operation.state === 'settled' && operation.isFinal),
+        isPaidByLink: false,
+        isFinal: operation.isFinal || (event.isFinal ?? false),
       };
     case 'execute-refused':
       return { state: 'failed', executionStatusDescription: event.description, refusedUnconfirmed: true };
@@ -406,6 +421,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return {
         state: 'unknown',
         ...(event.isDuplicate && { isDuplicate: true }),
+        ...(event.isPaidByLink && { isPaidByLink: true }),
         ...(event.description !== undefined && { executionStatusDescription: event.description }),
       };
     case 'settlement':
@@ -417,6 +433,22 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
         refusedUnconfirmed: false,
       };
   }
+}
+
+/** The states of a payment that the bank has accepted, in their order. */
+const ACCEPTED: readonly OperationState[] = ['ordered', 'executed', 'settled'];
+/** Those before it has. */
+const BEFORE: readonly OperationState[] = ['created', 'verified', 'authorizing', 'authorized', 'executing'];
+
+/** A state never goes back: what the bank has accepted or settled is not less because an answer that says less came later. */
+function neverBack({ state }: Pick<Operation<OrderTarget>, 'state'>, changed: Changes): Changes {
+  const reached = ACCEPTED.indexOf(state);
+  const isBack =
+    changed.state !== undefined &&
+    (BEFORE.includes(changed.state) || ACCEPTED.slice(0, Math.max(reached, 0)).includes(changed.state));
+  if (reached < 0 || !isBack) return changed;
+  const { state: _, ...others } = changed;
+  return others;
 }
 
 /** Whether a payment that the bank has, and for which nobody has a link, may run. */

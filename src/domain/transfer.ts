@@ -20,6 +20,7 @@ export function applyTransferEvent(
   const next = applyOperationEvent('transfer', transfer, event, at);
   // If a person says that an instant transfer was executed, psd2 does not ask for its settlement any more.
   const isSettled = event.type === 'resolved' && event.outcome === 'executed' && needsSettlement(next.order);
+  if (transfer && endsAfterFirstDay(transfer, next, at)) return { ...next, state: 'ended' };
   return isSettled ? { ...next, state: 'settled' } : next;
 }
 
@@ -47,4 +48,29 @@ export function mayBeRejected(transfer: Transfer, today: IsoDate): boolean {
 /** Whether the bank has an execution status for the order. Only instant transfers that are executed at once have one. */
 export function needsSettlement(order: Pick<TransferOrder, 'instant' | 'futureDated'>): boolean {
   return order.instant && !order.futureDated;
+}
+
+/**
+ * Whether the bank has rejected or cancelled a standing order after its first day, so that payments may have been made. Before that day
+ * none was.
+ *
+ * @param before the bank's word
+ * @param after it, if it were any other transfer
+ * @param at when psd2 wrote the word down, ISO 8601
+ */
+function endsAfterFirstDay(before: Transfer, after: Transfer, at: string): boolean {
+  const { order, commits, resolution } = after;
+  if (!order.standing || commits !== 'by the customer' || resolution !== null) return false;
+  const isEnd = after.state === 'cancelled' || (after.state === 'failed' && after.executionStatus === 'KO');
+  if (!isEnd) return false;
+  if (before.state === 'ended') return true;
+  return mayBeAccepted(before, after, at) && bankDay(new Date(at)) >= order.executionDate;
+}
+
+/** Whether the bank has accepted it. If psd2 has not asked for a day since its customer authorised it, the bank may have. */
+function mayBeAccepted({ state, updatedAt }: Transfer, { scaStatus }: Transfer, at: string): boolean {
+  if (state === 'ordered' || state === 'executed') return true;
+  const isAuthorised = state === 'authorized' || scaStatus === 'finalised' || scaStatus === 'exempted';
+  const isDaysAgo = bankDay(new Date(updatedAt)) < bankDay(new Date(at));
+  return isAuthorised && isDaysAgo && ['authorizing', 'authorized', 'unknown'].includes(state);
 }

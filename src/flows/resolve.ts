@@ -2,10 +2,12 @@ import type { Bank } from '../bank/ports/bank.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
 import type { Consent, ConsentEvent } from '../domain/consent.ts';
 import type { ResolvedEvent, ResolvedOutcome } from '../domain/flow.ts';
+import { standingOf } from '../domain/flow-states.ts';
 import { isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { bankFor } from './consent/by-links.ts';
+import { PAID_BY_LINK } from './payment/link-out.ts';
 import { decidesOutcome, settlementEvent, settlementIn } from './payment/outcome.ts';
 import { isNews, statusOf, whatHappened } from './payment/status.ts';
 
@@ -132,15 +134,32 @@ export async function askOfOperation(
       ...sentences,
       `The bank does not say how far the authorisation is: ${looked.problem}.`,
     ]);
-  const found = looked.answer;
+  return wordOf(looked.answer, operation, sentences);
+}
+
+/** What the bank's status says about the outcome of an operation. */
+function wordOf(
+  found: StepEvent,
+  operation: Operation<OrderTarget>,
+  sentences: string[],
+): BankWord<StepEvent> {
+  const { state } = operation;
   if (found.type === 'executed' || found.type === 'ordered')
     return {
       sentences,
       events: state === 'executed' && !isNews(operation, found) ? [] : [found],
       outcome: 'executed',
     };
+  if (found.type === 'execute-unanswered' && (found.isPaidByLink || operation.isPaidByLink))
+    return {
+      ...undecided([...sentences, `${PAID_BY_LINK}.`]),
+      events: isNews(operation, found) ? [found] : [],
+    };
   if (found.type === 'execute-unanswered')
     return undecided([...sentences, 'The bank says that it has another one like it.']);
+  // What was paid before it ended, or can be paid by a link, only the account shows.
+  if (standingOf(operation) === 'kept' || (found.type === 'cancelled' && found.linkUntil !== undefined))
+    return undecided(sentences);
   const isDecided = decidesOutcome(found, operation) && (found.type === 'settlement' || state !== 'executed');
   return isDecided ? { sentences, events: [found], outcome: 'not-executed' } : undecided(sentences);
 }

@@ -83,10 +83,7 @@ describe('a document that psd2 writes fits the schema of ISO 20022', () => {
   test('where only what surely was not paid is rejected', async () => {
     const document = await textOf(
       writePain002(
-        [
-          ...STATES.map((state) => reportRow({ state })),
-          reportRow({ state: 'failed', isRefusalAlone: true }),
-        ],
+        [...STATES.map((state) => reportRow({ state })), reportRow({ state: 'failed', isUncertain: true })],
         REPORT,
       ),
     );

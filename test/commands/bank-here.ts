@@ -370,7 +370,14 @@ export class BankHere {
               }),
           };
         }),
-      ...(isLinked && { proceed }),
+      ...(isLinked && {
+        proceed,
+        // The bank ends the authorisations of what it has cancelled.
+        progress: async (resourceId: string) =>
+          this.payment(resourceId).became === 'cancelled'
+            ? { scaStatus: 'failed', means: 'failed' as const, message: null }
+            : null,
+      }),
     };
   }
 }

@@ -35,6 +35,7 @@ const STATES: Readonly<
   expired: ['refused', 'final', 'never'],
   cancelled: ['refused', 'final', 'never'],
   revoked: ['refused', 'final', 'never'],
+  ended: ['kept', 'final', 'never'],
 };
 
 function isState(name: string): name is FlowState {

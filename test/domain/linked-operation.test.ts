@@ -57,6 +57,7 @@ const LINKED = having(sent('q1'), { ...VERIFIED, links: REDIRECT });
 const RETURNED = having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' });
 const FOR_A: StepEvent = { ...VERIFIED, links: { ...REDIRECT, id: 'a' } };
 const OF_B = { ...LOGIN, id: 'b' };
+const given = (links: BankLinks) => ({ givenLinks: [{ links, at: LATER }] });
 const linked = (links: BankLinks) => ({ type: 'sca-started' as const, links });
 const linkOfB = (psuId: string): StepEvent => ({ ...linked({ ...REDIRECT, id: 'b' }), psuId });
 const STARTABLE: StepEvent = { ...VERIFIED, links: { approach: null, start: '/start' } };
@@ -125,12 +126,22 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
   ['the bank has it, and may run it without SCA', MAY_RUN, VERIFIED, { ...HAS_IT, ...RUNS_ALONE }],
   ['the operator takes the fees', TAKEN, { type: 'fees-accepted' }, { feesAccepted: true }],
   ['an authorisation is begun', LINKED, approach, { ...RUNS_ALONE, authorisations: TWO_BEGUN }],
-  ['the customer gets the link', TAKEN, linked(REDIRECT), { ...AUTHORISING, links: REDIRECT, ...ONE_BEGUN }],
-  ['the customer gets another link', RETURNED, linked(LOGIN), { ...NEW_TURN, links: LOGIN }],
-  ['another person is named, and the bank has begun one for them', OF_ANNA, FOR_BEN, BENS],
+  [
+    'the customer gets the link',
+    TAKEN,
+    linked(REDIRECT),
+    { ...AUTHORISING, links: REDIRECT, ...ONE_BEGUN, ...given(REDIRECT) },
+  ],
+  ['the customer gets another link', RETURNED, linked(LOGIN), { ...NEW_TURN, links: LOGIN, ...given(LOGIN) }],
+  [
+    'another person is named, and the bank has begun one for them',
+    OF_ANNA,
+    FOR_BEN,
+    { ...BENS, ...given(OF_B) },
+  ],
   ['the links of another person are taken again, for Anna', BEGUN_FOR_BEN, linkOfB('anna'), STILL_BENS],
   ['the bank says how far the authorisation is that psd2 asks for', ASKED, DONE, A_IS_DONE],
-  ['the customer gets the same link', RETURNED, { type: 'sca-started' }, NEW_TURN],
+  ['the customer gets the same link', RETURNED, { type: 'sca-started' }, { ...NEW_TURN, ...given(REDIRECT) }],
   ['the browser comes back', TAKEN, { type: 'sca-returned' }, { returned: true }],
   ['the code is announced', TAKEN, { type: 'code-sent', requestId: 'c', digest: null }, {}],
   ['its cancellation is announced: it may still run', GIVEN, CANCEL, {}],
@@ -183,4 +194,47 @@ it('at a bank that has execute, none of this makes it run', () => {
 it('an initiation that the journal did not keep lets nothing run without SCA', () => {
   const { initiation: _initiation, ...without } = { initiation: null, ...created() };
   expect(after(without, sent('q1'), VERIFIED).mayExecuteWithoutUs).toBe(false);
+});
+
+const EXECUTED: StepEvent = { type: 'executed', cro: null, isFinal: true };
+const SETTLED: StepEvent = { type: 'settlement', status: 'OK', description: null };
+it.each<[string, StepEvent[], StepEvent, string]>([
+  ['settled: an answer says executed', [EXECUTED, SETTLED], { type: 'executed', cro: null }, 'settled'],
+  ['settled: an answer says pending', [SETTLED], { ...SETTLED, status: 'PENDING' }, 'settled'],
+  ['executed: an answer says ordered', [EXECUTED], { type: 'ordered' }, 'executed'],
+  ['ordered: an answer says authorised', [{ type: 'ordered' }], AUTHORISED, 'ordered'],
+  ['ordered: the bank executes it', [{ type: 'ordered' }], EXECUTED, 'executed'],
+  ['executed: the bank rejects it', [EXECUTED], { ...SETTLED, status: 'KO' }, 'failed'],
+])('a state never goes back: it is %s', (_what, before, event, state) => {
+  const now = having(sent('q1'), VERIFIED, { type: 'sca-started' }, ...before, event);
+  expect([now.state, now.isFinal]).toEqual([state, before.includes(EXECUTED) || event === EXECUTED]);
+});
+
+const NO_LINK = created({ needsLink: false });
+const DECOUPLED: BankLinks = { approach: 'decoupled', id: 'a' };
+it.each<[string, OperationEvent<GenericOrder>, StepEvent[], unknown[]]>([
+  ['nobody has one before the customer is sent', created(), [{ ...VERIFIED, links: REDIRECT }], []],
+  [
+    'a link that is given twice is one',
+    created(),
+    [VERIFIED, linked(OF_B), linked({ ...LOGIN, id: 'b' })],
+    [OF_B],
+  ],
+  ['another person has another one', created(), [VERIFIED, linked(REDIRECT), linked(OF_B)], [REDIRECT, OF_B]],
+  ['the phone is asked with the initiation', created(), [{ ...VERIFIED, links: DECOUPLED }], [DECOUPLED]],
+  ['a lost answer may have asked the phone', NO_LINK, [VERIFIED, approach], [null]],
+  ['its answer came', NO_LINK, [VERIFIED, approach, linked(DECOUPLED)], [DECOUPLED]],
+  ['where a link is needed, a lost answer gave none', created(), [VERIFIED, approach], []],
+  ['who has nothing to do has none', created(), [VERIFIED, linked({ approach: null, isDone: true })], []],
+  ['in a bulk payment it is that of all', created(), [joined, linked(REDIRECT)], []],
+  ['psd2 begins again', created(), [VERIFIED, linked(REDIRECT), { type: 'initiate-again' }], []],
+  [
+    'that of a deleted basket',
+    created(),
+    [VERIFIED, joined, { type: 'basket-deleted', linkUntil: LATER }],
+    [null],
+  ],
+  ['a deleted basket without one', created(), [VERIFIED, joined, { type: 'basket-deleted' }], []],
+])('the links that customers have: %s', (_what, first, events, links) => {
+  expect(after(first, sent('q1'), ...events).givenLinks.map((one) => one.links)).toEqual(links);
 });

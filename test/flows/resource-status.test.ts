@@ -278,7 +278,8 @@ describe('the bank says how far the authorisation is', () => {
 
     it.each([
       [EXECUTED, executed()],
-      [CANCELLED, cancelled],
+      // Whether the customer's link works, the bank does not say.
+      [CANCELLED, { ...cancelled, linkUntil: '2026-11-24T10:10:00.000Z' }],
     ])('but says what became of the payment: %o', async (status, event) => {
       expect(await look(await withTheCustomer(WITH_STATUS), status, { progress })).toEqual({
         ...{ found: event, awaitsCustomer: false },

@@ -1,5 +1,6 @@
 import type { BankOfRow, Row } from './row.ts';
 import { BATCHES } from './rows/batches.ts';
+import { CANCELLED_LINKS } from './rows/cancelled-links.ts';
 import { CONSENTS } from './rows/consents.ts';
 import { CONTRADICTIONS } from './rows/contradictions.ts';
 import { EXECUTE } from './rows/execute.ts';
@@ -20,6 +21,7 @@ export const ROWS: readonly Row[] = [
   ...LINKED_CONSENTS,
   ...STILL_OPEN,
   ...LINKS,
+  ...CANCELLED_LINKS,
   ...CONTRADICTIONS,
   ...FEES,
   ...BATCHES,

@@ -235,6 +235,8 @@ export interface ScaLinks {
   confirmation?: string;
   /** The customer has nothing to do. */
   isDone?: true;
+  /** When the bank made them, by its own clock, ISO 8601. */
+  madeAt?: string;
   /** What the bank tells the customer. */
   message?: string;
   /** Why psd2 does not follow them. */

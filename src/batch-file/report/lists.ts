@@ -35,7 +35,7 @@ const COLUMNS = [
  */
 export async function* writeCsvReport(rows: Rows): AsyncGenerator<string> {
   yield `${writeCsv([], COLUMNS)}\r\n`;
-  for await (const { payeeCheck, ids, isRefusalAlone, bankReasons, creditorReference, ...row } of rows) {
+  for await (const { payeeCheck, ids, isUncertain, bankReasons, creditorReference, ...row } of rows) {
     const [counts] = bankReasons;
     const cells = {
       ...row,
@@ -64,6 +64,6 @@ export async function* writeJsonReport(rows: Rows): AsyncGenerator<string> {
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-function printed({ ids, isRefusalAlone, creditorReference, ...row }: ReportRow): PrintedRow {
+function printed({ ids, isUncertain, creditorReference, ...row }: ReportRow): PrintedRow {
   return row;
 }

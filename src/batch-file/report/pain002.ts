@@ -27,6 +27,7 @@ const STATUSES: Readonly<Record<LineState, string>> = {
   executing: 'PDNG',
   unknown: 'PDNG',
   // Accepted; accepted, settlement in process; and settled.
+  ended: 'PDNG',
   ordered: 'ACTC',
   executed: 'ACSP',
   settled: 'ACSC',
@@ -68,13 +69,13 @@ export async function* writePain002(rows: Rows, header: ReportHeader): AsyncGene
 }
 
 function writeTransaction(row: ReportRow): string {
-  const { state, isRefusalAlone, reason, paidAt, name, iban, amount, currency, executionDate } = row;
+  const { state, isUncertain, reason, paidAt, name, iban, amount, currency, executionDate } = row;
   const { description, from, ids } = row;
   const [counts, ...others] = row.bankReasons;
   const day = executionDate === null ? '' : `<ReqdExctnDt><Dt>${executionDate}</Dt></ReqdExctnDt>`;
   const remittance = writeRemittance(cut(description, 140), row.creditorReference);
   return `<TxInfAndSts>${id('StsId', row.flow)}${id('OrgnlInstrId', ids.instructionId)}${id('OrgnlEndToEndId', ids.endToEndId ?? row.endToEndId ?? row.reference)}
-<TxSts>${isRefusalAlone ? STATUSES.unknown : STATUSES[state]}</TxSts>${writeWhy(counts, [state, ...pieces(reason)])}${others.map((other) => writeWhy(other, pieces(other.text))).join('')}
+<TxSts>${isUncertain ? STATUSES.unknown : STATUSES[state]}</TxSts>${writeWhy(counts, [state, ...pieces(reason)])}${others.map((other) => writeWhy(other, pieces(other.text))).join('')}
 ${element('AccptncDtTm', paidAt)}<OrgnlTxRef><Amt>${element('InstdAmt', amount).replace('>', ` Ccy="${currency}">`)}</Amt>${day}
 ${remittance && `<RmtInf>${remittance}</RmtInf>`}${from === null ? '' : `<DbtrAcct>${accountId(from)}</DbtrAcct>`}
 <Cdtr><Pty>${element('Nm', cut(name, 140))}</Pty></Cdtr><CdtrAcct>${accountId(iban)}</CdtrAcct></OrgnlTxRef></TxInfAndSts>

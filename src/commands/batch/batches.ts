@@ -99,7 +99,7 @@ export const LINES: Printed = { what: 'the lines of a batch', shape: list(LINE_F
 
 export function lineData({
   ids: _,
-  isRefusalAlone: _alone,
+  isUncertain: _uncertain,
   creditorReference: _reference,
   ...row
 }: ReportRow): PrintedRow {

@@ -1,3 +1,5 @@
+import { writeCommand } from '../../advice.ts';
+import { whyManyKept } from '../../domain/kept.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { cancelGroups, cancelUnsent, cancelWithoutBasket } from '../../flows/batch/afterwards.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
@@ -55,6 +57,11 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     }
     const after = await readBatch(data, batch.batch);
     context.output.record(batchData(context.profile(), after), BATCH_FORM);
+    const kept = whyManyKept(after.known.flatMap(({ transfer }) => transfer ?? []));
+    if (kept !== null) {
+      const ask = writeCommand(['batch', 'status', batch.batch], context.repeated);
+      context.terminal.say(`${endSentence(kept)} Then ask the bank again with: ${ask}`);
+    }
     const others = after.known.filter(({ outcome }) => !hasEnded(outcome));
     const problem = firstOf(context, groups.problems, others);
     if (problem) throw problem;

@@ -233,6 +233,7 @@ class Progress {
     accepted: 0,
     'not paid': 0,
     refused: 0,
+    kept: 0,
     unknown: 0,
     awaited: 0,
     unfinished: 0,
@@ -258,12 +259,13 @@ class Progress {
   }
 
   write(): string {
-    const { paid, accepted, 'not paid': unpaid, refused, unknown, awaited } = this.#ended;
+    const { paid, accepted, 'not paid': unpaid, refused, kept, unknown, awaited } = this.#ended;
+    const left = unpaid + refused + kept;
     const sums = writeSums(this.#paid);
     const parts = [
       `${paid} of ${this.#count} paid${sums && ` (${sums})`}`,
       accepted > 0 && `${accepted} accepted`,
-      unpaid + refused > 0 && `${unpaid + refused} not paid`,
+      left > 0 && `${left} not paid`,
       unknown > 0 && `${unknown} unknown`,
       awaited > 0 && `${awaited} ${awaited === 1 ? 'awaits its' : 'await their'} customer`,
     ];

@@ -240,6 +240,7 @@ function writeOutcome(consent: Consent, outcome: boolean | null, daysLeft: numbe
     case 'done':
       return daysLeft === 0 ? 'granted, but expired,' : 'granted';
     case 'refused':
+    case 'kept':
       return `not granted (${consent.state})`;
   }
 }

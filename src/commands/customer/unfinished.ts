@@ -75,6 +75,8 @@ function isUnfinished(operation: Transfer | GenericOperation): boolean {
       return 'instant' in operation.order && needsSettlement(operation.order) && !isOver(operation);
     case 'refused':
       return false;
+    case 'kept':
+      return operation.state !== 'ended';
   }
 }
 

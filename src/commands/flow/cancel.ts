@@ -2,7 +2,8 @@ import { Option } from '@commander-js/extra-typings';
 import { writeCommand } from '../../advice.ts';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { isBanksToCancel, isOpen, standingOf } from '../../domain/flow-states.ts';
-import { type ErrorContext, Psd2Error } from '../../errors.ts';
+import { whyKept } from '../../domain/kept.ts';
+import { type ErrorContext, endSentence, Psd2Error } from '../../errors.ts';
 import { findOut } from '../../flows/refusals.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -138,10 +139,22 @@ async function cancelThere<K extends Kind>(
     }
     printFlow(context, noun, open.current);
     await noun.afterEnd?.(context, open.current);
+    const kept = 'linkUntil' in open.current ? whyKept(open.current, kind) : null;
+    if (kept !== null)
+      terminal.say(cleanText(`${endSentence(kept)}${wayToFree(open.current, context.repeated)}`));
     const freed = noun.referenceOf(open.current);
     if (freed !== null && standingOf(open.current) === 'refused')
       terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));
   });
+}
+
+/** How the reference becomes free: by asking the bank later; for a standing order, by a person who has seen the account. */
+function wayToFree({ kind, flow, state }: FlowOf<Kind>, repeated: Context['repeated']): string {
+  const [when, words] =
+    state === 'ended'
+      ? ['If the account shows none, free it with', [kind, 'resolve', flow, '--not-executed']]
+      : ['Then ask the bank again with', [kind, 'resume', flow]];
+  return ` ${when}: ${writeCommand(words, repeated)}`;
 }
 
 /** Says how to go on after an interruption: the bank may have the request, and only the customer's SCA is missing. */

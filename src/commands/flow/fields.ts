@@ -25,6 +25,11 @@ import type { Described } from './describe.ts';
 
 // What every kind of flow shows.
 
+/** The end of a link that a customer of a cancelled payment has. */
+export const linkUntilField = orNull(
+  time('until when a customer may still authorise it by a link, although the bank has cancelled it'),
+).as('Link until');
+
 /** What a flow says of the persons who authorise it. */
 interface Authorised {
   state: string;

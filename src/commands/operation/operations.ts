@@ -1,3 +1,4 @@
+import { standingOf } from '../../domain/flow-states.ts';
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
 import { isInterruption } from '../../flows/refusals.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
@@ -72,7 +73,7 @@ export const OPERATIONS: FlowNoun<'operation'> = {
   referenceOf: () => null,
   sent: 'execute',
   done: 'executed',
-  isUnknown: (flow) => isOutcomeOpen(flow, false),
+  isUnknown: (flow) => isOutcomeOpen(flow, false) || standingOf(flow) === 'kept',
   isEnded: (flow) => nextOperationStep(flow, false) === 'done',
   // The bank has a bulk payment and a signing basket as payments of their own.
   async cancelAtBank(context, opened, open, how) {

@@ -1,10 +1,12 @@
 import { Option } from '@commander-js/extra-typings';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
+import { whyKept } from '../../domain/kept.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { type OrderOptions, readOrder } from '../../domain/order/read-order.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
+import { beginTransferFlow } from '../../flows/batch/free-reference.ts';
 import { withLogin } from '../../flows/batch/known-lines.ts';
 import { returnAddress } from '../../flows/linked-sca.ts';
 import { runOperation } from '../../flows/payment/loop.ts';
@@ -182,7 +184,7 @@ export async function beginTransfer(
   };
   // The transfer begins after this. If the bank does not answer or refuses the day, there is nothing to resume.
   if (options.prepare) await checkTerms(opened, begin);
-  await opened.flows.begin('transfer', begin, (open) => work(opened, open, options));
+  await beginTransferFlow(opened.flows, opened.bank, begin, (open) => work(opened, open, options));
 }
 
 /** What the flow keeps of the payment, at a bank where the customer authorises it by links. */
@@ -260,8 +262,10 @@ export async function driveTransfer(
       }),
     [...(payeeVerified ? ['--payee-verified'] : []), ...(globals.yes ? ['--yes'] : [])],
   );
+  const kept = whyKept(open.current, 'standing order');
+  if (kept !== null) terminal.say(cleanText(endSentence(kept)));
   // At a terminal, that may be all that is printed.
-  if (output.format === 'table' && TRANSFERS.inOneLine?.(context, open.current) === undefined)
+  else if (output.format === 'table' && TRANSFERS.inOneLine?.(context, open.current) === undefined)
     terminal.say(cleanText(sayPaid(open.current)));
 }
 

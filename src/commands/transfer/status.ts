@@ -7,8 +7,9 @@ import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { withLogin } from '../../flows/batch/known-lines.ts';
 import { isNotKnown, notKnownThere } from '../../flows/not-known.ts';
-import { askDebtor, askIfFinal, endOfOperation } from '../../flows/payment/outcome.ts';
-import { statusOf } from '../../flows/payment/status.ts';
+import { paidByLink } from '../../flows/payment/link-out.ts';
+import { askDebtor, askIfFinal, askWhileKept, endOfOperation } from '../../flows/payment/outcome.ts';
+import { isKnownPaidByLink, statusOf } from '../../flows/payment/status.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -42,10 +43,12 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
   const { flows } = await context.store(flow);
   const stored = await flows.find('transfer', flow);
   refuseOtherCustomer(context, stored);
-  const current = isAccepted(stored) ? await askAgain(context, stored) : stored;
+  const isKept = standingOf(stored) === 'kept' && stored.verification !== null;
+  const current = isAccepted(stored) || isKept ? await askAgain(context, stored) : stored;
   if (current !== stored) {
     printFlow(context, TRANSFERS, current);
-    endOfOperation(current, TRANSFERS.kind);
+    if (isKnownPaidByLink(current)) throw paidByLink(current);
+    if (!isKept) endOfOperation(current, TRANSFERS.kind);
     return;
   }
   const resourceId = current.verification?.resourceId ?? null;
@@ -93,7 +96,7 @@ async function showOnce(
 }
 
 /**
- * Asks the bank about a transfer that it has accepted and may still reject, and records what is new.
+ * Asks the bank about a transfer that it has accepted and may still reject, or has cancelled while a customer had the link, and records what is new.
  *
  * @returns the same transfer if nothing is new, or another psd2 works on it
  */
@@ -104,6 +107,7 @@ async function askAgain(context: Context, transfer: Transfer): Promise<Transfer>
     const before = open.current;
     const calls = bank.payments.transfer(await withLogin(flows, before));
     await askIfFinal(open, { bank: { sca: calls.sca ?? bank.sca } });
+    await askWhileKept(open, { bank: { ...bank, sca: calls.sca ?? bank.sca } });
     await askDebtor(open, calls);
     await TRANSFERS.tidy?.(context, open.current);
     return open.current === before ? transfer : open.current;
@@ -164,5 +168,5 @@ function sayUnrecorded({ terminal, repeated }: Context, transfer: Transfer): voi
 
 /** Whether the end is known, so that the bank may have forgotten the resource. An instant transfer may still fail. */
 function isEnded(transfer: Transfer): boolean {
-  return ['done', 'refused'].includes(standingOf(transfer));
+  return ['done', 'refused', 'kept'].includes(standingOf(transfer));
 }

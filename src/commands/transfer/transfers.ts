@@ -1,4 +1,4 @@
-import { isAccepted } from '../../domain/flow-states.ts';
+import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
@@ -25,6 +25,7 @@ import {
   costFields,
   executionFields,
   flowEnds,
+  linkUntilField,
   operationBegins,
   payeeCheckField,
   personsFields,
@@ -83,7 +84,7 @@ const form = objectOf<Transfer>()(() => ({
   transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT")).as('Status'),
   scaStatus: orNull(text("the bank's word for the authorisation, for example finalised")).as('SCA'),
   ...personsFields(),
-  cancellation: cancellationField(),
+  ...{ cancellation: cancellationField(), linkUntil: linkUntilField },
   messages: list(text(), "what the bank says to the customer, for example of the payee's name")
     .from(({ verification }: Transfer) => verification?.messages ?? [])
     .as('Bank says'),
@@ -96,7 +97,7 @@ const form = objectOf<Transfer>()(() => ({
   ...flowEnds(),
 }))
   .inRecord(
-    'flow state customerId debited name to amount commissions unreadFees totalAmount description remittanceStructured executionDate instant standing product endToEndId transactionStatus scaStatus authorisedBy refusedBy waitsFor cancellation messages payeeSource payeeCheck reference authorizationStatus executionStatus cro resolution resourceId transactionId',
+    'flow state customerId debited name to amount commissions unreadFees totalAmount description remittanceStructured executionDate instant standing product endToEndId transactionStatus scaStatus authorisedBy refusedBy waitsFor cancellation linkUntil messages payeeSource payeeCheck reference authorizationStatus executionStatus cro resolution resourceId transactionId',
   )
   .inList('flow state amount name to createdAt from reference customerId');
 
@@ -110,7 +111,9 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   // The JSON does not say how often a standing order pays.
   inPipe: ({ order }) => (order.standing ? 'titles' : undefined),
   inOneLine: ({ isForPerson, terminal }, transfer) =>
-    isForPerson && wasSaid(terminal, confirmation(transfer)) ? sayPaid(transfer) : undefined,
+    isForPerson && transfer.state !== 'ended' && wasSaid(terminal, confirmation(transfer))
+      ? sayPaid(transfer)
+      : undefined,
   describe: ({ order, debtor }) => [
     ['From', writeDebited({ order, debtor })],
     ['Payee', order.name],
@@ -149,9 +152,10 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   },
   // The bank has no status for one transfer of a bulk payment alone.
   isUnknown: (flow) =>
-    flow.bulk === null
+    standingOf(flow) === 'kept' ||
+    (flow.bulk === null
       ? isOutcomeOpen(flow, needsSettlement(flow.order))
-      : flow.state === 'unknown' || flow.refusedUnconfirmed,
+      : flow.state === 'unknown' || flow.refusedUnconfirmed),
   isAccepted: (flow) => isAccepted(flow) && !flow.order.standing,
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
   async askBank(bank, flow, flows) {
@@ -204,7 +208,8 @@ export function noteConfirmed(
 }
 
 /** The outcome of an executed transfer, in one sentence. */
-export function sayPaid({ order, state, cro, flow, createdAt, updatedAt }: Transfer): string {
+export function sayPaid(transfer: Transfer): string {
+  const { order, state, cro, flow, createdAt, updatedAt } = transfer;
   const { standing, futureDated } = order;
   const what = `${standing || futureDated ? 'Ordered' : 'Paid'} ${writeMoney(order)} to ${order.name}`;
   const when = futureDated ? ` ${standing ? 'from' : 'for'} ${order.executionDate}` : '';

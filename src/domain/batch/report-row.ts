@@ -39,12 +39,12 @@ export interface ReportRow {
   creditorReference?: CreditorReference;
   /** What the file called it. */
   ids: FileIds;
-  /** Nothing but the bank's refusal of one delivery says that it was not paid. Another delivery may have paid it. */
-  isRefusalAlone: boolean;
+  /** It has ended, and may be paid all the same: its reference stays reserved. */
+  isUncertain: boolean;
 }
 
 /** A row as programs get it. The rest is for pain.002 alone. */
-export type PrintedRow = Omit<ReportRow, 'ids' | 'isRefusalAlone' | 'creditorReference'>;
+export type PrintedRow = Omit<ReportRow, 'ids' | 'isUncertain' | 'creditorReference'>;
 
 /** Rows as they come. */
 export type Rows = AsyncIterable<ReportRow> | Iterable<ReportRow>;

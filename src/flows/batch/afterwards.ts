@@ -3,11 +3,11 @@ import type { Batch, Person } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { isAccepted, isBanksToCancel, isOpen, standingOf } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import { hashOf } from '../../store/batch/refusals.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
-import { askDebtor, askIfFinal } from '../payment/outcome.ts';
+import { askDebtor, askIfFinal, askWhileKept } from '../payment/outcome.ts';
 import { isInterruption } from '../refusals.ts';
 import { basketWithoutLink, mayGoIntoBasket } from './basket.ts';
 import { BULK, followInBulk } from './bulk.ts';
@@ -20,7 +20,8 @@ import type { BatchStore, Following, Payer } from './ports.ts';
 // What is done about a batch besides its run.
 
 /**
- * Asks the bank about the payments of a batch that it has accepted and may still reject, and records what it says.
+ * Asks the bank about the payments of a batch that it has accepted and may still reject, and about those whose link may work although it
+ * has cancelled them. Records what it says.
  *
  * @param cannotAsk called with what stopped psd2 from asking about a transfer. It goes on with the others
  * @returns whether there are any
@@ -34,7 +35,7 @@ export async function askAccepted(
 ): Promise<boolean> {
   const { flows } = store;
   const accepted = lines.flatMap(({ outcome, transfer }) =>
-    outcome === 'accepted' && transfer ? [transfer] : [],
+    (outcome === 'accepted' || outcome === 'kept') && transfer ? [transfer] : [],
   );
   const asked = new Set<string>();
   for (const { flow, bulk, verification, order } of accepted)
@@ -45,6 +46,7 @@ export async function askAccepted(
         await flows.resume('transfer', flow, async (open) => {
           const its = payments.transfer(await withLogin(flows, open.current));
           await askIfFinal(open, { bank: { sca: its.sca ?? sca } });
+          await askWhileKept(open, { bank: { ...payer.bank, sca: its.sca ?? sca } });
           await askDebtor(open, its);
           await store.tidy(open.current);
         });
@@ -55,6 +57,7 @@ export async function askAccepted(
           const { initiation, transactionId } = open.current;
           const its = initiation && bulks.calls({ order, transactionId, initiation });
           await askIfFinal(open, { bank: { sca: its?.sca ?? sca } });
+          await askWhileKept(open, { bank: { ...payer.bank, sca: its?.sca ?? sca } });
           if (its) await askDebtor(open, its);
           return open.current;
         });
@@ -236,8 +239,10 @@ export async function refuseSame(batches: Batches, lines: readonly BatchLine[]):
 
 function hintFor(known: readonly KnownLine[]): string {
   const refused = known.find(({ outcome }) => outcome === 'refused');
+  const kept = known.find(({ outcome }) => outcome === 'kept')?.row.reason ?? null;
   const ended = refused
     ? ` The bank refused payment ${refused.line.line} without confirming that no money moved. Once you know that none did, run psd2 transfer resolve --not-executed.`
     : '';
-  return `psd2 has stored nothing.${ended} See its payments with:`;
+  const reserved = kept === null ? '' : ` ${endSentence(kept)}`;
+  return `psd2 has stored nothing.${ended}${reserved} See its payments with:`;
 }

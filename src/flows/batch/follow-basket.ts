@@ -38,6 +38,7 @@ export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
       return basket.executionStatus === 'KO' || basket.resolution ? 'not authorised' : 'none';
     case 'rejected':
     case 'expired':
+    case 'ended':
       return 'not authorised';
     case 'authorized':
     case 'executing':
@@ -83,7 +84,8 @@ export function followBasket(
   if (found && found.type !== 'authorization') return [found];
   switch (means) {
     case 'none':
-      return [{ type: isDeleted(basket) ? 'basket-deleted' : 'bulk-left' }];
+      if (!isDeleted(basket)) return [{ type: 'bulk-left' }];
+      return [{ type: 'basket-deleted', ...(basket.linkUntil !== null && { linkUntil: basket.linkUntil }) }];
     case 'with the customer':
       return becoming(transfer, 'authorizing', { type: 'sca-started' });
     case 'authorised':

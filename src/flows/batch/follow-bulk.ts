@@ -1,6 +1,6 @@
 import type { EntryState } from '../../bank/ports/bulk.ts';
 import { because, ranked } from '../../domain/bank-reason.ts';
-import { isAccepted, isOver } from '../../domain/flow-states.ts';
+import { isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { isNews } from '../payment/status.ts';
@@ -44,7 +44,11 @@ function whatFollows(
   bulk: Operation<OrderTarget>,
   entry: EntryState | undefined,
 ): StepEvent[] {
-  if (transfer.bulk !== bulk.flow || (isOver(transfer) && !transfer.refusedUnconfirmed)) return [];
+  if (transfer.bulk !== bulk.flow) return [];
+  const isKept = standingOf(transfer) === 'kept';
+  // A customer had the link when the bank cancelled the bulk payment.
+  if (isKept && bulk.state === 'cancelled') return bulk.linkUntil === null ? [{ type: 'link-over' }] : [];
+  if (!isKept && isOver(transfer) && !transfer.refusedUnconfirmed) return [];
   if (isKnown(transfer, bulk)) return [];
   const words: BankWords = {
     bank: {
@@ -63,9 +67,7 @@ function whatFollows(
         : paid(transfer, isSettled, bulk.isFinal || isSettled, words);
     }
     case 'cancelled':
-      return bulk.reached
-        ? [{ type: 'cancelled', ...words, ...whyOf(bulk) }]
-        : [{ type: 'bulk-left' }, { type: 'cancelled' }];
+      return cancelledWith(bulk, words);
     case 'rejected':
     case 'expired': {
       const status = bulk.state === 'rejected' ? 'NOT_AUTHORIZED' : 'EXPIRED';
@@ -88,10 +90,20 @@ function whatFollows(
     case 'executing':
     case 'unknown':
       return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+    case 'ended':
+      // A bulk payment is no standing order.
+      return [];
     case 'created':
     case 'verified':
       return bulk.mayExecuteWithoutUs ? becoming(transfer, 'unknown', { type: 'execute-unanswered' }) : [];
   }
+}
+
+/** What follows for a transfer whose bulk payment was cancelled: a customer may have the link of all. */
+function cancelledWith(bulk: Operation<OrderTarget>, words: BankWords): StepEvent[] {
+  if (!bulk.reached) return [{ type: 'bulk-left' }, { type: 'cancelled' }];
+  const { linkUntil } = bulk;
+  return [{ type: 'cancelled', ...words, ...whyOf(bulk), ...(linkUntil !== null && { linkUntil }) }];
 }
 
 /** The bank's own words, as an event keeps them. */

@@ -2,6 +2,7 @@ import { type Batch, referenceOfLine } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { LineState, ReportRow } from '../../domain/batch/report-row.ts';
 import { isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
+import { whyKept } from '../../domain/kept.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -10,15 +11,23 @@ import type { Flows } from '../../store/ports/flows.ts';
 import type { Going } from './way.ts';
 
 /**
- * What became of a line, for exit codes and counts: `paid`; `accepted` by the bank, which may still reject it; `not paid`, for sure; `refused`, which is the bank's word for one
+ * What became of a line, for exit codes and counts: `kept`, because it has ended and may be paid all the same; `paid`; `accepted` by the bank, which may still reject it; `not paid`, for sure; `refused`, which is the bank's word for one
  * delivery, so its reference stays taken; `unknown`; `awaited`, because its customer has not decided; `unfinished`, because psd2 has
  * not come to its end.
  */
-export type LineOutcome = 'paid' | 'accepted' | 'not paid' | 'refused' | 'unknown' | 'awaited' | 'unfinished';
+export type LineOutcome =
+  | 'paid'
+  | 'kept'
+  | 'accepted'
+  | 'not paid'
+  | 'refused'
+  | 'unknown'
+  | 'awaited'
+  | 'unfinished';
 
 /** Whether nothing more becomes of a line by itself, unless the bank takes back what it has accepted. */
 export function hasEnded(outcome: LineOutcome): boolean {
-  return ['paid', 'accepted', 'not paid', 'refused'].includes(outcome);
+  return ['paid', 'accepted', 'not paid', 'refused', 'kept'].includes(outcome);
 }
 
 /** The reference under which a line is paid. */
@@ -42,6 +51,8 @@ export function outcomeOf(batch: Batch, { line }: BatchLine, transfer: Transfer 
       return isAccepted(transfer) ? 'accepted' : 'paid';
     case 'refused':
       return 'not paid';
+    case 'kept':
+      return 'kept';
     case 'sent':
       if (transfer.state === 'failed') return 'refused';
       return transfer.state === 'authorizing' ? 'awaited' : 'unknown';
@@ -131,7 +142,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
     paidAt: own && outcomeOf(batch, line, own) === 'paid' ? own.updatedAt : null,
     ids: line.ids,
     ...(line.creditorReference && { creditorReference: line.creditorReference }),
-    isRefusalAlone: own?.refusedUnconfirmed ?? false,
+    isUncertain: own !== undefined && (own.refusedUnconfirmed || standingOf(own) === 'kept'),
   };
 }
 
@@ -152,6 +163,8 @@ function reasonOf(
   // The bank may have refused a payment by one answer, and executed it after all.
   if (isAccepted(transfer)) return 'The bank has accepted it, and has not said that it is final';
   if (standingOf(transfer) === 'done') return null;
+  const kept = whyKept(transfer, 'payment');
+  if (kept !== null) return kept;
   if (transfer.executionStatusDescription !== null) return transfer.executionStatusDescription;
   if (transfer.state === 'cancelled' && check && check.result !== 'match') return describePayeeCheck(check);
   if (transfer.state === 'unknown')

@@ -6,6 +6,7 @@ import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-ch
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
+import { beginTransferFlow } from './free-reference.ts';
 import { keptCheck, referenceOf } from './known-lines.ts';
 import { orderOf } from './order.ts';
 import type { BatchRun, BatchStore, Payer } from './ports.ts';
@@ -187,7 +188,7 @@ export async function beginLine(
 ): Promise<void> {
   const { commits } = bank.payments;
   const first = { transactionId: world.newId(), commits, order, furtherData: [], ...own };
-  await flows.begin('transfer', first, async (open) => {
+  await beginTransferFlow(flows, bank, first, async (open) => {
     if (await takesLine({ batches, batch }, line, open.current.flow, before)) await taken(open);
     else await open.record({ type: 'cancelled' });
   });

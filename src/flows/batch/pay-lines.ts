@@ -135,16 +135,17 @@ export function refuseUnpaid(
       : new Psd2Error('outcome_unknown', `${what}. ${STOPPED}: ${alike}`, afterStop(batch, open));
   }
   const refused = count('refused');
+  const kept = count('kept');
   const unpaid = count('not paid');
   const own = ends.filter(({ row: { state, flow } }) => state === 'failed' && flow === null).length;
-  const unmade = unpaid + refused + open;
+  const unmade = unpaid + refused + kept + open;
   if (unmade > 0)
     throw new Psd2Error(
       'payment_failed',
       `${unmade} of ${ends.length} payments ${unmade === 1 ? 'was' : 'were'} not made`,
       open > 0
         ? { hint: 'Go on with:', next: [['batch', 'run', batch]] }
-        : afterRefusals(batch, { unpaid, refused, own }),
+        : afterRefusals(batch, { unpaid, refused, kept, own }),
     );
   const awaited = count('awaited');
   const unasked = ends.filter(({ row: { state } }) => state === 'verified').length;
@@ -216,21 +217,32 @@ function whileUnknown(batch: string, isStuck: boolean): { hint: string; next: st
  * What to do about payments that were not made.
  *
  * @param refused how many of them the bank has refused by one answer alone
+ * @param kept how many can still be paid by a link, although the bank has cancelled them
  * @param own how many of the unpaid psd2 has refused before they had a transfer
  */
 function afterRefusals(
   batch: string,
-  { unpaid, refused, own }: { unpaid: number; refused: number; own: number },
+  { unpaid, refused, kept, own }: Record<'unpaid' | 'refused' | 'kept' | 'own', number>,
 ): { hint: string; next: string[][] } {
-  if (refused === 0 && own === unpaid)
+  if (refused + kept === 0 && own === unpaid)
     return {
       hint: 'psd2 refused them and sent nothing: their reasons say what to correct. See them with:',
       next: [['batch', 'report', batch]],
     };
   const retry = 'Make a new batch of those that are known not to be paid with:';
-  if (refused === 0) return { hint: retry, next: [['batch', 'retry', batch]] };
-  const kept = `The bank refused ${refused} without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve.`;
+  if (refused + kept === 0) return { hint: retry, next: [['batch', 'retry', batch]] };
+  const reserved = [
+    refused > 0 &&
+      `The bank refused ${refused} without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve.`,
+    kept > 0 &&
+      `The bank has cancelled ${kept} whose customer has a link that may work. Each reference stays reserved until its time is over.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
   return unpaid > 0
-    ? { hint: `${kept} ${retry}`, next: [['batch', 'retry', batch]] }
-    : { hint: `${kept} psd2 asks the bank again with:`, next: [['batch', 'run', batch]] };
+    ? { hint: `${reserved} ${retry}`, next: [['batch', 'retry', batch]] }
+    : {
+        hint: `${reserved} psd2 asks the bank again with:`,
+        next: [['batch', refused > 0 ? 'run' : 'status', batch]],
+      };
 }

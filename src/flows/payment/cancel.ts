@@ -27,6 +27,7 @@ import {
   unlessOpen,
   whoDid,
 } from '../still-open.ts';
+import { cancellationLinkUntil, laterOf, paidByLink, recordSigned } from './link-out.ts';
 import { progressOf, resourceOf, statusOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
@@ -42,6 +43,8 @@ interface CancellationSca {
   isGoingOn: boolean;
   /** How often the bank has said, one time after the other, that others must authorise it, too. */
   looksPartly: number;
+  /** The bank has said that the customer has nothing more to do. */
+  isOver?: boolean;
 }
 
 /**
@@ -109,6 +112,7 @@ async function askToCancel(
     await refuseExecuted(open, { sca }, calls.name);
     throw othersMustCancel(open.current, calls.name);
   }
+  await recordSigned(open, sca);
   // Another person authorises what was asked for before.
   const isAsked = returns.person !== undefined && open.current.cancellation !== null;
   const answer = isAsked
@@ -129,7 +133,7 @@ async function askToCancel(
     whenLate: { hint: 'Ask for it again with:', next: [cancelling(open.current, returns)], flow },
   };
   const isCancelled = async () => {
-    if (await hasEnded(open, { sca })) {
+    if (await hasEnded(open, { sca }, () => linkOf(open.current, cancellation.sca, asked, world))) {
       await noteLastPerson(open, cancellation.sca, asked);
       return true;
     }
@@ -259,11 +263,14 @@ async function recordTaken(open: OpenPayment): Promise<void> {
 async function isOver(
   sca: Sca,
   { resourceId, transactionId }: LinkedSubject,
-  { links }: CancellationSca,
+  asked: CancellationSca,
 ): Promise<boolean> {
   try {
-    const progress = await progressOf(sca, resourceId, { links, transactionId });
-    if (progress) return progress.means === 'failed' || progress.means === 'done';
+    const progress = await progressOf(sca, resourceId, { links: asked.links, transactionId });
+    if (progress) {
+      asked.isOver = progress.means === 'failed' || progress.means === 'done';
+      return asked.isOver;
+    }
     const { became } = await sca.status(resourceId, transactionId);
     return became === 'cancelled' || became === 'failed' || became === 'duplicate';
   } catch (error) {
@@ -364,16 +371,38 @@ function othersMustCancel(payment: Payment, name: string, bankStatus = payment.t
   return stillOpen(payment, why, { what: 'cancellation', who, ask: [onlyAsking(payment), cancel] });
 }
 
+/** Until when the customer's link of the cancellation itself may work, if nothing says that it is over. */
+async function linkOf(
+  operation: Payment,
+  sca: Sca,
+  { links, sentCode, doneAt, isOver: hasNothingToDo = false }: CancellationSca,
+  world: FlowPorts['world'],
+): Promise<string | null> {
+  return doneAt !== null || sentCode || hasNothingToDo
+    ? null
+    : cancellationLinkUntil(sca, operation, links, world.now());
+}
+
 /**
  * Records what the bank says, if it has ended the payment. Once it has taken the cancellation, what it does not know is cancelled.
  *
+ * @param linkUntil asks until when the link of the cancellation itself may work
  * @returns whether it has ended. Any other error says nothing of it
+ * @throws Psd2Error `outcome_unknown` if the customer has authorised it after the bank had cancelled it
  */
 async function hasEnded(
   open: OpenPayment,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
+  linkUntil: () => Promise<string | null> = async () => null,
 ): Promise<boolean> {
   const found = await foundAt(open, bank);
+  if (found?.type === 'execute-unanswered' && found.isPaidByLink) {
+    await recordFound(open, found);
+    throw paidByLink(open.current);
+  }
+  const until = found?.type === 'cancelled' ? await linkUntil() : null;
+  if (found?.type === 'cancelled' && until !== null)
+    return recordFound(open, { ...found, linkUntil: laterOf(found.linkUntil ?? null, until) });
   const isEnd = found?.type === 'cancelled' || (found?.type === 'settlement' && found.status === 'KO');
   return isEnd && recordFound(open, found);
 }

@@ -2,6 +2,7 @@ import type { Decides } from '../../bank/ports/customer.ts';
 import type { ExecutionStatus, PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { because } from '../../domain/bank-reason.ts';
 import { isAccepted, standingOf } from '../../domain/flow-states.ts';
+import { whyKept } from '../../domain/kept.ts';
 import { nextOperationStep } from '../../domain/next-step.ts';
 import {
   isPending,
@@ -10,13 +11,14 @@ import {
   type SettlementStatus,
   type StepEvent,
 } from '../../domain/operation.ts';
-import { type BankReason, Psd2Error } from '../../errors.ts';
+import { type BankReason, endSentence, Psd2Error } from '../../errors.ts';
 import { recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, Run, WorldPorts } from '../ports.ts';
 import { isInterruption, outcomeUnknown, unconfirmedRefusal } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
+import { endLinkInTime, paidByLink } from './link-out.ts';
 import { isRecovered } from './lost-initiation.ts';
-import { isKnownDuplicate, isNews, resourceOf, statusOf } from './status.ts';
+import { isKnownDuplicate, isKnownPaidByLink, isNews, resourceOf, statusOf } from './status.ts';
 
 /**
  * Asks what became of an operation whose outcome is open, and records it.
@@ -36,6 +38,7 @@ export async function findOutcome(run: Run, operation: Payment): Promise<void> {
     outcome ?? (operation.state === 'unknown' ? [] : [{ type: 'execute-unanswered' }]);
   const news = found.filter((each) => each.type !== 'execute-unanswered' || isNews(operation, each));
   if (!(await recordFound(open, ...news))) return;
+  if (isKnownPaidByLink(open.current)) throw paidByLink(open.current);
   if (isKnownDuplicate(open.current)) throw rejectedAsDuplicate(open.current, calls.name);
   if (outcome) return;
   throw outcomeUnknown(operation, `The bank does not say yet whether the ${calls.name} was executed`);
@@ -75,6 +78,24 @@ export async function askAfterEnd(run: Run): Promise<void> {
   if (!open.current.verification || !isDone) return;
   if (open.current.refusedUnconfirmed) await recordsOutcome(run, open.current);
   await askIfFinal(open, ports);
+  await askWhileKept(open, ports);
+}
+
+/**
+ * Asks the bank about a payment that it has cancelled while a customer had a link that may work, and records what is new: the customer has
+ * authorised it since, the link is over by the bank's word, or its time is over.
+ */
+export async function askWhileKept(
+  open: OpenPayment,
+  { bank }: { bank: Pick<FlowPorts['bank'], 'sca' | 'clock'> },
+): Promise<void> {
+  const { state, linkUntil, verification } = open.current;
+  if (state !== 'cancelled' || linkUntil === null || !verification) return;
+  const found = await ifAnswered(statusOf({ bank }, open.current));
+  if (found === null || isPending(found)) return;
+  if (found.type !== 'cancelled') await recordFound(open, found);
+  else if (found.linkUntil === undefined) await recordFound(open, { type: 'link-over' });
+  else await endLinkInTime(open, bank);
 }
 
 /** What these questions need of the run. */
@@ -306,6 +327,7 @@ function rejectedAsDuplicate(operation: Payment, name: string): Psd2Error {
   );
 }
 
+const IF_NONE = 'If the account shows none, free it with:';
 const NO_MONEY_MOVED = 'No money moved. You can make a new one.';
 
 /** Returns an executed or settled operation. @throws Psd2Error for any other end */
@@ -339,7 +361,21 @@ export function endOfOperation<Order extends OrderTarget>(
         operation,
         new Psd2Error('authorisation_expired', `The customer did not authorise the ${name} in time`),
       );
+    case 'ended': {
+      const kept = whyKept(operation, name) ?? undefined;
+      if (executionStatus !== 'KO') return operation;
+      throw new Psd2Error('payment_failed', `The bank has ended the ${name}${why}`, {
+        ...(kept !== undefined && { hint: `${endSentence(kept)} ${IF_NONE}` }),
+        ...{ next: [[operation.kind, 'resolve', flow, '--not-executed']], flow, transactionId },
+      });
+    }
     case 'cancelled': {
+      const kept = whyKept(operation, name);
+      if (kept !== null)
+        throw new Psd2Error('cancelled', `The ${name} was cancelled${why}`, {
+          ...{ hint: `${endSentence(kept)} Ask again with:`, next: [[operation.kind, 'resume', flow]] },
+          ...{ flow, transactionId },
+        });
       const when = operation.accepted ? 'before it was executed' : 'before the customer was asked';
       throw new Psd2Error('cancelled', `The ${name} was cancelled ${when}${why}`, { hint, transactionId });
     }

@@ -7,6 +7,7 @@ import { Psd2Error } from '../../errors.ts';
 import { isLogin } from '../linked-sca.ts';
 import type { FlowPorts, Payment } from '../ports.ts';
 import { isBanksRefusal, isInterruption, isRefusal, isTurningAway } from '../refusals.ts';
+import { withLinkOut } from './link-out.ts';
 
 // What the bank's status says of an operation. Nothing here changes the journal or anything at the bank.
 
@@ -42,8 +43,12 @@ export async function lookAt(
   const looked = await lookOnce(bank, operation, decides, inBasket);
   // What ends a payment frees its reference. A gateway may have given the answer to another request.
   const decided = endsUnpaid(looked.found) ? await lookOnce(bank, operation, 'an end', inBasket) : looked;
-  if (!operation.isDuplicate || !endsUnpaid(decided.found)) return decided;
-  // The bank need not say again that there is another one like it.
+  if (decided.found.type === 'cancelled' && operation.authorises === 'by links' && !operation.isPaidByLink) {
+    const found = await withLinkOut(bank.sca, operation, decided.found, decided.progress ?? null);
+    if (!operation.isDuplicate || found.type !== 'cancelled') return { ...decided, found };
+  }
+  if ((!operation.isDuplicate && !operation.isPaidByLink) || !endsUnpaid(decided.found)) return decided;
+  // The bank need not say again that there is another one like it, or that the customer has authorised it since.
   const bankWords = 'bank' in decided.found && decided.found.bank ? { bank: decided.found.bank } : {};
   return { ...decided, found: { type: 'execute-unanswered', ...bankWords } };
 }
@@ -60,6 +65,8 @@ export interface Looked {
   partly?: 'ours is open' | 'ours is over';
   /** The authorisation that psd2 began last has failed, and the bank keeps the payment. */
   isOverHere?: true;
+  /** How far the authorisation is that psd2 began last, if the bank says so. */
+  progress?: ScaProgress;
 }
 
 async function lookOnce(
@@ -88,6 +95,7 @@ async function lookOnce(
     if (found.type === 'authorization' || status.became === 'ordered') throw progress;
     return { found, awaitsCustomer: false, ...unauthorised };
   }
+  const own = linked && !(linked instanceof Psd2Error) && { progress: linked };
   const isNoNews = progress === null && !inBasket && saysWhatItSaid(operation, status);
   const isOverHere = progress !== null && failsAlone(operation, progress, status);
   const said = { status, progress, isNoNews, isOverHere };
@@ -103,7 +111,7 @@ async function lookOnce(
   const isPartly = status.isPartly && progress?.means !== 'needs code';
   const partly = isPartly && ({ partly: isOver ? 'ours is over' : 'ours is open' } as const);
   const over = isOverHere && ({ isOverHere: true } as const);
-  return { found, awaitsCustomer, ...unauthorised, ...signed, ...partly, ...over };
+  return { found, awaitsCustomer, ...unauthorised, ...signed, ...partly, ...over, ...own };
 }
 
 /** Whether the authorisation has failed, and the bank keeps the payment. What others have authorised may be paid all the same. */
@@ -202,7 +210,8 @@ function isDone({ state }: Pick<Payment, 'state'>): boolean {
 
 /** Whether the bank's word says something new of a payment that it has accepted. */
 export function isNews(operation: Payment, found: StepEvent): boolean {
-  if (found.type === 'execute-unanswered') return !isKnownDuplicate(operation);
+  if (found.type === 'execute-unanswered')
+    return !isKnownDuplicate(operation) && !isKnownPaidByLink(operation);
   if (found.type === 'executed')
     return operation.state === 'ordered' || (found.isFinal === true && !operation.isFinal);
   return found.type === 'settlement' || found.type === 'cancelled';
@@ -211,6 +220,11 @@ export function isNews(operation: Payment, found: StepEvent): boolean {
 /** Whether the journal has it that the bank has rejected a payment because of another one like it. */
 export function isKnownDuplicate({ state, isDuplicate }: Pick<Payment, 'state' | 'isDuplicate'>): boolean {
   return state === 'unknown' && isDuplicate;
+}
+
+/** Whether the journal has it that the customer has authorised a payment after the bank had cancelled it. */
+export function isKnownPaidByLink({ state, isPaidByLink }: Pick<Payment, 'state' | 'isPaidByLink'>): boolean {
+  return state === 'unknown' && isPaidByLink;
 }
 
 function isGoingOn(progress: ScaProgress | null): boolean {

@@ -47,6 +47,9 @@ const kinds = {
   'other-account': { says: 'the second door answers a reading of an account with another account' },
   'other-request-id': { says: 'the answer of the second door has another X-Request-ID than the call' },
   'other-sca-status': { says: 'the second door answers with the SCA status of the authorisation before' },
+  'link-stays': {
+    says: 'the second door leaves the links of a payment working after it has cancelled it, and executes what the customer authorises then',
+  },
   latin1: { says: 'the answer is in ISO-8859-1, and says so' },
   'latin1-undeclared': { says: 'the answer is in ISO-8859-1, and does not say so' },
   settling: {

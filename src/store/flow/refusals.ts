@@ -1,3 +1,4 @@
+import { whyKept } from '../../domain/kept.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { kindOf } from './kinds.ts';
@@ -93,6 +94,11 @@ export function referenceIsUsed(order: TransferOrder, by: ReferencedTransfer | {
   const { state, transactionId, order: earlier } = by.transfer;
   const different = FIELDS.filter(([field]) => order[field] !== earlier[field]);
   const words = different.map(([, each]) => each).join(', ');
+  const kept = whyKept(by.transfer, 'transfer');
+  if (kept !== null)
+    return new Psd2Error('duplicate_reference', `${was}, which is ${state}. ${kept}`, {
+      ...{ ...see, transactionId, differs: different.map(([field]) => field) },
+    });
   return new Psd2Error(
     'duplicate_reference',
     `${was}, which is ${state}${words && `. These are different: ${words}`}`,

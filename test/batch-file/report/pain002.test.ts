@@ -119,13 +119,14 @@ describe('the report of a batch as pain.002', () => {
     const statuses: Record<LineState, string> = {
       ...{ waiting: 'RCVD', created: 'RCVD' },
       ...{ verified: 'PDNG', authorizing: 'PDNG', authorized: 'PDNG', executing: 'PDNG', unknown: 'PDNG' },
+      ended: 'PDNG',
       ...{ ordered: 'ACTC', executed: 'ACSP', settled: 'ACSC' },
       ...{ failed: 'RJCT', rejected: 'RJCT', expired: 'RJCT', cancelled: 'CANC' },
     };
     expect(all(await write(states.map((state) => reportRow({ state }))), 'TxSts')).toEqual(
       states.map((state) => statuses[state]),
     );
-    const refused = states.map((state) => reportRow({ state, isRefusalAlone: true }));
+    const refused = states.map((state) => reportRow({ state, isUncertain: true }));
     expect(new Set(all(await write(refused), 'TxSts'))).toEqual(new Set(['PDNG']));
   });
 

@@ -278,7 +278,7 @@ it('a refusal by one answer alone counts for --stop-after, and is told apart fro
   const { batches, flows, read } = await storeOf(payer);
   const batch = await read();
   const rows = await readLines(flows, batch, await batches.lines(batch));
-  expect(rows.map(({ outcome, row: { isRefusalAlone } }) => [outcome, isRefusalAlone])).toEqual([
+  expect(rows.map(({ outcome, row: { isUncertain } }) => [outcome, isUncertain])).toEqual([
     ['refused', true],
     ['not paid', false],
     ['unfinished', false],

@@ -171,7 +171,7 @@ const cancellations = [
     0,
     step(BRIEFLY, '13 still_open authorizing authorizing', AWAY),
     step(CANCEL, '0 cancelled', {
-      calls: 'cancel sca sca-status status sca-status status',
+      calls: 'sca-status cancel sca sca-status status sca-status status sca-status',
       ...isGone({ cancelled: 2 }),
     }),
     step(RETRY, '0 added', { prints: { lines: 2 } }),
@@ -192,7 +192,7 @@ const cancellations = [
     0,
     step(BRIEFLY, '13 still_open authorizing authorizing', AWAY),
     step(CANCEL, '0 cancelled', {
-      calls: 'cancel sca-status status sca-status status',
+      calls: 'sca-status cancel sca-status status sca-status status',
       ...isGone({ cancelled: 2 }),
     }),
   ),
@@ -226,7 +226,9 @@ const cancellations = [
     0,
     step([...BRIEFLY, '--as', 'basket'], '13 still_open authorizing authorizing', AWAY),
     step(CANCEL, '0 cancelled', {
-      calls: expect.stringMatching(/^cancel( sca-status| status)+( cancel sca( sca-status| status)+){2}$/),
+      calls: expect.stringMatching(
+        /^sca-status cancel( sca-status| status)+( cancel sca( sca-status| status)+){2}$/,
+      ),
       ...isGone({ cancelled: 2 }),
     }),
   ),

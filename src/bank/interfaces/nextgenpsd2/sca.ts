@@ -173,8 +173,15 @@ export function linksOf(
     approach: chosen === 'DECOUPLED' ? 'decoupled' : chosen === 'REDIRECT' ? 'redirect' : null,
     ...found,
     ...(isOver && { isDone: true }),
+    ...madeAt(headers),
     ...(psuMessage !== null && { message: psuMessage.slice(0, LONGEST_MESSAGE) }),
   };
+}
+
+/** The bank's time, unless its answer may have been stored on the way. */
+function madeAt({ date, age }: Readonly<Record<string, string>>): Pick<ScaLinks, 'madeAt'> {
+  const time = new Date(date ?? '');
+  return age !== undefined || Number.isNaN(time.getTime()) ? {} : { madeAt: time.toISOString() };
 }
 
 /** The resource is at the bank, whatever its links are: the flow must keep its id. */

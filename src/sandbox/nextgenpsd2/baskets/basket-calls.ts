@@ -4,6 +4,7 @@ import type { DoorAnswer, DoorCall } from '../door-call.ts';
 import { doorOf } from '../door-state.ts';
 import { basketInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
+import { endAuthorisations } from '../payments/cancel.ts';
 import { isReceived } from '../payments/payment-status.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import { subjectOfBasket } from '../sca/authorisations.ts';
@@ -75,6 +76,7 @@ export function deleteSigningBasket(bank: Bank, call: DoorCall): DoorAnswer {
   if (basket.authorised || doorOf(bank).authorisations.approvedBy(subjectOfBasket(basket)).length > 0)
     throw new DoorRefusal('STATUS_INVALID', 'A customer has authorised the basket');
   basket.deleted = true;
+  endAuthorisations(bank, subjectOfBasket(basket));
   return { status: 204 };
 }
 

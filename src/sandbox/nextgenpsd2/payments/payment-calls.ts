@@ -11,6 +11,7 @@ import { DoorRefusal, unexpected } from '../refusal.ts';
 import { readScaWish, type ScaWish, startedSca } from '../sca/start-sca.ts';
 import { bodyForm, XML } from '../strict/headers.ts';
 import { readQuery } from '../strict/query.ts';
+import { cancelNow } from './cancel.ts';
 import { type DoorPayment, newPayment, pathOfPayment, subjectOf } from './payment.ts';
 import { readInitiation } from './payment-request.ts';
 import { isCancellable, orderStatus, pain002Of, transactionStatus } from './payment-status.ts';
@@ -152,8 +153,9 @@ export function cancelPayment(bank: Bank, call: DoorCall): DoorAnswer {
       'The payment cannot be cancelled',
       cancel === 'none' ? 'The bank cancels no payments.' : `It is ${transactionStatus(bank, payment)}.`,
     );
+  if (find(call.faults, 'link-stays')) payment.linksStay = true;
   if (cancel === 'direct') {
-    payment.cancelled = true;
+    cancelNow(bank, payment);
     bank.calls.tellChange();
     return { status: 204 };
   }

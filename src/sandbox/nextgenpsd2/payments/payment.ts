@@ -54,6 +54,10 @@ export interface DoorPayment extends PaymentInitiation {
   /** Undefined until the customer, or the bank without them, authorised it. */
   authorisedAt: Date | undefined;
   cancelled: boolean;
+  /** A fault: its links work after it was cancelled. */
+  linksStay: boolean;
+  /** The customer authorised it after it was cancelled. */
+  outlived: boolean;
   executions: PaymentExecution[];
 }
 
@@ -62,7 +66,13 @@ export function newPayment(
   initiation: PaymentInitiation,
   { createdAt, requestId, lateMs }: Pick<DoorPayment, 'createdAt' | 'requestId' | 'lateMs'>,
 ): DoorPayment {
-  const begun = { authorisedAt: undefined, cancelled: false, executions: [] };
+  const begun = {
+    authorisedAt: undefined,
+    cancelled: false,
+    linksStay: false,
+    outlived: false,
+    executions: [],
+  };
   return { ...initiation, id: randomUUID(), createdAt, requestId, lateMs, ...begun };
 }
 

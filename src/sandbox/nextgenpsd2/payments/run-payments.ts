@@ -39,12 +39,13 @@ export function runDuePayments(bank: Bank): void {
 function dueAt({
   authorisedAt,
   cancelled,
+  outlived,
   executions,
   standing,
   executionDay,
   lateMs,
 }: DoorPayment): Date | undefined {
-  if (authorisedAt === undefined || cancelled) return undefined;
+  if (authorisedAt === undefined || (cancelled && !outlived)) return undefined;
   if (!standing && executions.length > 0) return undefined;
   const day = standing ? dayOfPayment(standing, executions.length) : (executionDay ?? bankDay(authorisedAt));
   if (day === undefined) return undefined;

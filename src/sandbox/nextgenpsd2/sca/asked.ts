@@ -5,6 +5,7 @@ import { planOf } from '../../operations/plan.ts';
 import type { DoorBasket } from '../baskets/baskets.ts';
 import { type DoorConsent, grantsFor } from '../consents/consent.ts';
 import { consentStatus, doorOf } from '../door-state.ts';
+import { cancelNow, isOutliving } from '../payments/cancel.ts';
 import type { DoorPayment } from '../payments/payment.ts';
 import { isCancellable, isReceived } from '../payments/payment-status.ts';
 import { authorisePayment } from '../payments/run-payments.ts';
@@ -49,7 +50,7 @@ export function isWaiting(bank: Bank, asked: Asked): boolean {
     case 'consent':
       return ['received', 'partiallyAuthorised'].includes(consentStatus(bank, asked.consent));
     case 'payment':
-      return isReceived(bank, asked.payment);
+      return isReceived(bank, asked.payment) || isOutliving(asked.payment);
     case 'cancellation':
       return isCancellable(bank, asked.payment);
     case 'basket':
@@ -130,10 +131,11 @@ export function carryOut(bank: Bank, asked: Asked, by: NonNullable<Authorisation
       return;
     }
     case 'payment':
+      if (asked.payment.cancelled) asked.payment.outlived = true;
       authorisePayment(bank, asked.payment);
       return;
     case 'cancellation':
-      asked.payment.cancelled = true;
+      cancelNow(bank, asked.payment);
       return;
     case 'basket':
       asked.basket.authorised = true;

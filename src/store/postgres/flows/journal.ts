@@ -242,7 +242,7 @@ export class FlowJournal extends ProfileRows {
   isSentUnnoticed<K extends Kind>(kind: K, row: FlowRow, { current, events }: Known<FlowOf<K>>): boolean {
     const { resourceIdOf }: KnownKind<K> = KINDS[kind];
     if (!isOpen(current) || row.events <= events) return false;
-    const isSent = row.standing === 'sent' || row.standing === 'done';
+    const isSent = ['sent', 'done', 'kept'].includes(row.standing);
     if (isSent && row.resource_id === resourceIdOf(current)) return true;
     throw journalIsOlder(current.flow, `of ${current.flow} at ${this.database.shown}`);
   }

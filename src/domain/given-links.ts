@@ -1,0 +1,72 @@
+import type * as z from 'zod/mini';
+import type { initiation, stepEvent, verification } from './events.ts';
+
+type Links = NonNullable<z.infer<typeof verification>['links']>;
+
+/** A link to authorise a payment that a customer has, or may have: a phone can ask them, too. */
+export interface GivenLink {
+  /** Null: the bank has not said which, or its answer was lost. */
+  links: Links | null;
+  /** When psd2 gave it to them, by the clock of its machine, ISO 8601 with zone. */
+  at: string;
+  /** Until when it may work, if psd2 knows more than its age. */
+  until?: string;
+}
+
+/** What these links follow from. */
+interface Linked {
+  givenLinks: readonly GivenLink[];
+  initiation: z.infer<typeof initiation> | null;
+  bulk: string | null;
+  links: Links | null;
+}
+
+/** The links that customers may have after `event`. A transfer of a bulk payment or a signing basket has none of its own. */
+export function linksAfter(
+  { givenLinks, initiation: initiated, bulk, links }: Linked,
+  event: z.infer<typeof stepEvent>,
+  at: string,
+): readonly GivenLink[] {
+  switch (event.type) {
+    case 'initiate-again':
+      return [];
+    case 'verified':
+      // The bank asks the customer's phone at once.
+      return event.links?.approach === 'decoupled' ? [{ links: event.links, at }] : [];
+    case 'approach-sent':
+      // Its answer can be lost. Where the customer needs no link, the bank may ask them all the same.
+      return initiated && !initiated.needsLink ? [...givenLinks, { links: null, at }] : givenLinks;
+    case 'sca-started':
+      return bulk === null && initiated
+        ? withLink(givenLinks, { links: event.links ?? links, at })
+        : givenLinks;
+    case 'basket-deleted': {
+      const { linkUntil: until } = event;
+      return until === undefined ? givenLinks : [...givenLinks, { links: null, at, until }];
+    }
+    default:
+      return givenLinks;
+  }
+}
+
+function withLink(known: readonly GivenLink[], given: GivenLink): readonly GivenLink[] {
+  const { links } = given;
+  if (links?.isDone) return known;
+  if (links && known.some((each) => each.links && isSame(each.links, links))) return known;
+  // It is the answer to what was sent last.
+  const before = known.at(-1)?.links === null ? known.slice(0, -1) : known;
+  return [...before, given];
+}
+
+function isSame(one: Links, other: Links): boolean {
+  if (one.id !== undefined && other.id !== undefined) return one.id === other.id;
+  return one.redirect === other.redirect && one.oauth === other.oauth && one.approach === other.approach;
+}
+
+/** The clocks of a bank's computers, and the second that a page needs, differ by so much at most. */
+const MARGIN_MS = 60_000;
+
+/** When the link works no more for sure, by the bank's clock: the reference is reserved until then. */
+export function reservedUntil(linkUntil: string): Date {
+  return new Date(Date.parse(linkUntil) + MARGIN_MS);
+}
