@@ -176,14 +176,25 @@ export function covers(
   if (accounts === null) return undefined;
   const names = accounts.map(compactIban);
   const asked = compactIban(account);
+  const { id, currency } = accountReferenceOf(account);
   const found = known?.accounts?.find(
-    ({ accountId, iban }) => accountId === account || (iban !== null && compactIban(iban) === asked),
+    (each) =>
+      each.accountId === account ||
+      (each.iban !== null &&
+        compactIban(each.iban) === compactIban(id) &&
+        (currency === null || (each.currency ?? currency) === currency)),
   );
   const iban = found?.iban ? compactIban(found.iban) : null;
-  if (names.includes(asked) || (iban !== null && names.includes(iban))) return true;
+  const sub = found?.currency && iban !== null ? [iban, `${iban}:${found.currency}`] : [iban];
+  if (
+    names.includes(asked) ||
+    names.includes(compactIban(id)) ||
+    sub.some((each) => each !== null && names.includes(each))
+  )
+    return true;
   if (iban !== null) return false;
   if (listed) return listed.some(({ accountId }) => accountId === account);
-  return isIbanLike(asked) ? false : undefined;
+  return isIbanLike(compactIban(id)) ? false : undefined;
 }
 
 /** An id can have this form, too. */

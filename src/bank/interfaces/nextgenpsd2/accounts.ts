@@ -21,6 +21,7 @@ import {
 export function accountsOf(calls: Calls): Accounts {
   return {
     isId: isAccountId,
+    namesAccounts: true,
     identifiesRows: true,
     rowNaming: calls.description.transactions.id,
     ...(calls.description.accounts.bookingStatuses.every((each) => each === 'booked') && {
@@ -55,7 +56,7 @@ export async function fetchAccounts(calls: Calls, transactionId: string): Promis
   const notes = calls.settings.consents;
   if (consent && found === null) await notes?.listed?.(consent.consentId, listed, 'none');
   else if (consent) await notes?.listed?.(consent.consentId, listed);
-  return [...accounts, ...cards];
+  return [...accounts, ...cards.map((card) => ({ ...card, card: true as const }))];
 }
 
 function named(account: Account, accountId: string): Account {
@@ -100,6 +101,8 @@ function toAccount(account: WireAccount): Account {
     name: account.displayName ?? account.name ?? account.maskedPan,
     productCode: account.cashAccountType,
     productDescription: account.product,
+    ...(account.bban !== null && { bban: account.bban }),
+    ...(account.maskedPan !== null && { maskedPan: account.maskedPan }),
   };
 }
 
