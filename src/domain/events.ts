@@ -311,6 +311,10 @@ export const transferEvent = z.lazy(() =>
       reference: textOrNull,
       /** The IBAN of the debited account, if it was known. */
       fromIban: z.optional(z.string()),
+      /** Of several accounts with this IBAN, the one in this currency. */
+      fromCurrency: z.exactOptional(z.string()),
+      /** The same of the payee's. */
+      toCurrency: z.exactOptional(z.string()),
       /** Who gave the payee's name and IBAN, if the operator said so. */
       payeeSource: z.optional(z.enum(PAYEE_SOURCES)),
       payeeAddress: z.exactOptional(postalAddress),

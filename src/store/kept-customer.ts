@@ -14,6 +14,7 @@ const keptAccounts = z.array(
     ...{ accountId: z.string(), iban: text, kind: z.exactOptional(z.literal('card')) },
     ...{ currency: z.exactOptional(z.string()), name: z.exactOptional(z.string()) },
     productCode: z.exactOptional(z.string()),
+    status: z.exactOptional(z.string()),
   }),
 );
 

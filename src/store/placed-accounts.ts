@@ -64,7 +64,7 @@ export function byIdsOfToday(target: StoredTarget): SyncTarget {
   }
 }
 
-function nameOf({ productId, accountId: _same, ...name }: AccountOfList): AccountName {
+function nameOf({ productId, accountId: _same, status: _now, ...name }: AccountOfList): AccountName {
   return { ...name, bankId: productId };
 }
 

@@ -25,7 +25,7 @@ export const syncedAccount: z.ZodMiniType<SyncedAccount> = z.object({
   ...{ productId: z.string(), iban: text, currency: z.string() },
   ...{ name: text, productCode: text, productDescription: text },
   ...{ card: present(z.boolean()), bban: present(z.string()), maskedPan: present(z.string()) },
-  bankId: present(z.string()),
+  ...{ status: present(z.string()), bankId: present(z.string()) },
 });
 
 export const syncedBalance: z.ZodMiniType<SyncedBalance> = z.pipe(

@@ -194,6 +194,8 @@ export interface Account {
   /** Its number in its country, if the bank gives one. */
   bban?: string;
   maskedPan?: string;
+  /** `enabled`, `blocked` or `deleted`. Absent: the bank does not say. */
+  status?: string;
 }
 
 export interface Balance {

@@ -104,6 +104,8 @@ export interface ListedAccount {
   currency?: string;
   name?: string | null;
   productCode?: string | null;
+  /** `enabled`, `blocked` or `deleted`. */
+  status?: string;
 }
 
 /** Where the consent of a call comes from, at a bank whose readings name their consent. */
@@ -121,6 +123,8 @@ export interface ConsentSource {
   }>;
   /** When the customer has granted the newest valid consent. */
   lastGrantedAt?(): Date | undefined;
+  /** The currency of an account that a list had. */
+  currencyOf?(accountId: string): string | undefined;
   /** The IBAN of an account that a list had. Undefined: no list had it, as far as psd2 knows. */
   ibanOf?(accountId: string): string | null | undefined;
   /** Whether a list had this id as that of a card. */

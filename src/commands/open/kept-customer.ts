@@ -71,6 +71,7 @@ export async function readKept(
         return unusedFor(valid, what);
       },
       lastGrantedAt: () => grantedAtOf(validOf(kept?.consents ?? [], world.now())),
+      currencyOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.currency,
       ibanOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.iban,
       isCard: (account) =>
         kept?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
@@ -208,13 +209,14 @@ const NOTHING_NEW = new Error('There is nothing to keep');
 /** A consent with more accounts is not noted. */
 const MAX_LISTED = 1000;
 
-function keptOf({ accountId, iban, kind, currency, name, productCode }: ListedAccount): KeptAccount {
+function keptOf({ accountId, iban, kind, currency, name, productCode, status }: ListedAccount): KeptAccount {
   return {
     ...{ accountId, iban },
     ...(kind && { kind }),
     ...(currency && { currency }),
     ...(name && { name }),
     ...(productCode && { productCode }),
+    ...(status && status !== 'enabled' && { status }),
   };
 }
 

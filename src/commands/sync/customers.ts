@@ -35,7 +35,9 @@ const accountCheck = object({
   vanished: whole('stored transactions that the bank no longer shows'),
   changed: whole('transactions that are probably stored, with another text or day'),
   takenFor: orNull(
-    text("the bank's id of the account before, if only its kind, currency and name say that it is the same; else null"),
+    text(
+      "the bank's id of the account before, if only its kind, currency and name say that it is the same; else null",
+    ),
   ),
 });
 

@@ -95,7 +95,9 @@ export function doubtsOf(check: Omit<CustomerReport['checks'][number], 'productI
       : []),
     ...(check.takenFor === null
       ? []
-      : [`the bank called it ${check.takenFor} before: only its kind, currency and name say that it is the same`]),
+      : [
+          `the bank called it ${check.takenFor} before: only its kind, currency and name say that it is the same`,
+        ]),
     ...rows(check.late, 'arrived late, for days that had been read'),
     ...rows(check.changed, 'changed text or day, and no id of the bank names them for certain'),
     ...rows(check.vanished, 'of the store that the bank no longer shows'),

@@ -55,7 +55,7 @@ export function readOrder(
   if (from !== undefined && debtorAccount === 'never') throw takesNoDebtor();
   return {
     from: from === undefined ? null : readAccountId(from),
-    to: parseSepaIban(needed.to),
+    ...readPayee(needed.to),
     name: parsePayeeName(needed.name),
     amount: parsePaymentAmount(needed.amount),
     ...readTerms(options, now),
@@ -69,10 +69,16 @@ export function checkGiven(
   { readAccountId }: Accounts,
 ): void {
   if (from !== undefined) readAccountId(from);
-  if (to !== undefined) parseSepaIban(to);
+  if (to !== undefined) readPayee(to);
   if (name !== undefined) parsePayeeName(name);
   if (amount !== undefined) parsePaymentAmount(amount);
   readTerms(terms, now);
+}
+
+/** The payee's account: its IBAN, and at some banks `<IBAN>:<currency>`. @throws Psd2Error `invalid_iban`, `usage` */
+function readPayee(text: string): Pick<TransferOrder, 'to' | 'toCurrency'> {
+  const [, iban = text, currency] = /^(.*):([A-Za-z]{3})$/s.exec(text.trim()) ?? [];
+  return { to: parseSepaIban(iban), ...(currency && { toCurrency: currency.toUpperCase() }) };
 }
 
 /** The parts of an order that have a default. */

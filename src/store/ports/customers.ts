@@ -18,6 +18,8 @@ export interface KeptAccount {
   currency?: string;
   name?: string | null;
   productCode?: string | null;
+  /** Not `enabled`, as the bank said: `blocked`. */
+  status?: string;
 }
 
 /** A consent that the customer has granted. If it has ended, it is removed, and the journal of its flow keeps the history. */

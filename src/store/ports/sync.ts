@@ -44,6 +44,7 @@ export interface AccountOfList extends ListedAccount {
   accountId: string;
   productCode: string | null;
   productDescription: string | null;
+  status?: string | undefined;
 }
 
 /**

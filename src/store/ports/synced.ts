@@ -14,6 +14,8 @@ export interface SyncedAccount {
   card?: boolean | undefined;
   bban?: string | null | undefined;
   maskedPan?: string | null | undefined;
+  /** As the bank says it: `blocked`. */
+  status?: string | undefined;
   /** The bank's id of the last sync, if the account is stored under another one. */
   bankId?: string | undefined;
 }

@@ -23,6 +23,7 @@ create table psd2.accounts (
   card boolean,
   bban text,
   masked_pan text,
+  status text,
   -- The bank's id of the last sync, if the account is stored under another one.
   bank_id text,
   synced_at timestamptz not null default transaction_timestamp(),

@@ -131,6 +131,7 @@ function open(description: BankDescription, paths: Paths, settings: WireSettings
   const noted = {
     cards: new Set<string>(),
     ibans: new Map<string, string | null>(),
+    currencies: new Map<string, string>(),
     odd: {
       unread: new Map<string, number>(),
       rewritten: new Set<string>(),

@@ -79,6 +79,7 @@ const ACCOUNT_COLUMNS = {
   card: 'card boolean',
   bban: 'bban text',
   maskedPan: 'masked_pan text',
+  status: 'status text',
   bankId: 'bank_id text',
 };
 const BALANCE_KINDS = ['accountBalance', 'availableBalance', 'accountAvailability', 'accountAvailableCredit'];
