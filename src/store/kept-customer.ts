@@ -34,6 +34,7 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
       cards: z.exactOptional(z.literal('none')),
       listed: z.exactOptional(keptAccounts),
       report: z.exactOptional(z.enum(['json', 'camt', 'mt940'])),
+      lists: z.exactOptional(z.array(z.enum(['booked', 'pending']))),
     }),
   ),
   funds: z.exactOptional(

@@ -93,8 +93,20 @@ export async function readKept(
         note({
           isKnown: ({ consents }) =>
             !consents.some((each) => each.consentId === consentId && each.report !== report),
-          added: (record) => withReport(record, consentId, report),
+          added: (record) => withNote(record, consentId, { report }),
         }),
+      listsOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.lists,
+      async tookLists(consentId, lists) {
+        const text = `The bank gives no list of pending transactions (bookingStatus=both and pending are refused), so psd2 shows none.`;
+        if (!lists.includes('pending') && isFirst(terminal, text)) terminal.warn(text);
+        await note({
+          isKnown: ({ consents }) =>
+            !consents.some(
+              (each) => each.consentId === consentId && !isDeepStrictEqual(each.lists, lists),
+            ),
+          added: (record) => withNote(record, consentId, { lists }),
+        });
+      },
     },
   };
 }
@@ -148,12 +160,14 @@ function identificationOf(kept: KeptCustomer | undefined): PsuIdentification {
   return { id: id ?? undefined, idType: idType ?? undefined, corporateId: corporateId ?? undefined };
 }
 
-function withReport(
+function withNote(
   record: KeptCustomer,
   consentId: string,
-  report: NonNullable<KeptConsent['report']>,
+  note: Pick<KeptConsent, 'report' | 'lists'>,
 ): KeptCustomer {
-  const consents = record.consents.map((each) => (each.consentId === consentId ? { ...each, report } : each));
+  const consents = record.consents.map((each) =>
+    each.consentId === consentId ? { ...each, ...note } : each,
+  );
   return { ...record, consents };
 }
 

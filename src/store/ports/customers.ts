@@ -42,6 +42,8 @@ export interface KeptConsent {
   listed?: readonly KeptAccount[];
   /** The format in which the bank gives account reports, if it is not its first. */
   report?: 'json' | 'camt' | 'mt940';
+  /** The lists of transactions that the bank gives one by one, if it refuses both at once. */
+  lists?: readonly ('booked' | 'pending')[];
 }
 
 /** A consent for more than one reading, or for confirmations of funds. */

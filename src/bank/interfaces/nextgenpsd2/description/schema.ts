@@ -436,6 +436,13 @@ const accounts = z.strictObject({
     ),
     ['json', 'camt', 'mt940'],
   ),
+  download: z._default(
+    oneOf(
+      ['follow', 'never'],
+      'a list without rows that has a link to a document: psd2 reads the document; or it is never a report',
+    ),
+    'follow',
+  ),
   balances: z.prefault(noted(balances, 'which balances psd2 calls booked and available'), {}),
   paging: z._default(
     noted(
