@@ -60,7 +60,11 @@ const scaStarted = z.object({
 });
 
 /** The bank's own words for a payment and its authorisation, at a bank that has them. */
-const bankWords = z.object({ transactionStatus: textOrNull, scaStatus: textOrNull });
+const bankWords = z.object({
+  ...{ transactionStatus: textOrNull, scaStatus: textOrNull },
+  /** What it says to psd2 and to the customer beside its status. */
+  messages: z.exactOptional(z.array(z.string())),
+});
 const bank = z.exactOptional(bankWords);
 
 /** Why the bank has rejected or refused it, the reason that counts first. The description beside them has the same in words. */

@@ -215,7 +215,13 @@ export function applyOperationEvent<Order extends OrderTarget>(
   const changed = changes(before, event, at);
   // Nothing becomes of the payment by its name.
   const updatedAt = event.type === 'debtor-named' ? before.updatedAt : at;
-  const after = { ...before, ...changed, ...reasonsIn(event, changed), ...wordsIn(event), updatedAt };
+  const after = {
+    ...before,
+    ...changed,
+    ...reasonsIn(event, changed),
+    ...wordsIn(event, changed.verification ?? before.verification),
+    updatedAt,
+  };
   const said = 'bank' in event ? event.bank?.scaStatus : undefined;
   if (said == null) return after;
   return { ...after, authorisations: saidOf(after.authorisations, after.links?.id, said) };
@@ -228,10 +234,15 @@ function reasonsIn(event: StepEvent, changed: Changes): Pick<Changes, 'reasons'>
 }
 
 /** The bank's own words that an event has. */
-function wordsIn(event: StepEvent): Partial<Pick<Operation<OrderTarget>, 'transactionStatus' | 'scaStatus'>> {
+function wordsIn(
+  event: StepEvent,
+  known: Verification | null,
+): Partial<Pick<Operation<OrderTarget>, 'transactionStatus' | 'scaStatus' | 'verification'>> {
   const words = 'bank' in event ? event.bank : undefined;
   if (!words) return {};
+  const messages = [...new Set([...(known?.messages ?? []), ...(words.messages ?? [])])];
   return {
+    ...(known && words.messages && { verification: { ...known, messages } }),
     ...(words.transactionStatus !== null && { transactionStatus: words.transactionStatus }),
     ...(words.scaStatus !== null && { scaStatus: words.scaStatus }),
   };

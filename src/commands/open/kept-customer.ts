@@ -101,9 +101,7 @@ export async function readKept(
         if (!lists.includes('pending') && isFirst(terminal, text)) terminal.warn(text);
         await note({
           isKnown: ({ consents }) =>
-            !consents.some(
-              (each) => each.consentId === consentId && !isDeepStrictEqual(each.lists, lists),
-            ),
+            !consents.some((each) => each.consentId === consentId && !isDeepStrictEqual(each.lists, lists)),
           added: (record) => withNote(record, consentId, { lists }),
         });
       },

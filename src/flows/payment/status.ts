@@ -160,7 +160,10 @@ async function linkedStatus(
     isOverHere,
   }: { status: ResourceStatus; progress: ScaProgress | null; isNoNews: boolean; isOverHere: boolean },
 ): Promise<StepEvent> {
-  const words = { transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null };
+  const words = {
+    ...{ transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null },
+    ...(status.messages && { messages: status.messages }),
+  };
   // A bank may have checked a payment, for a later day too, before the customer has authorised it.
   const isOpen = isGoingOn(progress) || isNoNews;
   // An instant payment is over soon after the SCA, whatever the bank says of it.

@@ -419,16 +419,18 @@ async function grantOnceAndLasting(lasting: Partial<KeptConsent> = {}): Promise<
 
 describe('a reading that the bank refuses because its consent has ended', () => {
   it.each([
-    ['revoked', 'revoked'],
-    ['expired', 'expired'],
-    ['rejected', 'rejected'],
-    ['ended by us', 'cancelled'],
-  ] as const)('records that it is %s, and the consent is not used again', async (means, state) => {
+    ['revoked', 'revoked', 'The customer has revoked the consent c1 at the bank'],
+    ['expired', 'expired', 'The consent c1 has expired at the bank'],
+    ['rejected', 'rejected', undefined],
+    ['ended by us', 'cancelled', undefined],
+  ] as const)('records that it is %s, and the consent is not used again', async (means, state, says) => {
     const flow = await grant('c1');
     const other = await grant('c2', { accounts: ['a2'], reads: ['accounts'] });
     const error = refusal(ENDED);
     const { asked, usedIds, ask } = await calls([error], means);
-    await expect(ask(balances('c1'))).rejects.toBe(error);
+    const { message, code, context } = error;
+    const told = { code, context, message: says ?? message };
+    await expect(ask(balances('c1'))).rejects.toMatchObject(told);
     // What ends a consent is asked once more.
     expect([asked, usedIds()]).toEqual([['c1', 'c1'], ['c1']]);
     expect(await keptIds()).toEqual(['c2']);

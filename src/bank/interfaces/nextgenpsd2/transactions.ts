@@ -46,7 +46,8 @@ const ITEMS_PER_PAGE = 100;
  */
 export async function* pagesOf(calls: Calls, query: TransactionQuery): AsyncGenerator<TransactionPage> {
   const { consents } = calls.settings;
-  const consent = await consents?.for({ account: query.productId, of: 'transactions' });
+  const consent =
+    consents?.tookLists && (await consents.for({ account: query.productId, of: 'transactions' }));
   const offered =
     (consent && consents?.listsOf?.(consent.consentId)) ?? calls.description.accounts.bookingStatuses;
   for (const run of runsOf(query.status, offered)) {
@@ -187,12 +188,14 @@ async function* pagesOfRun(
 /** @throws Psd2Error `bank_answer` for a document that is no account report, with the field that turns it off */
 async function documentAt(calls: Calls, call: BankCall): Promise<NextGenReading<TransactionsAnswer>> {
   const named = (error: unknown) => {
-    const isNone = error instanceof Psd2Error && !['interrupted', 'not_logged_in', 'network'].includes(error.code);
+    const isNone =
+      error instanceof Psd2Error && !['interrupted', 'not_logged_in', 'network'].includes(error.code);
     return isNone ? error.with({ hint: [error.hint, NO_DOCUMENT].filter(Boolean).join(' ') }) : error;
   };
   try {
     const answer = await askForDocument(calls, call);
-    if (answer.data.transactions ?? answer.data.cardTransactions) return answer;
+    const report = answer.data.transactions ?? answer.data.cardTransactions;
+    if (report?.booked ?? report?.pending) return answer;
   } catch (error) {
     throw named(error);
   }
