@@ -111,7 +111,9 @@ function readTerms(options: OrderOptions, now: Date) {
   };
 }
 
-/** @throws Psd2Error `invalid_date` for a last day before the first */
+const IN_WEEKS: ReadonlySet<string> = new Set(['Daily', 'Weekly', 'EveryTwoWeeks']);
+
+/** @throws Psd2Error `invalid_date` for a last day before the first; `usage` for a day of the month in weeks */
 function readStanding(
   { frequency, end, day }: NonNullable<OrderOptions['standing']>,
   start: IsoDate,
@@ -119,6 +121,14 @@ function readStanding(
   const last = end === undefined ? null : parseDate('--end', end);
   if (last !== null && last < start)
     throw new Psd2Error('invalid_date', `--end ${last} is before --start ${start}`);
+  if (day !== null && IN_WEEKS.has(frequency))
+    throw new Psd2Error(
+      'usage',
+      `--day is a day of the month, and a standing order with ${frequency} has none`,
+      {
+        hint: 'The day of the week follows from --start.',
+      },
+    );
   return { frequency, end: last, day };
 }
 

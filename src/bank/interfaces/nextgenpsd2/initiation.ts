@@ -173,7 +173,7 @@ export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldR
     ...(description !== '' && { remittanceInformationUnstructured: description }),
     ...(creditorReference && { remittanceInformationStructured: referenceIn(creditorReference) }),
     ...(order.futureDated && !standing && { requestedExecutionDate: executionDate }),
-    ...(standing && ruleOf(order, standing, rules.days)),
+    ...(standing && ruleOf(order, standing, rules)),
   };
   // Nothing of an account that the customer chooses is known.
   const isKnown = (path: string) => debtor !== null || path.split('.')[0] !== 'debtorAccount';
@@ -197,12 +197,12 @@ function inCurrency(currency: string | undefined): { currency?: string } {
 export function ruleOf(
   { executionDate }: Pick<TransferOrder, 'executionDate'>,
   { end, frequency, day }: NonNullable<TransferOrder['standing']>,
-  days: FieldRules['days'],
+  { days, frequencies }: Pick<FieldRules, 'days' | 'frequencies'>,
 ) {
   return {
     startDate: executionDate,
     ...(end !== null && { endDate: end }),
-    frequency,
+    frequency: frequencies[frequency] ?? frequency,
     ...(day !== null && { dayOfExecution: String(day).padStart(days === 'two-digits' ? 2 : 1, '0') }),
   };
 }

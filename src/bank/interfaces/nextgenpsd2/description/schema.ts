@@ -16,6 +16,7 @@ import {
   whole,
 } from '../../../../bank-file/kinds.ts';
 import { didYouMean } from '../../../../did-you-mean.ts';
+import { FREQUENCIES } from '../../../../domain/order/terms.ts';
 
 // The fields of a bank file, with the defaults of the standard (NextGenPSD2 1.3). docs/banks.md explains each of them. Each
 // object is strict: psd2 would otherwise ignore what the operator meant.
@@ -557,6 +558,13 @@ const payments = z.strictObject({
     noted(
       z.record(bodyPath(), headerValue()),
       'fields with a value that is the same in every payment. None of them says who is paid, or what',
+    ),
+    {},
+  ),
+  frequencies: z._default(
+    noted(
+      z.partialRecord(z.enum(FREQUENCIES), text()),
+      "the bank's words for how often a standing order pays: `MNTH` for `Monthly`",
     ),
     {},
   ),
