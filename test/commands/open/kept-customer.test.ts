@@ -323,6 +323,25 @@ describe('the account that a payment debits', () => {
     expect(await debitedAccount(context, 'ada', 'acc-1', list)).toEqual(ACCOUNTS[0]);
     expect(await customers.read('bob')).toBeUndefined();
   });
+
+  it('one of several accounts of an IBAN is named by its currency, and a blocked one is told', async () => {
+    const { context } = await opened();
+    const list = async () => [
+      { ...account('eur', A), currency: 'EUR' },
+      { ...account('usd', A), currency: 'USD', status: 'blocked' },
+      { ...account('card', A), currency: 'EUR', card: true as const },
+    ];
+    const eur = { accountId: 'eur', iban: A, currency: 'EUR' };
+    const usd = { accountId: 'usd', iban: A, currency: 'USD', status: 'blocked' };
+    expect(await debitedAccount(context, 'bob', `${A}:EUR`, list)).toEqual(eur);
+    expect(await debitedAccount(context, 'bob', 'eur', list)).toEqual(eur);
+    expect(await debitedAccount(context, 'bob', `${A}:USD`, list)).toEqual(usd);
+    await expect(debitedAccount(context, 'bob', A, list)).rejects.toMatchObject({
+      code: 'usage',
+      hint: `Name the one that pays by its currency: ${A}:EUR, ${A}:USD.`,
+    });
+    await expect(debitedAccount(context, 'bob', `${A}:CHF`, list)).rejects.toMatchObject({ code: 'usage' });
+  });
 });
 
 it.each([
@@ -337,6 +356,7 @@ it.each([
   ['IT8XF0999001600000010482620', false],
   ['IT89F0999-01600000010482620', false],
   ['acc-1', false],
+  ['IT89F0999001600000010482620:EUR', true],
 ])('%s looks like an IBAN: %s', (account, expected) => {
   expect(looksLikeIban(account)).toBe(expected);
 });
