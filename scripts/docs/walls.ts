@@ -294,7 +294,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'signature',
   ],
   // Banks described as data: fields, rules, platforms. Neither a call is made here, nor a request composed.
-  'bank/interfaces/nextgenpsd2/description': ['bank-file', 'did-you-mean.ts'],
+  'bank/interfaces/nextgenpsd2/description': ['bank-file', 'did-you-mean.ts', 'domain/order/terms.ts'],
   'bank/descriptions.ts': ['bank-file', 'bank/interfaces'],
   'bank/transport': ['certificates', 'errors.ts'],
   // Banks described as data: reading and checking their files. An interface brings its fields and platforms.
