@@ -31,6 +31,7 @@ const BACKEND = [
   'store/open.ts',
   'store/ports',
   'store/known-rows.ts',
+  'store/placed-accounts.ts',
   'store/read-results.ts',
   'store/secrets',
   'store/synced-rows.ts',
@@ -293,7 +294,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'signature',
   ],
   // Banks described as data: fields, rules, platforms. Neither a call is made here, nor a request composed.
-  'bank/interfaces/nextgenpsd2/description': ['bank-file', 'did-you-mean.ts'],
+  'bank/interfaces/nextgenpsd2/description': ['bank-file', 'did-you-mean.ts', 'domain/order/terms.ts'],
   'bank/descriptions.ts': ['bank-file', 'bank/interfaces'],
   'bank/transport': ['certificates', 'errors.ts'],
   // Banks described as data: reading and checking their files. An interface brings its fields and platforms.
@@ -321,6 +322,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'store/kept-customer.ts': ['domain', 'errors.ts', 'store/ports'],
   'store/known-rows.ts': ['domain', 'store/ports'],
+  'store/placed-accounts.ts': ['domain', 'store/ports'],
   'store/read-results.ts': ['store/ports'],
   'store/synced-rows.ts': ['domain', 'store/ports'],
   'store/listed-round.ts': ['store/ports'],

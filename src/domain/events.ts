@@ -74,6 +74,8 @@ const bankWords = z.object({
   ...{ transactionStatus: textOrNull, scaStatus: textOrNull },
   /** What it says then that the payment costs. */
   cost: z.exactOptional(cost),
+  /** What it says to psd2 and to the customer beside its status. */
+  messages: z.exactOptional(z.array(z.string())),
 });
 const bank = z.exactOptional(bankWords);
 
@@ -338,6 +340,10 @@ export const transferEvent = z.lazy(() =>
       reference: textOrNull,
       /** The IBAN of the debited account, if it was known. */
       fromIban: z.optional(z.string()),
+      /** Of several accounts with this IBAN, the one in this currency. */
+      fromCurrency: z.exactOptional(z.string()),
+      /** The same of the payee's. */
+      toCurrency: z.exactOptional(z.string()),
       /** Who gave the payee's name and IBAN, if the operator said so. */
       payeeSource: z.optional(z.enum(PAYEE_SOURCES)),
       payeeAddress: z.exactOptional(postalAddress),

@@ -233,12 +233,13 @@ export function applyOperationEvent<Order extends OrderTarget>(
   const givenLinks = linksAfter(before, event, at);
   // Nothing becomes of the payment by its name.
   const updatedAt = event.type === 'debtor-named' ? before.updatedAt : at;
-  const more = {
+  const worded = { ...before, ...changed, ...wordsIn(event, changed.verification ?? before.verification) };
+  const after = {
+    ...worded,
     ...reasonsIn(event, changed),
-    ...wordsIn(event),
-    ...('bank' in event && event.bank?.cost && costing({ ...before, ...changed }, event.bank.cost)),
+    ...('bank' in event && event.bank?.cost && costing(worded, event.bank.cost)),
+    ...{ givenLinks, updatedAt },
   };
-  const after = { ...before, ...changed, ...more, givenLinks, updatedAt };
   const said = 'bank' in event ? event.bank?.scaStatus : undefined;
   if (said == null) return after;
   return { ...after, authorisations: saidOf(after.authorisations, after.links?.id, said) };
@@ -251,10 +252,15 @@ function reasonsIn(event: StepEvent, changed: Changes): Pick<Changes, 'reasons'>
 }
 
 /** The bank's own words that an event has. */
-function wordsIn(event: StepEvent): Partial<Pick<Operation<OrderTarget>, 'transactionStatus' | 'scaStatus'>> {
+function wordsIn(
+  event: StepEvent,
+  known: Verification | null,
+): Partial<Pick<Operation<OrderTarget>, 'transactionStatus' | 'scaStatus' | 'verification'>> {
   const words = 'bank' in event ? event.bank : undefined;
   if (!words) return {};
+  const messages = [...new Set([...(known?.messages ?? []), ...(words.messages ?? [])])];
   return {
+    ...(known && words.messages && { verification: { ...known, messages } }),
     ...(words.transactionStatus !== null && { transactionStatus: words.transactionStatus }),
     ...(words.scaStatus !== null && { scaStatus: words.scaStatus }),
   };

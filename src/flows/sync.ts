@@ -48,7 +48,7 @@ export interface SyncedCustomer {
   skipped: string[];
   /** The errors of single products. The others are synced. */
   failures: { productId: string; error: Psd2Error }[];
-  /** One for each account whose rows were read. */
+  /** One for each account whose rows were read. Ids are those under which the accounts are stored. */
   checks: AccountCheck[];
 }
 
@@ -73,6 +73,19 @@ export interface AccountCheck {
   vanished: number;
   /** Rows that are probably stored, with another text or day. */
   changed: number;
+  /** The bank's id of before, if only kind, currency and name say that it is the same account. */
+  takenFor: string | null;
+}
+
+/** @returns the error for an account that may be one of several that are stored */
+function notKnownWhich({ productId, currency, name }: Account): Psd2Error {
+  return new Psd2Error(
+    'needs_attention',
+    `It is not known which of the stored accounts ${productId} is: ${[name, currency].filter(Boolean).join(', ')} fits more than one, and the bank gives ids that change`,
+    {
+      hint: 'psd2 has stored nothing of it, so that nothing is stored twice. Name the customer otherwise with --customer to store all of it anew.',
+    },
+  );
 }
 
 /** What an error that ended the sync of a customer has left. */
@@ -114,25 +127,30 @@ export async function syncCustomer(
   const clock = clockOf(bank, query.today);
   const accounts = await calls.list(customerId, transactionId);
   for (const { productId } of accounts) assertAccountId(calls, productId, transactionId);
-  to.replace('accounts', accounts);
+  const places = await to.place(accounts, calls.namesAccounts === true);
   const synced: SyncedCustomer = {
     ...{ accounts: accounts.length, newTransactions: 0, pending: 0, skipped: [], failures: [], checks: [] },
   };
 
   const balances: Balance[] = [];
-  for (const [index, account] of accounts.entries()) {
+  for (const [index, { account, storedAs, takenFor }] of places.entries()) {
     const { productId } = account;
+    if (storedAs === null) {
+      synced.failures.push({ productId, error: notKnownWhich(account) });
+      continue;
+    }
     if (query.mayRead && !(await query.mayRead(productId))) {
-      synced.skipped.push(productId);
+      synced.skipped.push(storedAs);
       continue;
     }
     try {
-      await syncAccount({ calls, to, query, clock }, account, synced, balances);
+      const own = { ...account, storedAs, takenFor };
+      await syncAccount({ calls, to, query, clock }, own, synced, balances);
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
-      if (noteError(synced, productId, error)) continue;
+      if (noteError(synced, storedAs, error)) continue;
       const { skipped, failures } = synced;
-      const unread = accounts.slice(index).map((each) => each.productId);
+      const unread = places.slice(index).map((each) => each.storedAs ?? each.account.productId);
       query.onStopped?.({ unread, skipped, failures });
       throw error;
     }
@@ -160,32 +178,33 @@ interface Means<Query> {
  */
 async function syncAccount(
   { calls, to, query, clock }: Means<CustomerQuery>,
-  account: Account,
+  account: Account & { storedAs: string; takenFor: string | null },
   synced: SyncedCustomer,
   balances: Balance[],
 ): Promise<void> {
   const { customerId, transactionId } = query;
-  const { productId } = account;
+  const { productId, storedAs, takenFor } = account;
   const readBalance = () => calls.balance(customerId, productId, transactionId);
   const balance = await readBalance().catch((error: unknown) => {
     if (!(error instanceof Psd2Error) || !(error.lasts || isOfOneProduct(error))) throw error;
-    if (error.lasts) synced.skipped.push(productId);
-    else synced.failures.push({ productId, error: withoutBalance(error) });
+    if (error.lasts) synced.skipped.push(storedAs);
+    else synced.failures.push({ productId: storedAs, error: withoutBalance(error) });
     return nothingOf(productId, error);
   });
   if (!('reason' in balance)) balances.push(balance);
   const currency = currencyOf(account, balance.accountBalance);
-  const ofAccount = { ...query, productId, currency, balance, readBalance };
+  const ofAccount = { ...query, productId, storedAs, currency, balance, readBalance };
   const { added, pending, check, contradictions } = await syncTransactions({
     ...{ calls, to, query: ofAccount, clock },
   });
   if ('reason' in balance) balances.push(balance);
   synced.newTransactions += added;
   synced.pending += pending;
-  synced.checks.push(check);
-  if (!check.complete) synced.failures.push({ productId, error: notComplete(productId, check.certainFrom) });
+  synced.checks.push({ ...check, takenFor });
+  if (!check.complete)
+    synced.failures.push({ productId: storedAs, error: notComplete(productId, check.certainFrom) });
   if (contradictions.size > 0)
-    synced.failures.push({ productId, error: contradicts(productId, contradictions) });
+    synced.failures.push({ productId: storedAs, error: contradicts(productId, contradictions) });
 }
 
 /** Notes the error of one account. @returns false: it ends the sync of the customer */
@@ -265,6 +284,8 @@ const LATE_DAYS = MOVED_DAYS;
 
 /** What to read of an account. */
 interface AccountQuery extends RowsQuery {
+  /** The id under which the account is stored. */
+  storedAs: string;
   since: IsoDate | undefined;
   balance: Balance;
   readBalance: () => Promise<Balance>;
@@ -354,7 +375,7 @@ class AccountSync {
     rows: BookedRows,
     first: IsoDate,
   ) {
-    const { productId, currency } = query;
+    const { storedAs, currency } = query;
     this.#calls = calls;
     this.#to = to;
     this.#query = query;
@@ -363,9 +384,9 @@ class AccountSync {
     this.#rows = rows;
     this.#first = first;
     this.#known = addDays(first, -FURTHER_KNOWN_DAYS);
-    this.#of = { productId, currency, naming: calls.rowNaming };
+    this.#of = { productId: storedAs, currency, naming: calls.rowNaming };
     this.#audit = new BalanceAudit(plan.before, currency);
-    this.#check = newCheck(productId);
+    this.#check = newCheck(storedAs);
     this.#hasAll = plan.readsKnownDays || plan.before === undefined;
     this.#newest = plan.before?.newest;
   }
@@ -540,7 +561,15 @@ class AccountSync {
 
 function newCheck(productId: string): AccountCheck {
   const none = { late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0 };
-  return { productId, balanced: null, difference: null, complete: true, certainFrom: null, ...none };
+  return {
+    productId,
+    balanced: null,
+    difference: null,
+    complete: true,
+    certainFrom: null,
+    ...none,
+    takenFor: null,
+  };
 }
 
 function isFuture({ bookingDate }: { bookingDate: IsoDate | null }, today: IsoDate): boolean {

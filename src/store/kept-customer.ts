@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
-import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
+import { addDays, bankDay, earlier, type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
 import type { KeptCustomer, LastingConsent } from './ports/customers.ts';
 
@@ -14,6 +14,7 @@ const keptAccounts = z.array(
     ...{ accountId: z.string(), iban: text, kind: z.exactOptional(z.literal('card')) },
     ...{ currency: z.exactOptional(z.string()), name: z.exactOptional(z.string()) },
     productCode: z.exactOptional(z.string()),
+    status: z.exactOptional(z.string()),
   }),
 );
 
@@ -33,6 +34,7 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
       cards: z.exactOptional(z.literal('none')),
       listed: z.exactOptional(keptAccounts),
       report: z.exactOptional(z.enum(['json', 'camt', 'mt940'])),
+      lists: z.exactOptional(z.array(z.enum(['booked', 'pending']))),
     }),
   ),
   funds: z.exactOptional(
@@ -46,10 +48,20 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
   accounts: z.exactOptional(keptAccounts),
 });
 
+/** RTS (EU) 2018/389, article 10, as changed by (EU) 2022/2360. */
+const DAYS_OF_SCA = 180;
+
 /** The consents of a customer for {@link LastingConsent}. Of those for funds of one account the newest comes first, and counts. */
 export function lastingOf(customer: string, { consents, funds = [] }: KeptCustomer): LastingConsent[] {
+  // SCA must be made again after that time, however long the bank calls a consent for readings valid.
+  const readings = consents
+    .filter(({ recurring }) => recurring)
+    .map((each) => {
+      const law = addDays(bankDay(new Date(each.grantedAt)), DAYS_OF_SCA);
+      return { ...each, validUntil: each.validUntil && earlier(each.validUntil, law) };
+    });
   const newest = funds.filter((each) => funds.find(({ account }) => account === each.account) === each);
-  return [...consents.filter(({ recurring }) => recurring), ...newest].flatMap(({ flow, validUntil }) =>
+  return [...readings, ...newest].flatMap(({ flow, validUntil }) =>
     validUntil !== null ? [{ customer, flow, validUntil }] : [],
   );
 }

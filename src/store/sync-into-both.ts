@@ -32,6 +32,16 @@ function both(one: SyncTarget, other: SyncTarget): SyncTarget {
     return target.booked(productId, readsAll || isAhead);
   };
   return {
+    place: async (accounts, areNamed) => {
+      const places = await one.place(accounts, areNamed);
+      const others = await other.place(accounts, areNamed);
+      // What one of the two cannot know is not stored in the other either.
+      return places.map((place, at) =>
+        others[at]?.storedAs === null
+          ? { ...place, storedAs: null }
+          : { ...place, takenFor: place.takenFor ?? others[at]?.takenFor ?? null },
+      );
+    },
     progress,
     booked: async (productId, readsAll) => {
       const rows = await bookedIn(one, productId, readsAll);

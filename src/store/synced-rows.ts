@@ -10,11 +10,22 @@ import type { SyncedAccount, SyncedBalance, SyncedBooking } from './ports/synced
 const text = z.nullable(z.string());
 const decimal = z.custom<Decimal>((value) => typeof value === 'string' && isDecimal(value));
 const date = z.nullable(z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value)));
+
+/** A field that is absent, or null in a database. */
+function present<T>(schema: z.ZodMiniType<T>) {
+  return z.pipe(
+    z.nullish(schema),
+    z.transform((value) => value ?? undefined),
+  );
+}
+
 const money = z.nullish(z.object({ amount: decimal, currency: z.string() }));
 
 export const syncedAccount: z.ZodMiniType<SyncedAccount> = z.object({
   ...{ productId: z.string(), iban: text, currency: z.string() },
   ...{ name: text, productCode: text, productDescription: text },
+  ...{ card: present(z.boolean()), bban: present(z.string()), maskedPan: present(z.string()) },
+  ...{ status: present(z.string()), bankId: present(z.string()) },
 });
 
 export const syncedBalance: z.ZodMiniType<SyncedBalance> = z.pipe(

@@ -87,6 +87,14 @@ const HAS_FEES = {
   ...{ ...HAS_IT, isRepeated: false, links: REDIRECT, authorisations: [BEGUN] },
   ...{ verification: { ...verification, messages: ['Fees'] }, transactionStatus: 'RCVD' },
 };
+const SPOKEN: StepEvent = {
+  ...AUTHORISED,
+  bank: { transactionStatus: 'ACTC', scaStatus: null, messages: ['Call your branch'] },
+};
+const SAID_SPOKEN = {
+  ...{ authorizationStatus: 'ACTC', transactionStatus: 'ACTC' },
+  verification: { ...verification, messages: ['Call your branch'] },
+};
 const OF_ANNA = having(sent('q1'), FOR_A);
 const ASKED = having(sent('q1'), FOR_A, approach);
 const MAY_RUN_IN_BASKET = after(POSSIBLE, sent('q1'), VERIFIED, joined);
@@ -123,6 +131,7 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
   ['psd2 begins again', TWICE, { type: 'initiate-again' }, AGAIN],
   ['the bank has it, and nobody has the link', TWICE, LINKED_FEES, HAS_FEES],
   ['the bank has it, without links', SENT, VERIFIED, HAS_IT],
+  ['the bank says something beside its status', GIVEN, SPOKEN, { ...SAID_SPOKEN, state: 'authorized' }],
   ['the bank has it, and may run it without SCA', MAY_RUN, VERIFIED, { ...HAS_IT, ...RUNS_ALONE }],
   ['the operator takes the fees', TAKEN, { type: 'fees-accepted' }, { feesAccepted: true }],
   ['an authorisation is begun', LINKED, approach, { ...RUNS_ALONE, authorisations: TWO_BEGUN }],

@@ -218,6 +218,8 @@ export async function silentDifference(any: History): Promise<string | undefined
   const stored: SyncedRow[] = [];
   let progress: Progress | undefined;
   const target: SyncTarget = {
+    place: async (accounts) =>
+      accounts.map((account) => ({ account, storedAs: account.productId, takenFor: null })),
     progress: async () => progress,
     booked: async () =>
       new KnownRows({

@@ -106,6 +106,10 @@ export interface Stored {
 export function syncTarget(progress?: Progress, lastDay?: IsoDate): { target: SyncTarget; stored: Stored } {
   const stored: Stored = { readsAll: undefined, appended: [], remembered: [], replaced: {}, commits: 0 };
   const target: SyncTarget = {
+    async place(accounts) {
+      stored.replaced.accounts = [...accounts];
+      return accounts.map((account) => ({ account, storedAs: account.productId, takenFor: null }));
+    },
     progress: async () => progress,
     async booked(_product, readsAll) {
       stored.readsAll = readsAll;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type CustomerVersion, changeRecord } from '../../src/store/kept-customer.ts';
+import { addDays, parseDate } from '../../src/domain/calendar.ts';
+import { type CustomerVersion, changeRecord, lastingOf } from '../../src/store/kept-customer.ts';
 import { granting } from './whole-store.ts';
 
 /**
@@ -133,3 +134,21 @@ it('a record that psd2 could not read again is not written', async () => {
   ).rejects.toThrow();
   expect(backend.newest().generation).toBe(0);
 });
+
+it.each([
+  [90, 90],
+  [180, 180],
+  [181, 180],
+  [null, undefined],
+])('a consent that is valid for %s days lasts %s: SCA must be made again after 180', (valid, lasts) => {
+  const granted = parseDate('--date', '2026-11-21');
+  const { consents, ...rest } = granting('co-1')({ psu: NOBODY, consents: [] });
+  const kept = consents.map((each) => ({
+    ...{ ...each, grantedAt: `${granted}T10:00:00.000Z` },
+    validUntil: valid === null ? null : addDays(granted, valid),
+  }));
+  const [ending] = lastingOf('ada', { ...rest, consents: kept });
+  expect(ending?.validUntil).toBe(lasts === undefined ? undefined : addDays(granted, lasts));
+});
+
+const NOBODY = { id: null, idType: null, corporateId: null, corporateIdType: null };

@@ -54,7 +54,7 @@ const place = (target: Partial<SyncTarget>): Sync => ({
     work({
       customer: (_id, use) =>
         use({
-          ...{ progress: async () => undefined, booked: unused },
+          ...{ place: unused, progress: async () => undefined, booked: unused },
           ...{ replace: unused, remember: unused, commit: async () => {} },
           ...target,
         }),

@@ -189,6 +189,13 @@ export interface Account {
   name: string | null;
   productCode: string | null;
   productDescription: string | null;
+  /** It is a card account. */
+  card?: true;
+  /** Its number in its country, if the bank gives one. */
+  bban?: string;
+  maskedPan?: string;
+  /** `enabled`, `blocked` or `deleted`. Absent: the bank does not say. */
+  status?: string;
 }
 
 export interface Balance {
@@ -274,6 +281,8 @@ export interface Accounts {
   isId(text: string): boolean;
   /** The bank is asked for no earlier day of transactions. Undefined: it has not said how far back it goes. */
   earliestDay?(): IsoDate;
+  /** An account is its number and currency: its id may be another one with each consent. */
+  namesAccounts?: true;
   /** Transactions have {@link SaidFacts}. */
   identifiesRows?: true;
   /** What names a row. Absent: what is seen to hold. */

@@ -104,6 +104,8 @@ export interface ListedAccount {
   currency?: string;
   name?: string | null;
   productCode?: string | null;
+  /** `enabled`, `blocked` or `deleted`. */
+  status?: string;
 }
 
 /** Where the consent of a call comes from, at a bank whose readings name their consent. */
@@ -121,6 +123,8 @@ export interface ConsentSource {
   }>;
   /** When the customer has granted the newest valid consent. */
   lastGrantedAt?(): Date | undefined;
+  /** The currency of an account that a list had. */
+  currencyOf?(accountId: string): string | undefined;
   /** The IBAN of an account that a list had. Undefined: no list had it, as far as psd2 knows. */
   ibanOf?(accountId: string): string | null | undefined;
   /** Whether a list had this id as that of a card. */
@@ -133,6 +137,10 @@ export interface ConsentSource {
   listed?(consentId: string, accounts: readonly ListedAccount[], cards?: 'none'): Promise<void>;
   /** The format in which the bank gives account reports with a consent. Undefined: in its first, as far as psd2 knows. */
   reportOf?(consentId: string): 'json' | 'camt' | 'mt940' | undefined;
+  /** The lists of transactions that the bank gives one by one with a consent. Undefined: as its bank file says. */
+  listsOf?(consentId: string): readonly ('booked' | 'pending')[] | undefined;
+  /** Notes that the bank refuses to give both lists at once, and which it gives. Never throws for want of a place. */
+  tookLists?(consentId: string, lists: readonly ('booked' | 'pending')[]): Promise<void>;
   /** Notes the format of account reports that the bank has given with a consent. Never throws for want of a place. */
   took?(consentId: string, report: 'json' | 'camt' | 'mt940'): Promise<void>;
 }

@@ -198,6 +198,8 @@ export interface ResourceStatus {
   became: 'executed' | 'ordered' | 'failed' | 'duplicate' | 'cancelled' | null;
   /** Why the bank has rejected it. Absent: it does not say. */
   reasons?: BankReason[];
+  /** What the bank says to psd2 and to the customer beside it. Absent: nothing. */
+  messages?: string[];
   /** The bank says that it will not change what became of it any more. */
   isFinal?: true;
   /** The bank has it, and not everybody who must has authorised it. */

@@ -1,6 +1,7 @@
 import type { Account, Accounts } from '../../bank/ports/bank.ts';
 import type { DayRange } from '../../domain/calendar.ts';
 import { type AccountId, isAccountId } from '../../domain/identifiers.ts';
+import { accountReferenceOf } from '../../domain/order/account-reference.ts';
 import { compactIban } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { KeptAccount } from '../../store/ports/customers.ts';
@@ -67,7 +68,7 @@ function notCovered(
  */
 export async function openAccount(context: Context, text: string): Promise<AccountId> {
   const named = await readAccount(context, text);
-  if (!isIban(named)) return named;
+  if (!isIban(accountReferenceOf(named).id)) return named;
   const kept = await keptAccount(context, named);
   if (kept) return kept.productId;
   const { bank, customerId } = await context.forLookups().bank();
@@ -86,8 +87,7 @@ export async function keptAccount(
   const { validOf } = await import('../open/kept-customer.ts');
   const listed = validOf(kept?.consents ?? [], context.world.now()).flatMap((each) => each.listed ?? []);
   const own = listed.filter(({ accountId }) => accountId === named);
-  const isNamed = ({ iban }: KeptAccount) => iban !== null && compactIban(iban) === compactIban(named);
-  const found = own.length > 0 ? own : listed.filter(isNamed);
+  const found = own.length > 0 ? own : listed.filter((each) => isNamedBy(each, named));
   const [account] = found;
   if (!account || new Set(found.map(({ accountId }) => accountId)).size > 1) return undefined;
   const { accountId: productId, iban, currency = '', name = null, productCode = null } = account;
@@ -96,26 +96,48 @@ export async function keptAccount(
   return { ...nameless, accountId: productId, name };
 }
 
+/** Whether a text is the IBAN of an account, or its IBAN and currency: `<IBAN>:<currency>`. */
+function isNamedBy(
+  { iban, currency: own }: { iban: string | null; currency?: string | undefined },
+  named: string,
+): boolean {
+  const { id, currency } = accountReferenceOf(named);
+  return iban !== null && compactIban(iban) === compactIban(id) && (currency === null || currency === own);
+}
+
+/** What finds an account of a list, or of the store. */
+interface NamedAccount extends Pick<Account, 'productId' | 'iban' | 'currency'> {
+  /** The bank's id, if the account is stored under another one. */
+  bankId?: string | undefined;
+}
+
 /**
- * Finds an account by its id or its IBAN.
+ * Finds an account by its id, its IBAN, or its IBAN and currency.
  *
  * @throws Psd2Error `usage` if there is none, or more than one with this IBAN; `not_logged_in` for an IBAN that is not in the list:
  *   the customer may not have chosen it when they consented
  */
-export function findAccount(accounts: readonly Account[], named: AccountId, customer: string): Account {
-  const byId = accounts.find(({ productId }) => productId === named);
-  if (byId) return byId;
-  const [account, ...others] = accounts.filter(
-    ({ iban }) => iban !== null && compactIban(iban) === compactIban(named),
-  );
+export function findAccount<Found extends NamedAccount>(
+  accounts: readonly Found[],
+  named: AccountId,
+  customer: string,
+): Found {
+  const byId = accounts.filter(({ productId, bankId }) => productId === named || bankId === named);
+  const byIban = accounts.filter((each) => isNamedBy(each, named));
+  const [account, ...others] = byId.length > 0 ? byId : byIban;
   if (account && others.length === 0) return account;
   const all = accounts.map(describe).join(', ');
-  if (!account && isIban(named)) throw notCovered(customer, named, all && `It covers ${all}. `);
+  if (account && byId.length > 0)
+    throw new Psd2Error('usage', `${named} is the id of one account today, and of another one in the store`, {
+      hint: `Name it by its IBAN and currency. The customer has ${all}.`,
+    });
+  if (!account && isIban(accountReferenceOf(named).id))
+    throw notCovered(customer, named, all && `It covers ${all}. `);
   const found = account
     ? `More than one account of the customer has the IBAN ${named}`
     : `The customer has no account ${named}`;
   throw new Psd2Error('usage', found, {
-    hint: `${all && `The customer has ${all}. `}See the accounts with:`,
+    hint: `${all && `The customer has ${all}. `}${byCurrency(byIban)}See the accounts with:`,
     next: [['accounts', 'list']],
   });
 }
@@ -141,11 +163,18 @@ export function withinHistory(
   return { ...range, from: earliest };
 }
 
+/** How an IBAN and a currency name each of some accounts. */
+function byCurrency(accounts: readonly NamedAccount[]): string {
+  const names = new Set(accounts.map(({ iban, currency }) => `${iban}:${currency}`));
+  const areNamed = names.size > 1 && names.size === accounts.length;
+  return areNamed ? `Name one by its currency: ${[...names].join(', ')}. ` : '';
+}
+
 /** Whether a text has the form of an IBAN. An id can have it too. */
 function isIban(text: string): boolean {
   return /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/i.test(text);
 }
 
-function describe({ productId, iban }: Account): string {
+function describe({ productId, iban }: NamedAccount): string {
   return iban === null || iban === productId ? productId : `${productId} (${iban})`;
 }

@@ -1,5 +1,5 @@
 import type { Account } from '../../bank/ports/bank.ts';
-import { list as listOf, objectOf, orNull, text } from '../../terminal/output/fields.ts';
+import { flag, list as listOf, objectOf, optional, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb } from '../declare.ts';
 import { namingConsentUnderWay } from './consent-under-way.ts';
@@ -14,6 +14,12 @@ const account = objectOf<Account>()(() => ({
   productDescription: orNull(text('meaning of that code'))
     .as('Type', { dispensable: 1 })
     .shown(({ productDescription, productCode }: Account) => productDescription ?? productCode),
+  status: optional(text('enabled, blocked or deleted; absent: the bank does not say')).as('Status', {
+    ifAny: true,
+  }),
+  card: optional(flag('whether it is a card account; absent: no')),
+  bban: optional(text('its number in its country; absent: the bank gives none')),
+  maskedPan: optional(text('the number of the card, masked; absent: the bank gives none')),
 }));
 
 export const list = bareVerb(

@@ -204,14 +204,7 @@ export function gapsIn(
 async function storedAccount(data: SyncedData, customerId: string, named: AccountId): Promise<SyncedAccount> {
   const accounts = await data.accounts(customerId);
   if (accounts.length === 0) throw nothingStored(`the accounts of customer ${customerId}`);
-  const { productId } = findAccount(
-    accounts.map((account) => ({ ...account, accountId: account.productId })),
-    named,
-    customerId,
-  );
-  const found = accounts.find((account) => account.productId === productId);
-  if (!found) throw nothingStored(`the account ${named}`);
-  return found;
+  return findAccount(accounts, named, customerId);
 }
 
 function nothingStored(what: string): Psd2Error {

@@ -1,5 +1,6 @@
 import type { BankCall, Caller, Said } from '../../bank/call/call.ts';
 import type { Bank } from '../../bank/ports/bank.ts';
+import type { ConsentStatus } from '../../bank/ports/customer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Customers } from '../../store/ports/customers.ts';
 import type { Flows } from '../../store/ports/flows.ts';
@@ -33,9 +34,9 @@ export function noticingEnds<What extends Said>(calls: Caller<What>, ends: Ends 
       } catch (error) {
         const consentId = call.headers?.['consent-id'];
         if (consentId === undefined || !(error instanceof Psd2Error)) throw error;
-        if (error.endsConsent) await recordEnd(ends, consentId);
+        const ended = error.endsConsent ? await recordEnd(ends, consentId) : undefined;
         const again = error.endsConsent || error.lasts ? await withAnother(ends, call, consentId) : undefined;
-        if (!again) throw error;
+        if (!again) throw ended === undefined ? error : inItsWords(error, consentId, ended);
         return calls.ask(again, read);
       }
     },
@@ -53,19 +54,19 @@ async function withAnother(
   return other && { ...call, headers: { ...call.headers, 'consent-id': other.consentId } };
 }
 
-/** Whatever fails here, the reading has failed already, and its error counts. */
+/** Whatever fails here, the reading has failed already, and its error counts. @returns how the consent is. Undefined: psd2 could not find out */
 async function recordEnd(
   { flows, customers, tokens, customerId, bank }: Ends,
   consentId: string,
-): Promise<void> {
+): Promise<ConsentStatus['means'] | undefined> {
   try {
     const { consents = [], funds = [] } = (await customers.read(customerId)) ?? {};
     const known = [...consents, ...funds].find((each) => each.consentId === consentId);
-    if (!known) return;
+    if (!known) return undefined;
     // Other readings need none of this.
     const { bankFor, recordStatus } = await import('../../flows/consent/by-links.ts');
-    await flows.resume('consent', known.flow, async (open) => {
-      await recordStatus(
+    return await flows.resume('consent', known.flow, async (open) => {
+      const { means } = await recordStatus(
         open,
         { bank: bankFor(bank(), open.current) },
         {
@@ -73,8 +74,19 @@ async function recordEnd(
           dropConsent: (consent) => dropConsent({ customers, tokens }, consent),
         },
       );
+      return means;
     });
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+    return undefined;
   }
+}
+
+/** The error of the reading, in the words of the consent's own status: the reading was refused with a guess. */
+function inItsWords(error: Psd2Error, consentId: string, means: ConsentStatus['means']): Psd2Error {
+  const says =
+    means === 'revoked'
+      ? `The customer has revoked the consent ${consentId} at the bank`
+      : means === 'expired' && `The consent ${consentId} has expired at the bank`;
+  return says ? new Psd2Error(error.code, says, error.context) : error;
 }

@@ -71,6 +71,7 @@ export async function readKept(
         return unusedFor(valid, what);
       },
       lastGrantedAt: () => grantedAtOf(validOf(kept?.consents ?? [], world.now())),
+      currencyOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.currency,
       ibanOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.iban,
       isCard: (account) =>
         kept?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
@@ -92,8 +93,18 @@ export async function readKept(
         note({
           isKnown: ({ consents }) =>
             !consents.some((each) => each.consentId === consentId && each.report !== report),
-          added: (record) => withReport(record, consentId, report),
+          added: (record) => withNote(record, consentId, { report }),
         }),
+      listsOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.lists,
+      async tookLists(consentId, lists) {
+        const text = `The bank gives no list of pending transactions (bookingStatus=both and pending are refused), so psd2 shows none.`;
+        if (!lists.includes('pending') && isFirst(terminal, text)) terminal.warn(text);
+        await note({
+          isKnown: ({ consents }) =>
+            !consents.some((each) => each.consentId === consentId && !isDeepStrictEqual(each.lists, lists)),
+          added: (record) => withNote(record, consentId, { lists }),
+        });
+      },
     },
   };
 }
@@ -147,12 +158,14 @@ function identificationOf(kept: KeptCustomer | undefined): PsuIdentification {
   return { id: id ?? undefined, idType: idType ?? undefined, corporateId: corporateId ?? undefined };
 }
 
-function withReport(
+function withNote(
   record: KeptCustomer,
   consentId: string,
-  report: NonNullable<KeptConsent['report']>,
+  note: Pick<KeptConsent, 'report' | 'lists'>,
 ): KeptCustomer {
-  const consents = record.consents.map((each) => (each.consentId === consentId ? { ...each, report } : each));
+  const consents = record.consents.map((each) =>
+    each.consentId === consentId ? { ...each, ...note } : each,
+  );
   return { ...record, consents };
 }
 
@@ -176,14 +189,25 @@ export function covers(
   if (accounts === null) return undefined;
   const names = accounts.map(compactIban);
   const asked = compactIban(account);
+  const { id, currency } = accountReferenceOf(account);
   const found = known?.accounts?.find(
-    ({ accountId, iban }) => accountId === account || (iban !== null && compactIban(iban) === asked),
+    (each) =>
+      each.accountId === account ||
+      (each.iban !== null &&
+        compactIban(each.iban) === compactIban(id) &&
+        (currency === null || (each.currency ?? currency) === currency)),
   );
   const iban = found?.iban ? compactIban(found.iban) : null;
-  if (names.includes(asked) || (iban !== null && names.includes(iban))) return true;
+  const sub = found?.currency && iban !== null ? [iban, `${iban}:${found.currency}`] : [iban];
+  if (
+    names.includes(asked) ||
+    names.includes(compactIban(id)) ||
+    sub.some((each) => each !== null && names.includes(each))
+  )
+    return true;
   if (iban !== null) return false;
   if (listed) return listed.some(({ accountId }) => accountId === account);
-  return isIbanLike(asked) ? false : undefined;
+  return isIbanLike(compactIban(id)) ? false : undefined;
 }
 
 /** An id can have this form, too. */
@@ -197,13 +221,14 @@ const NOTHING_NEW = new Error('There is nothing to keep');
 /** A consent with more accounts is not noted. */
 const MAX_LISTED = 1000;
 
-function keptOf({ accountId, iban, kind, currency, name, productCode }: ListedAccount): KeptAccount {
+function keptOf({ accountId, iban, kind, currency, name, productCode, status }: ListedAccount): KeptAccount {
   return {
     ...{ accountId, iban },
     ...(kind && { kind }),
     ...(currency && { currency }),
     ...(name && { name }),
     ...(productCode && { productCode }),
+    ...(status && status !== 'enabled' && { status }),
   };
 }
 

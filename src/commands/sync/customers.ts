@@ -34,6 +34,11 @@ const accountCheck = object({
   cancelled: whole('transactions that vanished before their day'),
   vanished: whole('stored transactions that the bank no longer shows'),
   changed: whole('transactions that are probably stored, with another text or day'),
+  takenFor: orNull(
+    text(
+      "the bank's id of the account before, if only its kind, currency and name say that it is the same; else null",
+    ),
+  ),
 });
 
 /** What a sync did for one customer. */

@@ -93,10 +93,18 @@ export function doubtsOf(check: Omit<CustomerReport['checks'][number], 'productI
     ...(check.balanced === false
       ? [`the bank's balance differs by ${check.difference} from the stored transactions`]
       : []),
+    ...(check.takenFor === null
+      ? []
+      : [
+          `the bank called it ${check.takenFor} before: only its kind, currency and name say that it is the same`,
+        ]),
     ...rows(check.late, 'arrived late, for days that had been read'),
     ...rows(check.changed, 'changed text or day, and no id of the bank names them for certain'),
     ...rows(check.vanished, 'of the store that the bank no longer shows'),
-    ...rows(check.cancelled, 'of a day to come vanished, and marked cancelled'),
+    ...rows(
+      check.cancelled,
+      `of a day to come vanished, and ${check.cancelled === 1 ? 'is' : 'are'} marked as cancelled`,
+    ),
   ];
 }
 

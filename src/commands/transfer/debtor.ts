@@ -1,3 +1,4 @@
+import { accountReferenceOf } from '../../domain/order/account-reference.ts';
 import { parseSepaIban } from '../../domain/order/iban.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -5,6 +6,7 @@ import { isRefusal } from '../../flows/refusals.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { debitedAccount, looksLikeIban } from '../open/debited-account.ts';
 import { validOf } from '../open/kept-customer.ts';
+import { isFirst } from '../shared/once.ts';
 
 /**
  * The order with the IBAN of the debited account, at a bank whose payments name it. The operator may give the id of an account
@@ -22,20 +24,32 @@ export async function withDebtor(
 ): Promise<TransferOrder> {
   const { from, customerId, fromIban } = order;
   if (!bank.payments.initiation || fromIban !== undefined || from === null) return order;
-  const named = looksLikeIban(from) ? parseSepaIban(from) : null;
-  if (named !== null && !(await knowsAccounts(context, customerId))) return { ...order, fromIban: named };
+  const { id, currency } = accountReferenceOf(from);
+  const named = looksLikeIban(from)
+    ? { fromIban: parseSepaIban(id), ...(currency !== null && { fromCurrency: currency }) }
+    : null;
+  if (named !== null && !(await knowsAccounts(context, customerId))) return { ...order, ...named };
   try {
-    const { iban } = await debitedAccount(context, customerId, from, list);
-    return { ...order, fromIban: iban };
+    const { iban, status, ...own } = await debitedAccount(context, customerId, from, list);
+    if (status)
+      warnOnce(
+        context,
+        `The bank says that the account ${from} is ${status}. It may leave the payment undone.`,
+      );
+    return { ...order, fromIban: iban, ...(own.currency && { fromCurrency: own.currency }) };
   } catch (error) {
     if (!(error instanceof Psd2Error)) throw error;
     if (error.code === 'usage')
       throw error.with({ hint: `psd2 has sent no payment. ${error.hint ?? ''}`.trim() });
     if (!cannotRead(error)) throw error;
     // Without a reading, the bank alone checks the account.
-    if (named !== null) return { ...order, fromIban: named };
+    if (named !== null) return { ...order, ...named };
     throw error.with({ hint: NAME_THE_IBAN });
   }
+}
+
+function warnOnce({ terminal }: Context, text: string): void {
+  if (isFirst(terminal, text)) terminal.warn(text);
 }
 
 const NAME_THE_IBAN =

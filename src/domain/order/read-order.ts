@@ -55,7 +55,7 @@ export function readOrder(
   if (from !== undefined && debtorAccount === 'never') throw takesNoDebtor();
   return {
     from: from === undefined ? null : readAccountId(from),
-    to: parseSepaIban(needed.to),
+    ...readPayee(needed.to),
     name: parsePayeeName(needed.name),
     amount: parsePaymentAmount(needed.amount),
     ...readTerms(options, now),
@@ -69,10 +69,16 @@ export function checkGiven(
   { readAccountId }: Accounts,
 ): void {
   if (from !== undefined) readAccountId(from);
-  if (to !== undefined) parseSepaIban(to);
+  if (to !== undefined) readPayee(to);
   if (name !== undefined) parsePayeeName(name);
   if (amount !== undefined) parsePaymentAmount(amount);
   readTerms(terms, now);
+}
+
+/** The payee's account: its IBAN, and at some banks `<IBAN>:<currency>`. @throws Psd2Error `invalid_iban`, `usage` */
+function readPayee(text: string): Pick<TransferOrder, 'to' | 'toCurrency'> {
+  const [, iban = text, currency] = /^(.*):([A-Za-z]{3})$/s.exec(text.trim()) ?? [];
+  return { to: parseSepaIban(iban), ...(currency && { toCurrency: currency.toUpperCase() }) };
 }
 
 /** The parts of an order that have a default. */
@@ -105,7 +111,9 @@ function readTerms(options: OrderOptions, now: Date) {
   };
 }
 
-/** @throws Psd2Error `invalid_date` for a last day before the first */
+const IN_WEEKS: ReadonlySet<string> = new Set(['Daily', 'Weekly', 'EveryTwoWeeks']);
+
+/** @throws Psd2Error `invalid_date` for a last day before the first; `usage` for a day of the month in weeks */
 function readStanding(
   { frequency, end, day }: NonNullable<OrderOptions['standing']>,
   start: IsoDate,
@@ -113,6 +121,14 @@ function readStanding(
   const last = end === undefined ? null : parseDate('--end', end);
   if (last !== null && last < start)
     throw new Psd2Error('invalid_date', `--end ${last} is before --start ${start}`);
+  if (day !== null && IN_WEEKS.has(frequency))
+    throw new Psd2Error(
+      'usage',
+      `--day is a day of the month, and a standing order with ${frequency} has none`,
+      {
+        hint: 'The day of the week follows from --start.',
+      },
+    );
   return { frequency, end: last, day };
 }
 

@@ -172,6 +172,7 @@ async function linkedStatus(
   const words = {
     ...{ transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null },
     ...(cost && { cost }),
+    ...(status.messages && { messages: status.messages }),
   };
   // A bank may have checked a payment, for a later day too, before the customer has authorised it.
   const isOpen = isGoingOn(progress) || isNoNews;

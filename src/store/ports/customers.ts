@@ -18,6 +18,8 @@ export interface KeptAccount {
   currency?: string;
   name?: string | null;
   productCode?: string | null;
+  /** Not `enabled`, as the bank said: `blocked`. */
+  status?: string;
 }
 
 /** A consent that the customer has granted. If it has ended, it is removed, and the journal of its flow keeps the history. */
@@ -40,6 +42,8 @@ export interface KeptConsent {
   listed?: readonly KeptAccount[];
   /** The format in which the bank gives account reports, if it is not its first. */
   report?: 'json' | 'camt' | 'mt940';
+  /** The lists of transactions that the bank gives one by one, if it refuses both at once. */
+  lists?: readonly ('booked' | 'pending')[];
 }
 
 /** A consent for more than one reading, or for confirmations of funds. */

@@ -1,6 +1,7 @@
 import type { RowsOf } from '../../domain/booked-ids.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
+import type { ListedAccount, Placed } from '../../domain/same-accounts.ts';
 import type { NamedRow } from '../../domain/same-rows.ts';
 
 /** Where `psd2 sync` stores what it has read. */
@@ -38,8 +39,28 @@ export interface SyncedRow extends NamedRow {
   cancelled?: boolean | null | undefined;
 }
 
-/** The synced data of one customer. {@link commit} makes rows and progress durable in one step. */
+/** An account as a list of the bank has it. */
+export interface AccountOfList extends ListedAccount {
+  accountId: string;
+  productCode: string | null;
+  productDescription: string | null;
+  status?: string | undefined;
+}
+
+/**
+ * The synced data of one customer. {@link commit} makes rows and progress durable in one step. All take the ids that the bank gives the
+ * accounts today.
+ */
 export interface SyncTarget {
+  /**
+   * Replaces the accounts, and finds where each is stored (`domain/same-accounts.ts`).
+   *
+   * @param areNamed whether an account is its number and currency, and not its id
+   */
+  place<Listed extends AccountOfList>(
+    accounts: readonly Listed[],
+    areNamed: boolean,
+  ): Promise<Placed<Listed>[]>;
   /** Undefined if not all rows are there that the progress counts on. The caller fetches them again then. */
   progress(productId: string): Promise<Progress | undefined>;
   /**
@@ -48,7 +69,7 @@ export interface SyncTarget {
    * @param readsAll whether rows of any day may come again, and not only those that were not settled
    */
   booked(productId: string, readsAll: boolean): Promise<BookedRows>;
-  /** Replaces the current state of `accounts`, `balances`, `balances/<account>` or `pending/<account>` (`name`). */
+  /** Replaces the current state of `balances`, `balances/<account>` or `pending/<account>` (`name`). */
   replace(name: string, rows: readonly object[]): void;
   /**
    * Stores the progress. Call it after the rows were appended.

@@ -10,6 +10,14 @@ export interface SyncedAccount {
   name: string | null;
   productCode: string | null;
   productDescription: string | null;
+  /** It is a card account. */
+  card?: boolean | undefined;
+  bban?: string | null | undefined;
+  maskedPan?: string | null | undefined;
+  /** As the bank says it: `blocked`. */
+  status?: string | undefined;
+  /** The bank's id of the last sync, if the account is stored under another one. */
+  bankId?: string | undefined;
 }
 
 /** The balance of an account as the last sync has read it. */

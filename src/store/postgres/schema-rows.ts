@@ -20,6 +20,12 @@ create table psd2.accounts (
   name text,
   product_code text,
   product_description text,
+  card boolean,
+  bban text,
+  masked_pan text,
+  status text,
+  -- The bank's id of the last sync, if the account is stored under another one.
+  bank_id text,
   synced_at timestamptz not null default transaction_timestamp(),
   primary key (profile, customer_id, product_id),
   constraint ids check (${ACCOUNT})
@@ -123,6 +129,8 @@ create table psd2.sync_progress (
   balance_currency text,
   -- What the bank's balance has beyond that of the rows. Null: nothing, or it is not known.
   balance_difference numeric,
+  -- How the bank has named the account, so that it is found again under another id.
+  account json,
   primary key (profile, customer_id, product_id),
   constraint ids check (${ACCOUNT})
 );

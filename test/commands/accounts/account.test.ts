@@ -42,6 +42,27 @@ describe('an account that the operator names', () => {
       expect(findAccount(accounts, named(text), 'ada')).toBe(accounts[1]);
   });
 
+  it("is found by its IBAN and currency, by the id of its rows, and by the bank's id of today", () => {
+    const dollars = { ...account('a2', IBAN), currency: 'USD' };
+    const accounts = [{ ...account('a1', IBAN), bankId: 'b1' }, dollars];
+    for (const text of [`${IBAN}:EUR`, 'a1', 'b1'])
+      expect(findAccount(accounts, named(text), 'ada')).toBe(accounts[0]);
+    expect(findAccount(accounts, named(`${IBAN}:USD`), 'ada')).toBe(dollars);
+    expect(() => findAccount(accounts, named(IBAN), 'ada')).toThrow(
+      expect.objectContaining({
+        hint: expect.stringContaining(`Name one by its currency: ${IBAN}:EUR, ${IBAN}:USD. `),
+      }),
+    );
+    expect(() => findAccount(accounts, named(`${IBAN}:CHF`), 'ada')).toThrow(
+      expect.objectContaining({ code: 'not_logged_in' }),
+    );
+    expect(() => findAccount([...accounts, account('b1', OTHER)], named('b1'), 'ada')).toThrow(
+      expect.objectContaining({
+        message: 'b1 is the id of one account today, and of another one in the store',
+      }),
+    );
+  });
+
   const see = (hint: string) => ({ hint: `${hint}See the accounts with:`, next: [['accounts', 'list']] });
   const consent = (iban: string, covered: string) =>
     new Psd2Error('not_logged_in', `No consent of the customer ada covers the account ${iban}`, {

@@ -370,11 +370,10 @@ describe('around a call', () => {
     const stateAfter = async (globals: How['globals']) => {
       const { ask } = await openAt(NAMED, ada(globals));
       const failure = await failureOf(ask(reading('list', { headers: { 'consent-id': 'c1' } }), ended));
-      expect(failure.message).toBe('It has ended');
-      return (await flows.find('consent', flow)).state;
+      return [failure.message, (await flows.find('consent', flow)).state];
     };
-    expect(await stateAfter({ raw: true })).toBe('requested');
-    expect(await stateAfter({})).toBe('revoked');
+    expect(await stateAfter({ raw: true })).toEqual(['It has ended', 'requested']);
+    expect(await stateAfter({})).toEqual(['The customer has revoked the consent c1 at the bank', 'revoked']);
   });
 });
 

@@ -323,6 +323,25 @@ describe('the account that a payment debits', () => {
     expect(await debitedAccount(context, 'ada', 'acc-1', list)).toEqual(ACCOUNTS[0]);
     expect(await customers.read('bob')).toBeUndefined();
   });
+
+  it('one of several accounts of an IBAN is named by its currency, and a blocked one is told', async () => {
+    const { context } = await opened();
+    const list = async () => [
+      { ...account('eur', A), currency: 'EUR' },
+      { ...account('usd', A), currency: 'USD', status: 'blocked' },
+      { ...account('card', A), currency: 'EUR', card: true as const },
+    ];
+    const eur = { accountId: 'eur', iban: A, currency: 'EUR' };
+    const usd = { accountId: 'usd', iban: A, currency: 'USD', status: 'blocked' };
+    expect(await debitedAccount(context, 'bob', `${A}:EUR`, list)).toEqual(eur);
+    expect(await debitedAccount(context, 'bob', 'eur', list)).toEqual(eur);
+    expect(await debitedAccount(context, 'bob', `${A}:USD`, list)).toEqual(usd);
+    await expect(debitedAccount(context, 'bob', A, list)).rejects.toMatchObject({
+      code: 'usage',
+      hint: `Name the one that pays by its currency: ${A}:EUR, ${A}:USD.`,
+    });
+    await expect(debitedAccount(context, 'bob', `${A}:CHF`, list)).rejects.toMatchObject({ code: 'usage' });
+  });
 });
 
 it.each([
@@ -337,6 +356,7 @@ it.each([
   ['IT8XF0999001600000010482620', false],
   ['IT89F0999-01600000010482620', false],
   ['acc-1', false],
+  ['IT89F0999001600000010482620:EUR', true],
 ])('%s looks like an IBAN: %s', (account, expected) => {
   expect(looksLikeIban(account)).toBe(expected);
 });
@@ -419,16 +439,18 @@ async function grantOnceAndLasting(lasting: Partial<KeptConsent> = {}): Promise<
 
 describe('a reading that the bank refuses because its consent has ended', () => {
   it.each([
-    ['revoked', 'revoked'],
-    ['expired', 'expired'],
-    ['rejected', 'rejected'],
-    ['ended by us', 'cancelled'],
-  ] as const)('records that it is %s, and the consent is not used again', async (means, state) => {
+    ['revoked', 'revoked', 'The customer has revoked the consent c1 at the bank'],
+    ['expired', 'expired', 'The consent c1 has expired at the bank'],
+    ['rejected', 'rejected', undefined],
+    ['ended by us', 'cancelled', undefined],
+  ] as const)('records that it is %s, and the consent is not used again', async (means, state, says) => {
     const flow = await grant('c1');
     const other = await grant('c2', { accounts: ['a2'], reads: ['accounts'] });
     const error = refusal(ENDED);
     const { asked, usedIds, ask } = await calls([error], means);
-    await expect(ask(balances('c1'))).rejects.toBe(error);
+    const { message, code, context } = error;
+    const told = { code, context, message: says ?? message };
+    await expect(ask(balances('c1'))).rejects.toMatchObject(told);
     // What ends a consent is asked once more.
     expect([asked, usedIds()]).toEqual([['c1', 'c1'], ['c1']]);
     expect(await keptIds()).toEqual(['c2']);

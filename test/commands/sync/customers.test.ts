@@ -26,6 +26,8 @@ type Turn = Error | 'synced' | 'used up';
 
 const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], checks: [], errors: [] };
 const TARGET: SyncTarget = {
+  place: async (accounts) =>
+    accounts.map((account) => ({ account, storedAs: account.productId, takenFor: null })),
   progress: async () => undefined,
   booked: async () => NO_ROWS,
   replace: () => {},

@@ -208,13 +208,13 @@ it.each([
 
 const CHECK = {
   ...{ productId: 'A1', balanced: null, difference: null, complete: true, certainFrom: null },
-  ...{ late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0 },
+  ...{ late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0, takenFor: null },
 };
 
 const KEPT_BACK = "the bank's balance differs by -3.50 from the stored transactions";
 const LATE =
   '1 transaction arrived late, for days that had been read; 2 transactions changed text or day, and no id of the bank names them for certain';
-const COMING = '1 transaction of a day to come vanished, and marked cancelled';
+const COMING = '1 transaction of a day to come vanished, and is marked as cancelled';
 const DAYS = 'only days from 2026-11-01 on are certain';
 it.each<[string, Partial<CustomerReport['checks'][number]>, string]>([
   ['a row that the bank keeps back', { balanced: false, difference: '-3.50' }, KEPT_BACK],

@@ -271,3 +271,14 @@ it('if the bank does not list the accounts, the operator types the id, and other
   expect(bank.sent).toHaveLength(3);
   expect(bank.calls).toContain(`accounts ${ANNA}`);
 });
+
+it('a standing order in weeks has no day of the month', () => {
+  const standing = { frequency: 'Weekly', end: undefined, day: 3 } as const;
+  expect(() => read({ standing })).toThrow(expect.objectContaining({ code: 'usage' }));
+  expect(read({ standing: { ...standing, frequency: 'Quarterly' } }).standing?.day).toBe(3);
+});
+
+it('the payee may be one of several accounts of an IBAN, by its currency', () => {
+  const { to, toCurrency } = read({ to: 'IT60X0542811101000000123456:usd' });
+  expect([to, toCurrency]).toEqual(['IT60X0542811101000000123456', 'USD']);
+});

@@ -68,6 +68,28 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect(await through([])).toMatchObject({ cancelled: 1, gone: 1 });
   });
 
+  it('an account that the bank gives another id goes on in the same place, and is found by both', async () => {
+    const under = async (id: string) => {
+      await sync(async (to) => {
+        const account = { ...ACCOUNT, accountId: id, productId: id };
+        expect(await to.place([account], true)).toEqual([{ account, storedAs: 'A1', takenFor: null }]);
+        to.replace('balances', [{ ...BALANCE, accountId: id, productId: id }]);
+        to.replace(`pending/${id}`, []);
+        expect((await to.progress(id))?.through).toBe(id === 'A1' ? undefined : DAYS.through);
+        await append(await to.booked(id, true), [row('a', '2026-10-05', '-1.50')]);
+        to.remember(id, DAYS, DAYS.from);
+      });
+    };
+    await under('A1');
+    await under('B2');
+    await under('C3');
+    const stored = await synced();
+    expect(await stored.accounts('1048262')).toMatchObject([{ productId: 'A1', bankId: 'C3' }]);
+    expect((await stored.booked('1048262', 'A1', DAYS.from))?.rows).toHaveLength(1);
+    expect(await stored.balance('1048262', 'A1')).toMatchObject({ accountBalance: BALANCE.accountBalance });
+    expect(await stored.days('1048262', 'C3')).toBeUndefined();
+  });
+
   it('what a sync has stored is read again: accounts, balances, days and rows, the newest first', async () => {
     await sync(whole);
     const stored = await synced();

@@ -21,6 +21,7 @@ import {
 export function accountsOf(calls: Calls): Accounts {
   return {
     isId: isAccountId,
+    namesAccounts: true,
     identifiesRows: true,
     rowNaming: calls.description.transactions.id,
     ...(calls.description.accounts.bookingStatuses.every((each) => each === 'booked') && {
@@ -49,13 +50,16 @@ export async function fetchAccounts(calls: Calls, transactionId: string): Promis
     ids.has(card.accountId) ? named(card, `${CARD}${card.accountId}`) : card,
   );
   for (const { accountId } of cards) calls.cards.add(accountId);
-  for (const { accountId, iban } of [...cards, ...accounts]) calls.ibans.set(accountId, iban);
+  for (const { accountId, iban, currency } of [...cards, ...accounts]) {
+    calls.ibans.set(accountId, iban);
+    calls.currencies.set(accountId, currency);
+  }
   const ofKind = [...accounts, ...cards.map((card) => ({ ...card, kind: 'card' as const }))];
   const listed = ofKind.map((each) => ({ ...each, name: each.name ?? each.productDescription }));
   const notes = calls.settings.consents;
   if (consent && found === null) await notes?.listed?.(consent.consentId, listed, 'none');
   else if (consent) await notes?.listed?.(consent.consentId, listed);
-  return [...accounts, ...cards];
+  return [...accounts, ...cards.map((card) => ({ ...card, card: true as const }))];
 }
 
 function named(account: Account, accountId: string): Account {
@@ -100,6 +104,9 @@ function toAccount(account: WireAccount): Account {
     name: account.displayName ?? account.name ?? account.maskedPan,
     productCode: account.cashAccountType,
     productDescription: account.product,
+    ...(account.bban !== null && { bban: account.bban }),
+    ...(account.maskedPan !== null && { maskedPan: account.maskedPan }),
+    ...(account.status !== null && { status: account.status }),
   };
 }
 
@@ -114,7 +121,11 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
   });
   await ownIban(calls, { productId: accountId, transactionId }, data.account?.iban ?? null);
   const { booked, available } = calls.description.accounts.balances;
-  const currency = data.account?.currency ?? null;
+  const currency =
+    data.account?.currency ||
+    calls.currencies.get(accountId) ||
+    calls.settings.consents?.currencyOf?.(accountId) ||
+    null;
   const today = bankDay(calls.settings.now());
   const { read, unread } = data.balances;
   const accountBalance = newest(read, booked, currency, today);
@@ -142,8 +153,8 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
 }
 
 /**
- * The newest balance with one of these types; of equally new ones, the first in their order. In the account's currency, if the
- * answer names it.
+ * The newest balance with one of these types in the account's currency; of equally new ones, the first in their order. If nobody says
+ * the currency, all of them must have one.
  */
 function newest(
   balances: readonly WireBalance[],
@@ -152,13 +163,15 @@ function newest(
   today: IsoDate,
 ): WireBalance | undefined {
   const named = types.flatMap((type) => balances.filter(({ balanceType }) => balanceType === type));
-  const own = named.filter(({ balanceAmount }) => balanceAmount.currency === currency);
+  const all = new Set(named.map(({ balanceAmount }) => balanceAmount.currency));
+  const [only] = all;
+  const own = named.filter(
+    ({ balanceAmount }) => balanceAmount.currency === (currency ?? (all.size === 1 ? only : null)),
+  );
   const age = (balance: WireBalance) =>
     `${lastDayOf(balance, today) ?? ''} ${balance.lastChangeDateTime ? new Date(balance.lastChangeDateTime).toISOString() : ''}`;
   // The sort is stable.
-  return (own.length > 0 ? own : named).toSorted((a, b) =>
-    age(a) < age(b) ? 1 : age(a) > age(b) ? -1 : 0,
-  )[0];
+  return own.toSorted((a, b) => (age(a) < age(b) ? 1 : age(a) > age(b) ? -1 : 0))[0];
 }
 
 /** The last day whose rows a balance has. Null if the bank does not say. */

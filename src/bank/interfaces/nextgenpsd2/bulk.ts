@@ -62,7 +62,7 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
           const batchBooking = isBooking ? orders[0]?.batchBooking : undefined;
           return writeXml(calls.settings, { format, messageId: initiation.endToEndId, orders, batchBooking });
         },
-        payments.constant,
+        payments,
       ),
     calls: ({ order, transactionId, initiation }) =>
       paymentCalls({ ...calls, oauth, order, transactionId, initiation, isBulk: true }),

@@ -20,6 +20,8 @@ export interface Calls {
   cards: Set<string>;
   /** The IBANs of the accounts that a list had. */
   ibans: Map<string, string | null>;
+  /** The currencies of these accounts. */
+  currencies: Map<string, string>;
   /** Reads the list of accounts. */
   list(transactionId: string): Promise<unknown>;
   /** What was odd in the answers. */

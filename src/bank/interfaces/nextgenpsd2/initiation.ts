@@ -1,5 +1,6 @@
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
+import { accountReferenceOf } from '../../../domain/order/account-reference.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { PlannedPayment } from '../../ports/bank.ts';
@@ -101,7 +102,8 @@ export function refuseUntaken(
 
 /** The IBAN of the debited account. Null: the customer chooses it at the bank. */
 export function debtorOf({ fromIban, from }: Debited): string | null {
-  return fromIban ?? from;
+  const named = fromIban ?? from;
+  return named === null ? null : accountReferenceOf(named).id;
 }
 
 /** The product of a payment that is sent alone: one in JSON if the bank has it. @throws Psd2Error `usage` if the bank file has none */
@@ -159,19 +161,19 @@ function refuseUntakenDate(executionDate: IsoDate, futureDays: number, today: Is
 /** The fields of a payment in JSON, in the order of the standard. @throws Psd2Error `usage` if the bank demands another one */
 export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldRules) {
   const { amount, currency, to, name, description, payeeAddress, standing, executionDate } = order;
-  const { creditorReference } = order;
+  const { creditorReference, fromCurrency, toCurrency } = order;
   const debtor = debtorOf(order);
   const body = {
     ...(takesField(rules, 'endToEndIdentification') && { endToEndIdentification: endToEndId }),
-    ...(debtor !== null && { debtorAccount: { iban: debtor } }),
+    ...(debtor !== null && { debtorAccount: { iban: debtor, ...inCurrency(fromCurrency) } }),
     instructedAmount: { currency, amount },
-    creditorAccount: { iban: to },
+    creditorAccount: { iban: to, ...inCurrency(toCurrency) },
     creditorName: name,
     ...(payeeAddress && { creditorAddress: addressIn(payeeAddress) }),
     ...(description !== '' && { remittanceInformationUnstructured: description }),
     ...(creditorReference && { remittanceInformationStructured: referenceIn(creditorReference) }),
     ...(order.futureDated && !standing && { requestedExecutionDate: executionDate }),
-    ...(standing && ruleOf(order, standing, rules.days)),
+    ...(standing && ruleOf(order, standing, rules)),
   };
   // Nothing of an account that the customer chooses is known.
   const isKnown = (path: string) => debtor !== null || path.split('.')[0] !== 'debtorAccount';
@@ -186,16 +188,21 @@ export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldR
     );
 }
 
+/** The part of an account reference that names one of several accounts with an IBAN. */
+function inCurrency(currency: string | undefined): { currency?: string } {
+  return currency === undefined ? {} : { currency };
+}
+
 /** When a standing order pays. */
 export function ruleOf(
   { executionDate }: Pick<TransferOrder, 'executionDate'>,
   { end, frequency, day }: NonNullable<TransferOrder['standing']>,
-  days: FieldRules['days'],
+  { days, frequencies }: Pick<FieldRules, 'days' | 'frequencies'>,
 ) {
   return {
     startDate: executionDate,
     ...(end !== null && { endDate: end }),
-    frequency,
+    frequency: frequencies[frequency] ?? frequency,
     ...(day !== null && { dayOfExecution: String(day).padStart(days === 'two-digits' ? 2 : 1, '0') }),
   };
 }

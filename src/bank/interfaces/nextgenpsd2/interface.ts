@@ -105,9 +105,11 @@ function readCustomerId(text: string): string {
   );
 }
 
-/** The id of an account or card, or its IBAN. @throws Psd2Error `invalid_product_id` */
+/** The id of an account or card, its IBAN, or `<IBAN>:<currency>`. @throws Psd2Error `invalid_product_id` */
 function readAccountId(text: string): AccountId {
-  const plain = withoutBlanks(text).replace(/^account:/, '');
+  const plain = withoutBlanks(text)
+    .replace(/^account:/, '')
+    .replace(/^[a-z]{2}\d{2}[a-z0-9]{11,30}:[a-z]{3}$/i, (sub) => sub.toUpperCase());
   if (isAccountId(plain)) return plain;
   throw new Psd2Error(
     'invalid_product_id',
@@ -129,6 +131,7 @@ function open(description: BankDescription, paths: Paths, settings: WireSettings
   const noted = {
     cards: new Set<string>(),
     ibans: new Map<string, string | null>(),
+    currencies: new Map<string, string>(),
     odd: {
       unread: new Map<string, number>(),
       rewritten: new Set<string>(),

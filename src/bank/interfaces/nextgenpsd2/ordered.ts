@@ -18,8 +18,9 @@ const given = z.object({
   dayOfExecution: z.optional(z.string()),
 });
 
-/** What a bank wants in every payment (`payments.constant`). */
-type Constant = FieldRules['constant'];
+/** What a bank wants in every payment (`payments.constant`), and its words for how often one is made. */
+type Own = Pick<FieldRules, 'constant' | 'frequencies'>;
+const NONE: Own = { constant: {}, frequencies: {} };
 
 const bulk = z.looseObject({ payments: z.array(z.looseObject({})) });
 
@@ -33,10 +34,10 @@ const basket = z.strictObject({ paymentIds: z.array(z.string()) });
 export function assertOrdered(
   order: TransferOrder,
   { service, body, endToEndId }: Initiation,
-  constant: Constant = {},
+  own: Own = NONE,
 ): void {
   const isItsService = service === (order.standing ? 'periodic-payments' : 'payments');
-  if (!isItsService || !pays(valueIn(body), order, endToEndId, constant)) throw otherThanOrdered();
+  if (!isItsService || !pays(valueIn(body), order, endToEndId, own)) throw otherThanOrdered();
 }
 
 /**
@@ -48,12 +49,15 @@ export async function assertOrderedInXml(
   settings: Calls['settings'],
   order: TransferOrder,
   { service, body, endToEndId }: Initiation,
+  { frequencies }: Own,
 ): Promise<void> {
   const isItsService = service === (order.standing ? 'periodic-payments' : 'payments');
   const [, messageId = ''] = /<MsgId>(\w{1,35})<\/MsgId>/.exec(body) ?? [];
   const ordered = { ...order, reference: order.reference ?? endToEndId };
   const days = /"dayOfExecution":"0/.test(body) ? ('two-digits' as const) : ('plain' as const);
-  const isIt = await isWritten(body, (format) => singleBody(settings, ordered, days, { format, messageId }));
+  const isIt = await isWritten(body, (format) =>
+    singleBody(settings, ordered, { days, frequencies }, { format, messageId }),
+  );
   if (!isItsService || !isIt) throw otherThanOrdered();
 }
 
@@ -68,10 +72,10 @@ export async function assertAllOrdered(
   orders: readonly TransferOrder[],
   initiation: Initiation,
   xmlOf: Parameters<typeof isWritten>[1],
-  constant: Constant = {},
+  own: Own = NONE,
 ): Promise<void> {
   const { service, body } = initiation;
-  const isIt = isInXml(initiation) ? await isWritten(body, xmlOf) : paysAll(valueIn(body), orders, constant);
+  const isIt = isInXml(initiation) ? await isWritten(body, xmlOf) : paysAll(valueIn(body), orders, own);
   if (service !== 'bulk-payments' || !isIt) throw otherThanOrdered();
 }
 
@@ -94,13 +98,13 @@ export function otherThanOrdered(): Psd2Error {
  *
  * @param id its end-to-end id; empty if the bank takes none
  */
-function pays(payment: unknown, order: TransferOrder, id: string, constant: Constant): boolean {
-  const { data: own = {} } = given.safeParse(payment);
-  const { instructionIdentification = own.remittanceInformationUnstructured ?? '' } = own;
+function pays(payment: unknown, order: TransferOrder, id: string, own: Own): boolean {
+  const { data: written = {} } = given.safeParse(payment);
+  const { instructionIdentification = written.remittanceInformationUnstructured ?? '' } = written;
   const ownId = order.reference ?? (id || instructionIdentification);
-  const days = own.dayOfExecution?.startsWith('0') ? ('two-digits' as const) : ('plain' as const);
-  const rules = { allowed: [], address: 'optional' as const, days };
-  const most = fieldsOf(order, ownId, { ...rules, constant, required: KNOWN_FIELDS });
+  const days = written.dayOfExecution?.startsWith('0') ? ('two-digits' as const) : ('plain' as const);
+  const rules = { allowed: [], address: 'optional' as const, days, frequencies: own.frequencies };
+  const most = fieldsOf(order, ownId, { ...rules, constant: own.constant, required: KNOWN_FIELDS });
   const { endToEndIdentification: _, ...least } = fieldsOf(order, ownId, {
     ...rules,
     constant: {},
@@ -120,7 +124,7 @@ function isWithin(part: unknown, whole: unknown): boolean {
 }
 
 /** Whether a bulk payment in JSON pays these orders. What is the same for all is not in its entries. */
-function paysAll(body: unknown, orders: readonly TransferOrder[], constant: Constant): boolean {
+function paysAll(body: unknown, orders: readonly TransferOrder[], own: Own): boolean {
   const { data } = bulk.safeParse(body);
   if (!data) return false;
   const { payments, batchBookingPreferred, ...common } = data;
@@ -131,7 +135,7 @@ function paysAll(body: unknown, orders: readonly TransferOrder[], constant: Cons
       const entry = payments[at] ?? {};
       const isItsId = (entry.endToEndIdentification ?? null) === order.reference;
       const isOwn = Object.keys(entry).every((field) => !Object.hasOwn(common, field));
-      return isItsId && isOwn && pays({ ...common, ...entry }, order, '', constant);
+      return isItsId && isOwn && pays({ ...common, ...entry }, order, '', own);
     })
   );
 }

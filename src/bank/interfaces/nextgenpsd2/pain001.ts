@@ -50,7 +50,7 @@ export async function xmlInitiationOf(
   const { payments } = calls.description;
   const { endToEndId, ...initiation } = singleInitiation(calls, order, back, newId);
   const format = payments.bulk?.format ?? 'json';
-  const body = await singleBody(calls.settings, { ...order, reference: endToEndId }, payments.days, {
+  const body = await singleBody(calls.settings, { ...order, reference: endToEndId }, payments, {
     format: format === 'json' ? FORMATS[0] : format,
     messageId: newId().replaceAll('-', ''),
   });
@@ -61,7 +61,7 @@ export async function xmlInitiationOf(
 export async function singleBody(
   settings: Calls['settings'],
   order: TransferOrder,
-  days: BankDescription['payments']['days'],
+  rules: Pick<BankDescription['payments'], 'days' | 'frequencies'>,
   file: Pick<PaymentFile, 'format' | 'messageId'>,
 ): Promise<string> {
   const xml = await writeXml(settings, { ...file, orders: [order] });
@@ -72,7 +72,7 @@ export async function singleBody(
   return [
     '',
     `\r\n${part('xml_sct', 'application/xml', xml)}`,
-    `\r\n${part('json_standingorderType', 'application/json', JSON.stringify(ruleOf(order, order.standing, days)))}`,
+    `\r\n${part('json_standingorderType', 'application/json', JSON.stringify(ruleOf(order, order.standing, rules)))}`,
     '--\r\n',
   ].join(boundary);
 }

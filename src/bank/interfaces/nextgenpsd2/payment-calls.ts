@@ -143,7 +143,6 @@ async function initiate(
   });
   const { transactionStatus, scaStatus, psuMessage } = data;
   const linked = { ...payment, resource: resourceOf(payment, 'startPaymentAuthorisation', data.paymentId) };
-  const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
   return {
     resourceId: data.paymentId,
     ...(costIn(data) ?? { totalAmount: null, commissions: null }),
@@ -152,7 +151,7 @@ async function initiate(
     ...begunWith(payment),
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
-    ...(messages.length > 0 && { messages }),
+    ...saidBeside(notices, psuMessage),
     ...(transactionStatus === 'RJCT' && { isRejected: true, ...(reasons.length > 0 && { reasons }) }),
     ...(isDuplicate({ status: transactionStatus, reasons }) && { isDuplicate: true }),
   };
@@ -197,13 +196,27 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
     const said = paymentStatusAnswer.parse({ transactionStatus: report.status });
     return { data: said, notices: [], reasons: report.reasons };
   };
-  const { data, reasons } = await payment.bank.ask(call, read).catch((error: unknown) => {
+  const { data, reasons, notices } = await payment.bank.ask(call, read).catch((error: unknown) => {
     if (!isXml || !lacksFormat(error)) throw error;
     return payment.bank.ask({ ...call, headers: { accept: 'application/xml' } }, read);
   });
   if (data.paymentId === null || data.paymentId === paymentId)
-    return { status: data.transactionStatus, reasons, cost: costIn(data) };
+    return {
+      status: data.transactionStatus,
+      reasons,
+      cost: costIn(data),
+      ...saidBeside(notices, data.psuMessage),
+    };
   throw aboutAnother('payment', data.paymentId, paymentId, payment.transactionId);
+}
+
+/** What an answer says to psd2 and to the customer beside what it is about. */
+function saidBeside(
+  notices: readonly { text: string }[],
+  psuMessage: string | null,
+): { messages?: string[] } {
+  const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
+  return messages.length > 0 ? { messages } : {};
 }
 
 function reasonsOf({ isBulk }: Payment, { said }: NextGenAnswer): BankReason[] {

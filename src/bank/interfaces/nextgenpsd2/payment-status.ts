@@ -28,6 +28,8 @@ const PART = 'PART';
 /** What a bank says of a payment: its transaction status, and why it has rejected it. */
 export interface PaymentSaid {
   status: string;
+  /** What it says to psd2 and to the customer beside it. */
+  messages?: string[];
   reasons?: BankReason[];
   cost?: Cost | null;
 }
@@ -44,7 +46,7 @@ export function isOver(status: string): boolean {
  * @param final the statuses that the bank does not change any more, by its file
  */
 export function resourceStatus(
-  { status, reasons = [], cost = null }: PaymentSaid,
+  { status, reasons = [], messages = [], cost = null }: PaymentSaid,
   { instant, futureDated, isBulk }: Pick<TransferOrder, 'instant' | 'futureDated'> & { isBulk?: boolean },
   final: readonly string[],
 ): ResourceStatus {
@@ -66,6 +68,7 @@ export function resourceStatus(
         ? 'ordered'
         : becameOf({ status, reasons }),
     ...(ENDED.includes(status) && reasons.length > 0 && { reasons }),
+    ...(messages.length > 0 && { messages }),
     ...((isPart || final.includes(status)) && { isFinal: true }),
     ...((isUnauthorised || status === PARTLY_AUTHORISED) && { awaitsSca: true }),
     ...(isUnauthorised && { isUnauthorised: true }),

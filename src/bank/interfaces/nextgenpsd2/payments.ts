@@ -27,8 +27,9 @@ export function paymentsOf(calls: Calls, oauth: OAuth): Payments {
       return {
         ...payment,
         async verify(beforeSend, requestId) {
-          if (isInXml(initiation)) await assertOrderedInXml(calls.settings, order, initiation);
-          else assertOrdered(order, initiation, calls.description.payments.constant);
+          if (isInXml(initiation))
+            await assertOrderedInXml(calls.settings, order, initiation, calls.description.payments);
+          else assertOrdered(order, initiation, calls.description.payments);
           return payment.verify(beforeSend, requestId);
         },
       };

@@ -5,7 +5,7 @@ import type { BankDescription } from './description/schema.ts';
 /** What a bank file says of the fields of a payment. */
 export type FieldRules = Pick<
   BankDescription['payments'],
-  'allowed' | 'required' | 'address' | 'constant' | 'days'
+  'allowed' | 'required' | 'address' | 'constant' | 'days' | 'frequencies'
 >;
 
 /** Where the bank wants the reference of a payee. The standard has the field, but no bank need have it. */

@@ -45,11 +45,66 @@ const ITEMS_PER_PAGE = 100;
  * @throws Psd2Error `bank_answer` if the pages do not advance, and for a link to anything but these transactions
  */
 export async function* pagesOf(calls: Calls, query: TransactionQuery): AsyncGenerator<TransactionPage> {
-  for (const run of runsOf(query.status, calls.description.accounts.bookingStatuses)) {
+  const { consents } = calls.settings;
+  const consent =
+    consents?.tookLists && (await consents.for({ account: query.productId, of: 'transactions' }));
+  const offered =
+    (consent && consents?.listsOf?.(consent.consentId)) ?? calls.description.accounts.bookingStatuses;
+  for (const run of runsOf(query.status, offered)) {
     const range = run === 'none' ? null : rangeOf(calls, query, run);
     if (run === 'none' || range === null) yield emptyPage(query.status);
+    else if (run.bookingStatus === 'both')
+      yield* unlessRefused(pagesOfRun(calls, query, run, range), 'both', () =>
+        pagesOfEach(calls, query, (lists) => consent && consents?.tookLists?.(consent.consentId, lists)),
+      );
     else yield* pagesOfRun(calls, query, run, range);
   }
+}
+
+/** The lists one by one, at a bank that refuses to give both at once. Some give no list of what is pending. */
+async function* pagesOfEach(
+  calls: Calls,
+  query: TransactionQuery,
+  took: (lists: readonly Status[]) => Promise<void> | undefined,
+): AsyncGenerator<TransactionPage> {
+  const lists: Status[] = ['booked', 'pending'];
+  for (const run of runsOf(query.status, lists)) {
+    const range = run === 'none' ? null : rangeOf(calls, query, run);
+    if (run === 'none' || range === null) yield emptyPage(query.status);
+    else if (run.bookingStatus === 'pending')
+      yield* unlessRefused(pagesOfRun(calls, query, run, range), 'pending', async function* () {
+        lists.pop();
+        yield emptyPage('pending');
+      });
+    else yield* pagesOfRun(calls, query, run, range);
+  }
+  await took(lists);
+}
+
+/** The pages, or what stands for them if the bank refuses the first because of its `bookingStatus`. */
+async function* unlessRefused(
+  pages: AsyncGenerator<TransactionPage>,
+  bookingStatus: 'both' | 'pending',
+  instead: () => AsyncGenerator<TransactionPage>,
+): AsyncGenerator<TransactionPage> {
+  let first: IteratorResult<TransactionPage, void>;
+  try {
+    first = await pages.next();
+  } catch (error) {
+    if (!refusesStatus(error, bookingStatus)) throw error;
+    yield* instead();
+    return;
+  }
+  if (first.done) return;
+  yield first.value;
+  yield* pages;
+}
+
+/** Whether the bank says that it has no list of this status: in its words, or in the path of its error. */
+function refusesStatus(error: unknown, bookingStatus: string): boolean {
+  if (!(error instanceof Psd2Error) || error.httpStatus !== 400) return false;
+  const words = [error.message, error.hint, ...(error.reasons ?? []).map(({ text }) => text)].join(' ');
+  return /booking[\s_-]?status/i.test(words) || new RegExp(`\\b${bookingStatus}\\b`, 'i').test(words);
 }
 
 /** The bank is asked for both lists at once if it can, else for each. A bank without pending ones has none to give. */
@@ -101,9 +156,9 @@ async function* pagesOfRun(
   const ways = waysOn(calls, query, first);
   let index = 0;
   for (;;) {
-    const document = documentOf(answer.data);
+    const document = calls.description.accounts.download === 'never' ? null : documentOf(answer.data, index);
     if (document !== null)
-      answer = await askForDocument(calls, linked(calls, query, first, call, document, 'download'));
+      answer = await documentAt(calls, linked(calls, query, first, call, document, 'download'));
     const { iban = null, bban = null } = answer.data.account ?? {};
     const own = await ownIban(calls, query, iban);
     await refuseOtherNumber(calls, query, bban);
@@ -130,10 +185,34 @@ async function* pagesOfRun(
   }
 }
 
-/** The link to a document, if it has the transactions, and not the answer. */
-function documentOf(data: TransactionsAnswer): string | null {
+/** @throws Psd2Error `bank_answer` for a document that is no account report, with the field that turns it off */
+async function documentAt(calls: Calls, call: BankCall): Promise<NextGenReading<TransactionsAnswer>> {
+  const named = (error: unknown) => {
+    const isNone =
+      error instanceof Psd2Error && !['interrupted', 'not_logged_in', 'network'].includes(error.code);
+    return isNone ? error.with({ hint: [error.hint, NO_DOCUMENT].filter(Boolean).join(' ') }) : error;
+  };
+  try {
+    const answer = await askForDocument(calls, call);
+    const report = answer.data.transactions ?? answer.data.cardTransactions;
+    if (report?.booked ?? report?.pending) return answer;
+  } catch (error) {
+    throw named(error);
+  }
+  throw new Psd2Error('bank_answer', "The document behind the bank's link download is no account report", {
+    hint: NO_DOCUMENT,
+    transactionId: call.transactionId,
+  });
+}
+
+const NO_DOCUMENT =
+  'The list had no transactions, and a link to a document. If that document is never a report, write accounts.download "never" into the bank file.';
+
+/** The link to a document, if it has the transactions, and not the answer: a list without rows, and without a page that follows. */
+function documentOf(data: TransactionsAnswer, before: number): string | null {
   const report = data.transactions ?? data.cardTransactions;
-  if (report?.booked || report?.pending) return null;
+  if (before > 0 || report?.booked?.length || report?.pending?.length) return null;
+  if (report?._links?.next ?? data._links?.next) return null;
   return report?._links?.download ?? data._links?.download ?? null;
 }
 

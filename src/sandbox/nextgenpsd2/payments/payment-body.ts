@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { FREQUENCIES } from './standing-rule.ts';
 
 // The bodies of the standard in JSON ("Generic Body for a payment initiation via JSON"). They are loose: `checkFields` knows which
 // fields the bank has beyond these.
@@ -42,7 +41,7 @@ export const periodicBody = z.looseObject({
   ...single,
   startDate: z.iso.date(),
   endDate: z.optional(z.iso.date()),
-  frequency: z.enum(FREQUENCIES),
+  frequency: z.string(),
   dayOfExecution: z.optional(z.string().check(z.regex(/^(0?[1-9]|[12]\d|3[01])$/))),
   executionRule: z.optional(z.enum(['following', 'preceding'])),
 });

@@ -11,6 +11,7 @@ import { fileIdsIn, readPain001, readSinglePain001 } from './pain001-body.ts';
 import { PAYMENT_SERVICES, type PaymentInitiation, type PaymentService } from './payment.ts';
 import { bulkBody, periodicBody, singleBody, type TransferBody } from './payment-body.ts';
 import { readOrder } from './payment-order.ts';
+import { FREQUENCIES, type Frequency } from './standing-rule.ts';
 
 /** Service and product in the path of a call. @throws DoorRefusal `PRODUCT_UNKNOWN` */
 export function productInPath(bank: Bank, call: DoorCall): { service: PaymentService; product: string } {
@@ -82,7 +83,8 @@ function readSingle(bank: Bank, call: DoorCall, product: string): PaymentInitiat
 function readPeriodic(bank: Bank, call: DoorCall, product: string): PaymentInitiation {
   const { body, ...file } = readAlone(bank, call, 'periodic-payments', periodicBody);
   const debtor = readDebtor(bank, body.debtorAccount);
-  const { startDate, endDate, frequency, executionRule, dayOfExecution } = body;
+  const { startDate, endDate, executionRule, dayOfExecution } = body;
+  const frequency = readFrequency(bank, body.frequency);
   const digits = bank.rules.description.payments.days === 'two-digits' ? 2 : 1;
   const isWritten =
     dayOfExecution === undefined || dayOfExecution === String(Number(dayOfExecution)).padStart(digits, '0');
@@ -115,6 +117,15 @@ function readPeriodic(bank: Bank, call: DoorCall, product: string): PaymentIniti
       dayOfExecution: dayOfExecution === undefined ? undefined : Number(dayOfExecution),
     },
   };
+}
+
+/** @throws DoorRefusal for a word that the bank does not have */
+function readFrequency({ rules }: Bank, word: string): Frequency {
+  const { frequencies } = rules.description.payments;
+  const found = FREQUENCIES.find((each) => (frequencies[each] ?? each) === word);
+  if (found) return found;
+  const expected = FREQUENCIES.map((each) => frequencies[each] ?? each).join(', ');
+  throw unexpected('FORMAT_ERROR', 'frequency', 'frequency is none of the words of the bank', expected, word);
 }
 
 function readBulk(bank: Bank, { request }: DoorCall, product: string): PaymentInitiation {

@@ -20,6 +20,7 @@ import { jsonIn } from '../../../domain/json.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { cannotRead, cannotWrite, isMissing, systemCode, withFile } from '../../disk/files.ts';
 import { holderOf } from '../../disk/lock.ts';
+import { accountName } from '../../placed-accounts.ts';
 
 const count = z.int().check(z.gte(0));
 
@@ -36,6 +37,8 @@ const productProgress = z.object({
   difference: z.optional(decimal),
   /** The bank's reference of the newest row, at a bank that gives what comes after it. */
   newest: z.optional(z.string()),
+  /** How the bank has named the account. */
+  account: z.optional(accountName),
   /** Size of the file in bytes when this was written. Absent: no row was ever stored. */
   size: z.optional(count),
 });

@@ -11,11 +11,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { jsonIn } from '../../../domain/json.ts';
+import type { StoredAccount } from '../../../domain/same-accounts.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { makePrivateFolder } from '../../disk/files.ts';
 import { withLock } from '../../disk/lock.ts';
 import { KnownRows } from '../../known-rows.ts';
+import { byIdsOfToday } from '../../placed-accounts.ts';
 import type { Sync, SyncTarget } from '../../ports/sync.ts';
+import type { SyncedAccount } from '../../ports/synced.ts';
+import { syncedAccount } from '../../synced-rows.ts';
 import { nameOfAccount, nameOfCustomer } from '../file-names.ts';
 import { notStored, type Products, type RunName, SyncClaim } from './claim.ts';
 import { besideOf, isBeside, putInPlace, SyncedRows, sizeOf, takeOwnCopy } from './rows.ts';
@@ -102,6 +107,23 @@ export class SyncFolder {
     this.#claim = claim;
     this.#products = claim.found;
     if (claim.left === 'begun') orRefuse(path, () => this.#clearAway());
+  }
+
+  /** The accounts of which something is stored. Without a name, the accounts of the last sync have it. */
+  stored(): StoredAccount[] {
+    const all = Object.entries(this.#products).map(([productId, { account }]) => ({ productId, account }));
+    const listed = all.every(({ account }) => account) ? [] : this.#lastAccounts();
+    return all.map(({ productId, account }) => {
+      const own = account ?? listed.find((each) => each.productId === productId);
+      return { ...own, bankId: own?.bankId ?? productId, productId };
+    });
+  }
+
+  #lastAccounts(): SyncedAccount[] {
+    return (contentOf(join(this.#path, CURRENT)) ?? '')
+      .split('\n')
+      .filter((line) => line.startsWith(beginOf('accounts')))
+      .flatMap((line) => syncedAccount.safeParse(jsonIn(line)).data ?? []);
   }
 
   /** Undefined if not all rows are there that the progress counts on. The caller fetches them again then. */
@@ -275,7 +297,8 @@ export function syncIntoFolder(out: string): Sync {
 
 function targetOf(folder: SyncFolder): SyncTarget {
   const booked = new Map<string, SyncedRows>();
-  return {
+  return byIdsOfToday({
+    stored: async () => folder.stored(),
     progress: async (productId) => folder.progressOf(productId),
     booked: async (productId, readsAll) => {
       const rows = folder.booked(productId, readsAll ? 0 : (folder.progressOf(productId)?.settled ?? 0));
@@ -286,5 +309,5 @@ function targetOf(folder: SyncFolder): SyncTarget {
     remember: (productId, progress, settled) =>
       folder.remember(productId, { ...progress, settled: booked.get(productId)?.settle(settled) ?? 0 }),
     commit: () => folder.commit(),
-  };
+  });
 }

@@ -2,9 +2,11 @@ import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
 import { isDecimal } from '../../../domain/decimal.ts';
 import { isoDate } from '../../../domain/events.ts';
+import type { StoredAccount } from '../../../domain/same-accounts.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { KnownRows, type StoredRows } from '../../known-rows.ts';
-import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../../ports/sync.ts';
+import { accountName, byIdsOfToday, type NamedProgress, type StoredTarget } from '../../placed-accounts.ts';
+import type { BookedRows, Progress, Sync, SyncedRow, SyncRun } from '../../ports/sync.ts';
 import { storedRow } from '../../synced-rows.ts';
 import type { Claim, Claims } from '../claims.ts';
 import { type Database, ProfileRows, type Statements } from '../database.ts';
@@ -22,6 +24,7 @@ const progressRow = z.object({
   balance: z.nullable(z.string()),
   balance_currency: z.nullable(z.string()),
   balance_difference: z.nullable(z.string()),
+  account: z.nullable(z.string()),
 });
 const count = z.object({ count: z.number() });
 
@@ -73,6 +76,11 @@ const ACCOUNT_COLUMNS = {
   name: 'name text',
   productCode: 'product_code text',
   productDescription: 'product_description text',
+  card: 'card boolean',
+  bban: 'bban text',
+  maskedPan: 'masked_pan text',
+  status: 'status text',
+  bankId: 'bank_id text',
 };
 const BALANCE_KINDS = ['accountBalance', 'availableBalance', 'accountAvailability', 'accountAvailableCredit'];
 const money = z.nullish(z.object({ amount: z.string(), currency: z.string() }));
@@ -105,7 +113,7 @@ export class PostgresSync extends ProfileRows implements Sync {
             const target = new CustomerTarget(this.database, this.profile, customerId, claim, this.#months);
             await target.load();
             try {
-              return await ofCustomer(target);
+              return await ofCustomer(byIdsOfToday(target));
             } finally {
               await target.commit();
             }
@@ -117,12 +125,12 @@ export class PostgresSync extends ProfileRows implements Sync {
 }
 
 /** The synced data of one customer. It collects changes until {@link commit}. */
-class CustomerTarget extends ProfileRows implements SyncTarget {
+class CustomerTarget extends ProfileRows implements StoredTarget {
   readonly #address: readonly [profile: string, customerId: string];
   readonly #claim: Claim;
   readonly #months: Set<string>;
-  readonly #known = new Map<string, Progress>();
-  readonly #remembered = new Map<string, Progress>();
+  readonly #known = new Map<string, NamedProgress>();
+  readonly #remembered = new Map<string, NamedProgress>();
   readonly #replaced = new Map<string, readonly object[]>();
   readonly #appended = new Map<string, SyncedRow[]>();
   readonly #cancelled = new Map<string, SyncedRow[]>();
@@ -138,21 +146,26 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
     const rows = await this.database.look(
       progressRow,
       `select product_id, read_from::text, read_through::text, newest, balance::text, balance_currency,
-         balance_difference::text
+         balance_difference::text, account::text
        from psd2.sync_progress
        where profile = $1 and customer_id = $2`,
       this.#address,
     );
-    for (const { product_id, read_from, read_through, newest, ...row } of rows)
+    for (const { product_id, read_from, read_through, newest, account, ...row } of rows)
       this.#known.set(product_id, {
         from: read_from,
         through: read_through,
         ...(newest !== null && { newest }),
         ...balanceIn(row),
+        ...(account !== null && { account: accountName.parse(JSON.parse(account)) }),
       });
   }
 
-  async progress(productId: string): Promise<Progress | undefined> {
+  async stored(): Promise<StoredAccount[]> {
+    return [...this.#known].map(([productId, { account }]) => ({ bankId: productId, ...account, productId }));
+  }
+
+  async progress(productId: string): Promise<NamedProgress | undefined> {
     return this.#remembered.get(productId) ?? this.#known.get(productId);
   }
 
@@ -195,7 +208,7 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
     this.#replaced.set(name, rows);
   }
 
-  remember(productId: string, progress: Progress): void {
+  remember(productId: string, progress: NamedProgress): void {
     this.#remembered.set(productId, progress);
   }
 
@@ -255,16 +268,17 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
       );
     for (const [name, rows] of this.#replaced) await this.#replaceRows(statements, name, rows);
     for (const [product, progress] of this.#remembered) {
-      const { from, through, newest = null, balance, difference } = progress;
+      const { from, through, newest = null, balance, difference, account } = progress;
       await statements.execute(
         `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, newest,
-           balance, balance_currency, balance_difference) values ($1, $2, $3, $4, $5, $6, $7::numeric, $8, $9::numeric)
+           balance, balance_currency, balance_difference, account) values ($1, $2, $3, $4, $5, $6, $7::numeric, $8, $9::numeric, $10::json)
            on conflict (profile, customer_id, product_id) do update set
            read_from = excluded.read_from, read_through = excluded.read_through, newest = excluded.newest, balance = excluded.balance, balance_currency = excluded.balance_currency,
-           balance_difference = excluded.balance_difference, synced_at = excluded.synced_at`,
+           balance_difference = excluded.balance_difference, account = excluded.account, synced_at = excluded.synced_at`,
         [
           ...[profile, customerId, product, from, through, newest],
           ...[balance?.amount ?? null, balance?.currency ?? null, difference ?? null],
+          account ? JSON.stringify(account) : null,
         ],
       );
     }

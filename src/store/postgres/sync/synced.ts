@@ -45,7 +45,7 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
     return this.look(
       syncedAccount,
       `select product_id as "productId", iban, currency, name, product_code as "productCode",
-         product_description as "productDescription"
+         product_description as "productDescription", card, bban, masked_pan as "maskedPan", status, bank_id as "bankId"
        from psd2.accounts where profile = $1 and customer_id = $2 order by product_id`,
       [customerId],
     );

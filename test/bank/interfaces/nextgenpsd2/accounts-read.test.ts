@@ -87,16 +87,24 @@ describe('the list of accounts', () => {
   const MAIN = { resourceId: 'r1', name: 'Main' };
 
   it.each<[string, object, object]>([
-    ['its id', { resourceId: 'r1', iban: IBAN, bban: '0815' }, account('r1', { iban: IBAN })],
-    ['its IBAN', { iban: IBAN, bban: '0815' }, account(IBAN, { iban: IBAN })],
-    ['its BBAN', { bban: '0815', maskedPan: '5254**41' }, account('0815', { name: '5254**41' })],
-    ['its card number', { maskedPan: '5254**41', msisdn: '39' }, account('5254**41', { name: '5254**41' })],
+    ['its id', { resourceId: 'r1', iban: IBAN, bban: '0815' }, account('r1', { iban: IBAN, bban: '0815' })],
+    ['its IBAN', { iban: IBAN, bban: '0815' }, account(IBAN, { iban: IBAN, bban: '0815' })],
+    [
+      'its BBAN',
+      { bban: '0815', maskedPan: '5254**41' },
+      account('0815', { name: '5254**41', bban: '0815', maskedPan: '5254**41' }),
+    ],
+    [
+      'its card number',
+      { maskedPan: '5254**41', msisdn: '39' },
+      account('5254**41', { name: '5254**41', maskedPan: '5254**41' }),
+    ],
     ['its phone', { msisdn: '39' }, account('39')],
     ['a currency', { resourceId: 'r1', currency: 'EUR' }, account('r1', { currency: 'EUR' })],
     ['two names', { ...MAIN, displayName: 'Mine' }, account('r1', { name: 'Mine' })],
     ['a kind', { resourceId: 'r1', cashAccountType: 'CACC' }, account('r1', { productCode: 'CACC' })],
     ['a product', { ...MAIN, product: 'Giro' }, account('r1', { name: 'Main', productDescription: 'Giro' })],
-    ['a name', { ...MAIN, maskedPan: 'x*' }, account('r1', { name: 'Main' })],
+    ['a name', { ...MAIN, maskedPan: 'x*' }, account('r1', { name: 'Main', maskedPan: 'x*' })],
     ['many currencies', { resourceId: 'r1', currency: 'XXX' }, account('r1')],
   ])('an account with %s', async (_, wire, expected) => {
     const { accounts, sent, asked, listed } = opened([said({ accounts: [wire] })], {}, { cards: 'none' });
@@ -121,8 +129,8 @@ describe('the list of accounts', () => {
     const script = opened([said({ accounts: [{ resourceId: 'r1' }] }), said({ cardAccounts })]);
     expect(await script.accounts.list('shop', TRANSACTION_ID)).toEqual([
       account('r1'),
-      account('card:r1'),
-      account('k1'),
+      account('card:r1', { card: true }),
+      account('k1', { card: true }),
     ]);
     expect(script.sent).toEqual([LIST, CARDS]);
     expect(script.asked).toEqual(['list', 'list', 'list']);
@@ -136,7 +144,12 @@ describe('the list of accounts', () => {
     const cardAccounts = [{ resourceId: 'k1' }, { resourceId: 'k1' }];
     const script = opened([said({ accounts: [...twice, eur, usd] }), said({ cardAccounts })]);
     expect(await script.accounts.list('shop', TRANSACTION_ID)).toEqual([
-      ...[account('r1', { name: 'Main' }), account(IBAN, eur), account(IBAN, usd), account('k1')],
+      ...[
+        account('r1', { name: 'Main' }),
+        account(IBAN, eur),
+        account(IBAN, usd),
+        account('k1', { card: true }),
+      ],
     ]);
   });
 
@@ -223,7 +236,12 @@ describe('the balance of an account', () => {
     ['the second type, if the first is missing', NO_FIRST, shown('1', null, null, TODAY)],
     ['the beginning of a day, with the rows up to the day before', [OPENED], shown('1', null, D20, D19)],
     ['the currency of the account', IN_BOTH, shown('2 USD', null, null, null), USD],
-    ['another currency, if that is missing', [CLOSED], shown('2', null, null, null), USD],
+    ['none in another currency, if that is missing', [CLOSED], shown(null, null, null), USD],
+    [
+      'none, if there are several currencies and nobody says that of the account',
+      IN_BOTH,
+      shown(null, null, null),
+    ],
     ['the time of the balance', [TIMED], shown('1', null, TIME, D19)],
     ['the newest of one type, whatever their order', [CLOSED_18, CLOSED_19], shown('2', null, D19, D19)],
     ['those that can be read', [NO_AMOUNT, CLOSED_19], shown('2', null, D19, D19)],
@@ -389,6 +407,8 @@ async function pagesOf(script: ReturnType<typeof opened>, query: Partial<Transac
   for await (const each of script.accounts.pages({ ...QUERY, ...query })) pages.push(each);
   return pages;
 }
+const refusedParameter = (text: string): Scripted =>
+  said({ tppMessages: [{ category: 'ERROR', code: 'PARAMETER_NOT_SUPPORTED', text }] }, 400);
 const read = (answers: Scripted[], settings: Settings = {}, query: Partial<TransactionQuery> = {}) =>
   pagesOf(opened(answers, settings), query);
 const idsOf = (pages: TransactionPage[]) =>
@@ -465,15 +485,73 @@ describe('the transactions of an account', () => {
     expect(pages.map(({ booked }) => booked?.hasMore)).toEqual([true, false]);
   });
 
+  const NO_BOTH = refusedParameter("bookingStatus 'both' is not supported");
+  const NO_PENDING = refusedParameter('Booking status pending is not supported');
+
+  it.each<[string, Scripted[], string[], string[] | undefined]>([
+    [
+      'asks for each',
+      [NO_BOTH, page([row('b1')]), said({ transactions: { pending: [row('p1')] } })],
+      ['b1', 'p1'],
+      ['booked', 'pending'],
+    ],
+    ['does without pending ones', [NO_BOTH, page([row('b1')]), NO_PENDING], ['b1'], ['booked']],
+  ])('where a bank refuses both lists at once, psd2 %s, and remembers it', async (_, answers, ids, lists) => {
+    const taken: unknown[] = [];
+    const consents: ConsentSource = {
+      for: async () => ({ consentId: 'c1', reads: ['transactions'] }),
+      tookLists: async (...what) => void taken.push(what),
+    };
+    const { calls } = scriptedCalls(answers, {}, consents);
+    const query = { customerId: 'shop', productId: ID, from: undefined, to: undefined, status: undefined };
+    const rows: (string | null | undefined)[] = [];
+    for await (const { booked, pending } of accountsOf(calls).pages({
+      ...query,
+      transactionId: TRANSACTION_ID,
+    }))
+      rows.push(...[...(booked?.rows ?? []), ...(pending?.rows ?? [])].map((each) => each.transactionId));
+    expect([rows, taken]).toEqual([ids, [['c1', lists]]]);
+  });
+
+  it.each([refusedParameter('dateFrom is too early'), { status: 503 }])(
+    'another refusal of both lists stays one',
+    async (answer) => {
+      expect(await failureOf(read([answer]))).toMatchObject({ httpStatus: answer.status });
+    },
+  );
+
+  const LINK = { _links: { download: { href: `${AT}/d` } } };
+
   it.each<[string, object]>([
     ['has none', {}],
     ['has no list', { transactions: {} }],
-    ['is a document that is one again', { _links: { download: `${AT}/d` } }],
-    ['has a document in it', { transactions: { _links: { download: { href: `${AT}/d` } } } }],
   ])('are unknown if the answer %s', async (_, answer) => {
-    expect(await failureOf(read([said(answer), said(answer)]))).toEqual(
+    expect(await failureOf(read([said(answer)]))).toEqual(
       unusable("The bank's answer to the transactions of a1 has none"),
     );
+  });
+
+  it.each<[string, object]>([
+    ['is a document that is one again', LINK],
+    ['has a document in it', { transactions: LINK }],
+    ['has no rows beside a document', { transactions: { booked: [], pending: [], ...LINK } }],
+  ])('are unknown if the answer %s, and that is no report', async (_, answer) => {
+    expect(await failureOf(read([said(answer), said(LINK)]))).toEqual(
+      unusable(
+        "The document behind the bank's link download is no account report",
+        'The list had no transactions, and a link to a document. If that document is never a report, write accounts.download "never" into the bank file.',
+      ),
+    );
+  });
+
+  it('are in the document beside a list without rows, unless the bank file says that none is', async () => {
+    const empty = said({ transactions: { booked: [], pending: [], ...LINK } });
+    const rowsOf = async (settings: Settings) => {
+      const pages = await read([empty, page([row('b1')])], settings);
+      return pages.flatMap(({ booked }) => booked?.rows.map(({ transactionId }) => transactionId));
+    };
+    expect(await rowsOf({})).toEqual(['b1']);
+    expect(await rowsOf({ download: 'never' })).toEqual([]);
   });
 
   it('may be pending ones alone, and none of them', async () => {

@@ -408,6 +408,14 @@ describe('a stored payment', () => {
     expect(() => assertOrdered(made, stored(made, payments))).not.toThrow();
   });
 
+  it("has the bank's own word for how often it is made, and no other", () => {
+    const { payments } = described({ payments: { frequencies: { Monthly: 'MNTH', Weekly: 'WEEK' } } });
+    const initiation = stored(STANDING, { frequencies: payments.frequencies });
+    expect(() => assertOrdered(STANDING, initiation, payments)).not.toThrow();
+    const weekly = changed(initiation, { frequency: 'WEEK' });
+    expect(errorOf(() => assertOrdered(STANDING, weekly, payments))).toEqual(OTHER_THAN_ORDERED);
+  });
+
   it.each<[string, TransferOrder, object]>([
     ['another end-to-end id', PLAIN, { endToEndIdentification: 'INV-8' }],
     ['a field more', PLAIN, { ultimateCreditor: 'Mallory' }],

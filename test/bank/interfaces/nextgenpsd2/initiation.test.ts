@@ -179,6 +179,22 @@ it('payments.days writes the day of a standing order with two digits', () => {
   expect(bodyOf({ products, days: 'two-digits' }, order)).toMatchObject({ dayOfExecution: '01' });
 });
 
+it('payments.frequencies has the words of the bank', () => {
+  const order = { ...SIMPLE, standing: { frequency: 'Monthly', end: null, day: null } } as const;
+  const products = { 'periodic-payments': ['sepa-credit-transfers'] };
+  expect(bodyOf({ products, frequencies: { Monthly: 'MNTH' } }, order)).toMatchObject({ frequency: 'MNTH' });
+  expect(bodyOf({ products, frequencies: { Weekly: 'WEEK' } }, order)).toMatchObject({
+    frequency: 'Monthly',
+  });
+});
+
+it('one of several accounts of an IBAN is named by its currency', () => {
+  expect(bodyOf({}, { fromIban: IBAN, fromCurrency: 'EUR', toCurrency: 'USD' })).toMatchObject({
+    debtorAccount: { iban: IBAN, currency: 'EUR' },
+    creditorAccount: { currency: 'USD' },
+  });
+});
+
 describe('a field that the bank demands', () => {
   it.each<[string, object]>([
     ['debtorAccount.currency', { debtorAccount: { iban: IBAN, currency: 'EUR' } }],

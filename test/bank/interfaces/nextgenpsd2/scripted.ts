@@ -115,6 +115,7 @@ export function scriptedCalls(
     ...{ bank, description, paths: pathsOf(description), base, cards: new Set<string>() },
     list: () => Promise.reject(new TypeError('No list is read here')),
     ibans: new Map<string, string | null>(),
+    currencies: new Map<string, string>(),
     odd: {
       unread: new Map<string, number>(),
       rewritten: new Set<string>(),

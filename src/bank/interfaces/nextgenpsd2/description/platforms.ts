@@ -620,6 +620,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
         payments: ['sepa-credit-transfers', 'instant-sepa-credit-transfers'],
         'periodic-payments': ['sepa-credit-transfers'],
       },
+      frequencies: { Weekly: 'WEEK', Monthly: 'MNTH', Quarterly: 'QUTR', SemiAnnual: 'SEMI', Annual: 'YEAR' },
       final: ['ACCC'],
     },
     banks: [{ name: 'N26', bic: 'NTSBDEB1', bankCode: '10011001', country: 'DE' }],

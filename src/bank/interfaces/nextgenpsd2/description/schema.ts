@@ -16,6 +16,7 @@ import {
   whole,
 } from '../../../../bank-file/kinds.ts';
 import { didYouMean } from '../../../../did-you-mean.ts';
+import { FREQUENCIES } from '../../../../domain/order/terms.ts';
 
 // The fields of a bank file, with the defaults of the standard (NextGenPSD2 1.3). docs/banks.md explains each of them. Each
 // object is strict: psd2 would otherwise ignore what the operator meant.
@@ -436,6 +437,13 @@ const accounts = z.strictObject({
     ),
     ['json', 'camt', 'mt940'],
   ),
+  download: z._default(
+    oneOf(
+      ['follow', 'never'],
+      'a list without rows that has a link to a document: psd2 reads the document; or it is never a report',
+    ),
+    'follow',
+  ),
   balances: z.prefault(noted(balances, 'which balances psd2 calls booked and available'), {}),
   paging: z._default(
     noted(
@@ -550,6 +558,13 @@ const payments = z.strictObject({
     noted(
       z.record(bodyPath(), headerValue()),
       'fields with a value that is the same in every payment. None of them says who is paid, or what',
+    ),
+    {},
+  ),
+  frequencies: z._default(
+    noted(
+      z.partialRecord(z.enum(FREQUENCIES), text()),
+      "the bank's words for how often a standing order pays: `MNTH` for `Monthly`",
     ),
     {},
   ),

@@ -41,6 +41,7 @@ const account = z.object({
   displayName: optionalWords,
   product: optionalWords,
   cashAccountType: optionalWords,
+  status: optionalStatusOf(['enabled', 'blocked', 'deleted']),
 });
 export type WireAccount = z.infer<typeof account>;
 
