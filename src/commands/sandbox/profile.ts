@@ -62,7 +62,14 @@ async function storeOne(context: Context, name: string, profile: ProfileSettings
 const OF_THE_BANK: readonly SettingKey[] = [
   ...(['bank', 'baseUrl', 'environment', 'clientId', 'clientSecret', 'applicationName'] as const),
   ...(['ccClientId', 'ccClientSecret', 'ccApplicationName'] as const),
-  ...(['qwacCertificate', 'qwacKey', 'qsealCertificate', 'qsealKey', 'ca', 'bankSigningCertificate'] as const),
+  ...([
+    'qwacCertificate',
+    'qwacKey',
+    'qsealCertificate',
+    'qsealKey',
+    'ca',
+    'bankSigningCertificate',
+  ] as const),
 ];
 
 function keptOf(known: ProfileSettings): Partial<ProfileSettings> {

@@ -24,7 +24,9 @@ const shape = objectOf<Found>()(() => ({
   environment: orNull(oneOf(['production', 'sandbox'], 'whether real money moves; null if it is not set')).as(
     'Environment',
   ),
-  interface: text("interface of the profile's bank").as('Interface').shown(({ interface: name }: Found) => interfaceInWords(name)),
+  interface: text("interface of the profile's bank")
+    .as('Interface')
+    .shown(({ interface: name }: Found) => interfaceInWords(name)),
   store: oneOf(['files', 'postgres'], 'kind of store')
     .from(({ home }: Found) => home)
     .as('Store')
@@ -96,7 +98,12 @@ async function printForPeople(
   { profile, environment, interface: named, customers, attention, place }: Found,
   headline: string,
 ): Promise<void> {
-  const facts = [environment, interfaceInWords(named), `${customers} ${customers === 1 ? 'customer' : 'customers'}`, place];
+  const facts = [
+    environment,
+    interfaceInWords(named),
+    `${customers} ${customers === 1 ? 'customer' : 'customers'}`,
+    place,
+  ];
   output.lines([`${headline}.`, `Profile ${profile}: ${facts.filter(Boolean).join(', ')}.`]);
   if (attention.length === 0) return;
   output.text('');

@@ -79,8 +79,8 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
  * damaged, and records that differ.
  */
 async function checkAll(from: CopySide, to: CopySide, world: CopyWorld, isAgain: boolean): Promise<void> {
+  // A login is the first record, if there is one.
   for (const profile of await from.profiles())
-    // A login is the first record, if there is one.
     for await (const { kind } of from.open(profile).records()) {
       if (kind === 'login') await to.open(profile).openKey();
       break;

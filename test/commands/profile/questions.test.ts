@@ -95,7 +95,7 @@ describe('psd2 profile add without options', () => {
     expect(failure).toBeNull();
     const questions = [
       'Which bank is it?',
-      'Bank: a bank file, or a platform of psd2 bank list (empty: none, the interface that psd2 began with)',
+      'Bank: a bank file, or a platform of psd2 bank list (empty: none, the bank has the step interface: paths begin with /private/customers/)',
       'Base URL of the bank',
       'Client id',
       'Client secret',
