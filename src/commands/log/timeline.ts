@@ -85,7 +85,12 @@ function inRuns(moments: readonly Moment[]): Moment[][] {
 /** Whether two calls asked the same, and the bank answered with the same status. */
 function isSameCall(one: Moment, other: Moment): boolean {
   if (!('call' in one && 'call' in other)) return false;
-  const factsOf = ({ call: { method, path, status, failure } }: typeof one) => [method, path, status, failure];
+  const factsOf = ({ call: { method, path, status, failure } }: typeof one) => [
+    method,
+    path,
+    status,
+    failure,
+  ];
   return factsOf(one).join(' ') === factsOf(other).join(' ');
 }
 

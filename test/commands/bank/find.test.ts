@@ -41,7 +41,11 @@ describe('psd2 bank find', () => {
     // A word is a whole word, not a part of one.
     expect((await run(['bank', 'find', 'spard'])).printed).toBe('[]\n');
     const italian = await run(['bank', 'find', 'IT60X0542811101000000123456'], { format: 'table' });
-    expect(italian.printed.split('\n').map((line) => line.split('\t')[1])).toEqual(['cbi-globe', 'fabrick', undefined]);
+    expect(italian.printed.split('\n').map((line) => line.split('\t')[1])).toEqual([
+      'cbi-globe',
+      'fabrick',
+      undefined,
+    ]);
     expect(italian.said).toContain('the platforms of its country');
     const none = await run(['bank', 'find', 'nowhere'], { format: 'table' });
     expect([none.printed, none.failure]).toEqual(['', null]);

@@ -134,6 +134,25 @@ describe('psd2 profile add without options', () => {
     });
   });
 
+  it('asks nothing that an option has answered, and refuses a wrong option before the first question', async () => {
+    const answers = await answersForSandbox();
+    const words = ['add', 'bank', '--environment', 'production', '--base-url', AWAY, '--approvals', '1'];
+    const { asked, failure, marks } = await talk(words, answers);
+    expect([failure, marks]).toEqual([null, ['[PRODUCTION bank] ']]);
+    expect([those(asked, 'Which bank'), those(asked, 'Base URL'), those(asked, 'QWAC cert')]).toEqual([
+      [],
+      [],
+      ['QWAC certificate: a PEM or PKCS#12 file'],
+    ]);
+    expect(stored()).toMatchObject({
+      environment: 'production',
+      baseUrl: new URL(AWAY).href,
+      approvals: '1',
+    });
+    const wrong = await talk(['add', 'other', '--base-url', 'notaurl'], answers);
+    expect([wrong.asked, wrong.failure?.message]).toEqual([[], 'The base URL "notaurl" is not a URL']);
+  });
+
   it('marks every question after the answer that real money moves', async () => {
     const answers = { ...(await answersForSandbox()), 'Which bank': ['production'] };
     const { marks, failure } = await talk(['add', 'bank'], answers);

@@ -216,7 +216,9 @@ describe('workers that are busy when a copy begins', () => {
     from.working = [['process 1']];
     const interrupt = new AbortController();
     const say = () => interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
-    await expect(copyStore(from, to, { ...world, say, signal: interrupt.signal })).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(copyStore(from, to, { ...world, say, signal: interrupt.signal })).rejects.toMatchObject({
+      code: 'interrupted',
+    });
     expect(changes).not.toContain('sleep 250');
   });
 });

@@ -1,6 +1,6 @@
-import { writeCommand } from '../../../advice.ts';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { writeCommand } from '../../../advice.ts';
 import { nextgenpsd2 } from '../../../bank/interfaces/nextgenpsd2/description/description.ts';
 import type { BankFile } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { checkBankFile, isBankFile, readBankFile } from '../../../bank-file/bank-file.ts';
@@ -52,7 +52,8 @@ export async function learnBank(context: Context, file: string, options: LearnOp
     const asker = new Asker(context, profile, draft, begun, { account, psuId });
     await confirmPlan(context, asker, file);
     const outcome = await ask(context, asker);
-    for (const field of NOT_ASKED) draft.lack(field, 'psd2 cannot ask for it: it shows only when a customer logs in');
+    for (const field of NOT_ASKED)
+      draft.lack(field, 'psd2 cannot ask for it: it shows only when a customer logs in');
     const isWritten = draft.hasLearned && (await save(context, asker, file));
     const result = { ok: asker.hasBegun, file: isWritten ? file : null, extends: own.extends ?? 'standard' };
     await printLearned(context, asker, { ...result, left: [...outcome.left] });
