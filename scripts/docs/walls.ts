@@ -159,6 +159,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'commands/bank': [
     ...NOUN,
+    'advice.ts',
     'bank-file',
     'bank/descriptions.ts',
     'bank/interfaces/nextgenpsd2/description',

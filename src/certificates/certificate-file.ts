@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../errors.ts';
-import { CERTIFICATE, isPkcs12 } from './key-pair.ts';
+import { CERTIFICATE, isPkcs12, isRequest } from './key-pair.ts';
 
 interface CertificateFile {
   /** In the file's order. In a PKCS#12 file, the key's own certificate comes first. */
@@ -42,7 +42,7 @@ export async function readCertificateFile(
 
 /** The error for a file without a certificate. A request for one is named, because it looks like one. */
 export function holdsNone(path: string, cause?: unknown, text = ''): Psd2Error {
-  if (/-----BEGIN (NEW )?CERTIFICATE REQUEST-----/.test(text))
+  if (isRequest(text))
     return new Psd2Error('certificate', `${path} is a certificate request, not a certificate`, {
       hint: 'Give the certificate that the authority has issued for it.',
       cause,

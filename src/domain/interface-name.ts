@@ -24,7 +24,7 @@ export function stepInterfaceAnswered(): Psd2Error {
 }
 
 /** A bank of NextGenPSD2 was asked as one with the step interface. */
-export function nextGenPsd2Answered(): Psd2Error {
+export function otherInterfaceAnswered(): Psd2Error {
   return new Psd2Error('bank_answer', `This bank answers as NextGenPSD2, not as ${interfaceInWords('cb')}`, {
     hint: 'It needs a bank file. Find its platform, and give its name to psd2 profile set --bank, with:',
     next: [['bank', 'list']],

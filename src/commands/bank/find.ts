@@ -67,7 +67,7 @@ async function findBank(context: Context, named: string): Promise<void> {
   terminal.say(
     rows.length + nearby.length > 0
       ? 'No profile serves it. Write a bank file that extends one of these, and store it with psd2 profile add.'
-      : 'See all platforms with psd2 bank list. Any other bank of NextGenPSD2 begins with the platform standard, and psd2 bank learn finds out how it differs.',
+      : 'See all platforms with psd2 bank list. A bank that none of them serves begins with the platform standard, and psd2 bank learn finds out how it differs.',
   );
 }
 

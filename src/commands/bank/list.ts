@@ -62,7 +62,7 @@ async function listPlatforms({ output, terminal }: Context, words: readonly stri
   );
   if (words.length === 0)
     terminal.say(
-      `All these are banks of NextGenPSD2. ${capital(interfaceInWords('cb'))} needs no platform: ${STEP_INTERFACE_MARKS}.`,
+      `${capital(interfaceInWords('cb'))} needs no platform. You recognise it: ${STEP_INTERFACE_MARKS}.`,
     );
 }
 

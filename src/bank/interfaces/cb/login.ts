@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { nextGenPsd2Answered } from '../../../domain/interface-name.ts';
+import { otherInterfaceAnswered } from '../../../domain/interface-name.ts';
 import { isRecord } from '../../../domain/json.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
@@ -32,7 +32,7 @@ export function loginOf(bank: CbCaller): Login {
       return {
         date: answer.headers.date,
         async judge() {
-          if (isRecord(answer.said.json) && 'tppMessages' in answer.said.json) throw nextGenPsd2Answered();
+          if (isRecord(answer.said.json) && 'tppMessages' in answer.said.json) throw otherInterfaceAnswered();
           if (!isRedirect(answer)) readAnswer(answer, z.unknown());
           if (answer.headers.location)
             return { says: 'the bank accepts the application, its signature and the redirect URI' };
