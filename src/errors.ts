@@ -52,6 +52,7 @@ export type ErrorCode =
   | 'drift'
   | 'flaky'
   | 'skipped'
+  | 'not_read'
   | 'below_target'
   | 'interrupted';
 

@@ -63,6 +63,7 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   drift: 12,
   flaky: 12,
   skipped: 12,
+  not_read: 12,
   below_target: 12,
   still_open: 13,
   interrupted: 130,

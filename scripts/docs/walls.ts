@@ -160,6 +160,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'commands/bank': [
     ...NOUN,
+    'advice.ts',
     'bank-file',
     'bank/descriptions.ts',
     'bank/interfaces/nextgenpsd2/description',
@@ -345,7 +346,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/disk': ['errors.ts', 'make-folder.ts', 'quote-for-shell.ts'],
 
   // Steps, reports and shapes of smoke tests, and figures of calls. No file is opened here, and no call is made.
-  smoke: ['errors.ts'],
+  smoke: ['domain/interface-name.ts', 'errors.ts'],
 
   // The sandbox shares no code with psd2 in which one mistake could hide in both.
   sandbox: [

@@ -16,7 +16,7 @@ export function bankQuery(text: string, isIban: (compact: string) => boolean): B
   const compact = text.replace(/\s/g, '').toUpperCase();
   if (isIban(compact)) return { iban: compact, words: [] };
   const isBic = /^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/.test(compact);
-  return { ...(isBic && { bic: compact }), words: plain(text).split(/\s+/).filter(Boolean) };
+  return { ...(isBic && { bic: compact }), words: wordsIn(text) };
 }
 
 /**
@@ -57,11 +57,12 @@ function exactnessOfBic(asked: string, known: string): number {
 }
 
 function hasWords({ words }: Pick<BankQuery, 'words'>, text: string): boolean {
-  const known = plain(text);
+  const known = wordsIn(text);
   return words.length > 0 && words.every((word) => known.includes(word));
 }
 
-/** Without case and accents. */
-function plain(text: string): string {
-  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+/** Whole words, without case and accents. */
+function wordsIn(text: string): string[] {
+  const plain = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+  return plain.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../errors.ts';
-import { CERTIFICATE, isPkcs12 } from './key-pair.ts';
+import { CERTIFICATE, isPkcs12, isRequest } from './key-pair.ts';
 
 interface CertificateFile {
   /** In the file's order. In a PKCS#12 file, the key's own certificate comes first. */
@@ -36,11 +36,17 @@ export async function readCertificateFile(
     const certificates = (pems.length > 0 ? pems : [bytes]).map((each) => new X509Certificate(each));
     return { certificates, key: KEY.exec(text)?.[0] };
   } catch (cause) {
-    throw holdsNone(path, cause);
+    throw holdsNone(path, cause, text);
   }
 }
 
-function holdsNone(path: string, cause?: unknown): Psd2Error {
+/** The error for a file without a certificate. A request for one is named, because it looks like one. */
+export function holdsNone(path: string, cause?: unknown, text = ''): Psd2Error {
+  if (isRequest(text))
+    return new Psd2Error('certificate', `${path} is a certificate request, not a certificate`, {
+      hint: 'Give the certificate that the authority has issued for it.',
+      cause,
+    });
   return new Psd2Error('certificate', `${path} has no readable certificate`, {
     hint: 'Use a PEM (-----BEGIN CERTIFICATE-----), DER or PKCS#12 file.',
     cause,

@@ -120,10 +120,24 @@ export function isPkcs12(bytes: Uint8Array): boolean {
   return bytes[0] === 0x30 && content[0] === 0x02 && content[1] === 0x01 && content[2] === 0x03;
 }
 
+/** Whether a PEM text is a request for a certificate (PKCS#10). */
+export function isRequest(text: string): boolean {
+  return /-----BEGIN (NEW )?CERTIFICATE REQUEST-----/.test(text);
+}
+
 function readCertificates(name: string, pem: string): X509Certificate[] {
   try {
     return (pem.match(CERTIFICATE) ?? [pem]).map((each) => new X509Certificate(each));
   } catch (cause) {
+    if (isRequest(pem))
+      throw new Psd2Error(
+        'certificate',
+        `The ${name} certificate is a certificate request, not a certificate`,
+        {
+          hint: 'Give the certificate that the authority has issued for it.',
+          cause,
+        },
+      );
     throw new Psd2Error('certificate', `The ${name} certificate is not a PEM certificate`, {
       hint: isDer(pem)
         ? 'It looks like DER. Convert it: openssl x509 -inform der -in <file> -out <file>.pem'

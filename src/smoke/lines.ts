@@ -1,3 +1,4 @@
+import { interfaceInWords } from '../domain/interface-name.ts';
 import { noteOf, SIGNS, type SmokeRun, type SmokeStep, sumUp } from './result.ts';
 
 // A run as people read it, line by line.
@@ -15,7 +16,7 @@ export function writeHead({
   environment,
   interface: name,
 }: Pick<SmokeRun, 'run' | 'profile' | 'environment' | 'interface'>): Line {
-  const what = [profile, environment, name].filter(Boolean).join('  ');
+  const what = [profile, environment, name && interfaceInWords(name)].filter(Boolean).join('  ');
   return { begin: what.padEnd(64), texts: [`run ${run}`] };
 }
 

@@ -52,6 +52,16 @@ export interface SmokeStep {
   reason: string | null;
 }
 
+/** A step that fails because nobody looked: the bank was not asked. */
+export function isUndone({ error }: Pick<SmokeStep, 'error'>): boolean {
+  return error?.code === 'not_read' || error?.code === 'skipped';
+}
+
+/** A step to look at, although it has not failed. A reading that was left out because today's reads are used up is one. */
+export function isWarning({ status, warnings }: Pick<SmokeStep, 'status' | 'warnings'>): boolean {
+  return status === 'warn' || (status === 'skip' && warnings.some(({ code }) => code === 'not_read'));
+}
+
 /** A difference in the form of the bank's answers. */
 export interface DriftFinding {
   id: string;

@@ -10,6 +10,8 @@ export interface FieldShape {
   /** How many runs saw it. */
   runs: number;
   kinds: string[];
+  /** The forms of a day by account, under four digits of its hash: a bank may write them one way here and another way there. */
+  days?: Record<string, string[]> | undefined;
 }
 
 /** The forms of all answers of a profile, as the file has them. */
@@ -35,6 +37,8 @@ export interface ObservedAnswer {
   contentType: string | undefined;
   /** Undefined: it is not JSON. */
   json: unknown;
+  /** Four digits of the hash of the account that it is of. Undefined: of none. */
+  account?: string | undefined;
 }
 
 /** What psd2 knows of the fields of an interface. */
@@ -69,12 +73,26 @@ export function shapesOf(answers: readonly ObservedAnswer[], { names }: Vocabula
       if (!isThere) return;
       field.in[0] += 1;
       if (!field.kinds.includes(kind)) field.kinds.push(kind);
+      if (answer.account !== undefined && isDay(kind))
+        field.days = union(field.days, { [answer.account]: [kind] });
     };
     if (answer.json === undefined) add('$', 'not JSON', true);
     else walk('$', answer.json, add, names);
   }
   for (const shape of Object.values(shapes)) countParents(shape);
   return shapes;
+}
+
+/** A text that is a day or a time. */
+const isDay = (kind: string) => /^string:.*(date|time|day)/.test(kind);
+
+/** All forms of a day that were seen, by account. */
+function union(one: FieldShape['days'] = {}, other: FieldShape['days'] = {}): Record<string, string[]> {
+  const merge = ([account, kinds]: [string, string[]]): [string, string[]] => [
+    account,
+    [...new Set([...(one[account] ?? []), ...kinds])].sort(),
+  ];
+  return { ...one, ...Object.fromEntries(Object.entries(other).map(merge)) };
 }
 
 function keyOf({ method, route, status }: ObservedAnswer): string {
@@ -151,6 +169,7 @@ export function merged(file: ShapeFile, seen: ShapeFile['shapes'], today: string
             in: [before.in[0] + field.in[0], before.in[1] + field.in[1]],
             runs: before.runs + 1,
             kinds: [...new Set([...before.kinds, ...field.kinds])].sort(),
+            ...((before.days || field.days) && { days: union(before.days, field.days) }),
           }
         : {
             ...field,
@@ -216,7 +235,9 @@ export function driftOf(
         find('info', 'a new field');
         continue;
       }
-      const changed = changeOf(before, field, vocabulary.reads.has(nameOf(path)));
+      const changed =
+        changedDay(before, field, vocabulary.reads.has(nameOf(path))) ??
+        changeOf(before, field, vocabulary.reads.has(nameOf(path)));
       if (changed) find(...changed);
     }
     for (const [path, before] of Object.entries(known)) {
@@ -253,6 +274,34 @@ function nameOf(path: string): string {
 }
 
 const isReal = (kind: string) => kind !== 'null' && kind !== 'string:empty';
+
+/**
+ * How the form of a day has changed. It is compared with that of the same account; the form of an account that psd2 sees for the
+ * first time is new and no change.
+ *
+ * @returns undefined if it is no day, or was learnt before psd2 knew forms by account
+ */
+function changedDay(
+  { days: before }: FieldShape,
+  { kinds, days: now }: FieldShape,
+  isRead: boolean,
+): [DriftFinding['severity'], string] | undefined {
+  if (!before || !now || !kinds.filter(isReal).every(isDay)) return undefined;
+  for (const [account, forms] of Object.entries(now)) {
+    const earlier = before[account];
+    const fresh = earlier && forms.filter((form) => !earlier.includes(form));
+    if (!earlier || !fresh || fresh.length === 0) continue;
+    if (forms.some((form) => earlier.includes(form))) return ['warning', `also ${fresh.join(', ')}`];
+    return [isRead ? 'breaking' : 'warning', `${fresh.join(', ')} instead of ${earlier.join(', ')}`];
+  }
+  const isNew = Object.keys(now).some((account) => !before[account]);
+  return isNew &&
+    Object.values(now)
+      .flat()
+      .some((form) => !Object.values(before).flat().includes(form))
+    ? ['info', 'another form of a day, of another account']
+    : undefined;
+}
 
 /** How the kinds of a field have changed, and what it means. */
 function changeOf(

@@ -39,13 +39,25 @@ const AFTER: Readonly<Partial<Record<StepId, readonly StepId[]>>> = {
   shapes: ['accounts', 'balance', 'transactions'],
 };
 
+/** The three readings of a customer. */
+export const READINGS: readonly StepId[] = ['accounts', 'balance', 'transactions'];
+
 /**
  * The step because of which another one cannot run.
  *
  * @param failed the steps that have failed, or that could not run because of another one: that one for each
+ * @param namesPayer the operator names the account to debit, so a payment needs no list of accounts
  */
-export function blockedBy(step: StepId, failed: ReadonlyMap<StepId, StepId>): StepId | undefined {
-  return AFTER[step]?.map((earlier) => failed.get(earlier)).find((cause) => cause !== undefined);
+export function blockedBy(
+  step: StepId,
+  failed: ReadonlyMap<StepId, StepId>,
+  namesPayer: boolean,
+): StepId | undefined {
+  const isPayment = step === 'initiate' || step === 'pay';
+  return AFTER[step]
+    ?.filter((earlier) => !(isPayment && namesPayer && earlier === 'accounts'))
+    .map((earlier) => failed.get(earlier))
+    .find((cause) => cause !== undefined);
 }
 
 /**
@@ -66,6 +78,14 @@ export function readSteps(option: string, text: string): Set<StepId> {
       return STEP_IDS.slice(begin, end + 1);
     }),
   );
+}
+
+/** The steps of a list that are named by themselves, and not within a range. @throws Psd2Error `usage` */
+export function singleSteps(option: string, text: string): StepId[] {
+  return text
+    .split(',')
+    .filter((part) => !part.includes('..'))
+    .map((id) => readStep(option, id));
 }
 
 /** @throws Psd2Error `usage` */

@@ -221,10 +221,11 @@ describe('the advice when the bank cannot be reached', () => {
     });
   });
 
-  it('psd2 advises to check the certificates after what will not pass', async () => {
+  it('psd2 advises to name the authority that it does not know', async () => {
     const stranger = withOpenssl((openssl) => openssl.authority('An authority that the bank does not use'));
     await expect(openClient({ ca: stranger.cert }).exchange(put)).rejects.toMatchObject({
-      hint: 'Check the base URL and the certificates of the profile.',
+      message: 'The bank cannot be trusted: its certificate comes from an authority that psd2 does not know',
+      hint: expect.stringContaining('--ca in the profile'),
     });
   });
 });

@@ -38,7 +38,7 @@ describe('what psd2 needs for a connection', () => {
   it('without a CA bundle psd2 trusts the authorities of the system, which do not know the test bank', async () => {
     const connection = connectToBank(bank.origin, qwac, undefined);
     await expect(connection.send(PUT, TIMEOUT_MS, never)).rejects.toMatchObject({
-      message: expect.stringContaining('does not chain to a trusted authority'),
+      message: expect.stringContaining('an authority that psd2 does not know'),
       neverSent: true,
     });
     await connection.close();
@@ -225,6 +225,13 @@ it('99 simultaneous calls have their own connections and get their own answers',
 it('the address towards a bank is the one of the route to it', async () => {
   expect(await ownAddressTowards(new URL('https://127.0.0.1:8443/x'))).toBe('127.0.0.1');
   expect(isIPv4(await ownAddressTowards(new URL('https://localhost')))).toBe(true);
+});
+
+it('a bank whose name is not known could not be reached', async () => {
+  await expect(ownAddressTowards(new URL('https://nowhere.invalid'))).rejects.toMatchObject({
+    code: 'bank_unreachable',
+    message: 'The bank could not be reached: the host name nowhere.invalid is not known',
+  });
 });
 
 it('without a way over IPv4, the bank file must name it', async () => {

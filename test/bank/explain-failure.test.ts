@@ -59,8 +59,10 @@ describe('a proxy that refuses the connection', () => {
 });
 
 describe('a certificate of the bank that psd2 does not accept', () => {
-  const unknownIssuer =
-    'its certificate does not chain to a trusted authority (set the CA bundle with PSD2_CA)';
+  const unknownIssuer = 'its certificate comes from an authority that psd2 does not know';
+  const trustIt = {
+    hint: 'If you trust that authority, put its certificate into a file, and name the file with --ca in the profile, or in PSD2_CA.',
+  };
 
   it.each([
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is not for bank.example'],
@@ -81,8 +83,10 @@ describe('a certificate of the bank that psd2 does not accept', () => {
   ])('for %s psd2 says: %s', (code, message) => {
     // Those that a setting or the clock of this machine explains.
     const kind = message === unknownIssuer || code === 'CERT_NOT_YET_VALID' ? 'own' : 'no reply';
-    expect(explained(failed(code))).toEqual(lasting(message, kind));
-    expect(explained(failed(code), { proxy: PROXY })).toEqual(lasting(message, kind));
+    const isUnknown = message === unknownIssuer;
+    const throughProxy = { ...lasting(message, kind), ...(isUnknown && trustIt) };
+    expect(explained(failed(code))).toEqual({ ...throughProxy, ...(isUnknown && { wasReached: true }) });
+    expect(explained(failed(code), { proxy: PROXY })).toEqual(throughProxy);
   });
 });
 

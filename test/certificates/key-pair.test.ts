@@ -137,6 +137,13 @@ it('psd2 ignores a passphrase for an unencrypted key', () => {
 });
 
 describe('input that is not PEM', () => {
+  it('a request for a certificate is named, because it looks like one', () => {
+    const cert = '-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n';
+    expect(() => read({ ...made.right, cert })).toThrow(
+      refusal('The QWAC certificate is a certificate request, not a certificate', /authority has issued/),
+    );
+  });
+
   it.each(['', 'text', made.right.key, made.right.cert.replace('MII', '???')])(
     'psd2 refuses input %# as a certificate',
     (cert) => {

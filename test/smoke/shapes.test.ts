@@ -107,3 +107,16 @@ it('answers that are errors have forms of their own', () => {
     'GET /v1/accounts/{account}/transactions 200',
   ]);
 });
+
+it.each<[string, account: string, day: string, expected: string[]]>([
+  ['the form of the same account', 'a001', '2026-11-26', []],
+  ['the form of the other account', 'b002', '26/11/2026', []],
+  ['another form of the same account', 'a001', '26/11/2026', ['breaking bookingDate']],
+  ['a form that this account lost for the one of another', 'b002', '2026-11-26', ['breaking bookingDate']],
+  ['the form of an account that is new', 'c003', '2026-11-26T10:00:00Z', ['info bookingDate']],
+])('where accounts write days differently, %s (%s, %s) is told of as %j', (_, account, day, expected) => {
+  const of = (name: string, bookingDate: string) => answer(rows({ bookingDate }), { account: name });
+  const two = [of('a001', '2026-11-25'), of('b002', '25/11/2026')];
+  const file = learnt(...two, ...two);
+  expect(found(file, of(account, day))).toEqual(expected);
+});

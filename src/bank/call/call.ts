@@ -29,6 +29,9 @@ import {
 export const FIREWALL_ADVICE =
   'A firewall or gateway before the bank may have answered. Try again later. If it goes on, send the bank the ids of the call.';
 
+/** What to do about a page where the bank's data should be. */
+export const PAGE_ADVICE = 'A website answered. Is the base URL that of the interface?';
+
 /** Whether an answer says that it is HTML. */
 export function isPage({ headers }: Pick<WireAnswer, 'headers'>): boolean {
   return /^text\/html\b/i.test(headers['content-type'] ?? '');
@@ -364,7 +367,8 @@ async function attempt<What extends Said>(
       await announced?.notBegun?.();
     if (!(error instanceof CallFailed)) throw error;
     signal.throwIfAborted();
-    throw new Psd2Error('bank_unreachable', `The bank could not be reached: ${error.message}`, {
+    const what = error.wasReached ? 'The bank cannot be trusted' : 'The bank could not be reached';
+    throw new Psd2Error('bank_unreachable', `${what}: ${error.message}`, {
       hint:
         error.hint ??
         (error.passing

@@ -25,7 +25,7 @@ export interface Heard {
   /** The answer has an `X-Request-ID` of the bank's, and not that of the request. */
   hasOwnId: boolean;
   /** What is neither JSON nor empty may come from a website or a gateway. */
-  form: 'json' | 'empty' | 'other';
+  form: 'json' | 'step interface' | 'empty' | 'other';
 }
 
 /** What a bank answered to a request that may have begun something. */

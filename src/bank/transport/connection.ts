@@ -29,6 +29,8 @@ export class CallFailed extends Error {
   /** What the operator can do, if it is not what helps most calls. */
   readonly hint: string | undefined;
   readonly kind: FailureKind;
+  /** The bank has answered, and psd2 does not trust it. */
+  readonly wasReached: boolean;
 
   constructor(
     message: string,
@@ -37,6 +39,7 @@ export class CallFailed extends Error {
       passing: boolean;
       kind?: FailureKind;
       hint?: string | undefined;
+      wasReached?: true | undefined;
       cause: unknown;
     },
   ) {
@@ -45,6 +48,7 @@ export class CallFailed extends Error {
     this.neverSent = how.neverSent;
     this.passing = how.passing;
     this.kind = how.kind ?? 'no reply';
+    this.wasReached = how.wasReached ?? false;
   }
 }
 

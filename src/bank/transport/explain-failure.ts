@@ -7,6 +7,8 @@ interface Failure {
   /** A second try may succeed. */
   passing: boolean;
   kind: FailureKind;
+  /** The bank has answered, and psd2 does not trust it. */
+  wasReached?: true;
   /** What to do, if it is not what helps most calls. */
   hint?: string;
 }
@@ -54,7 +56,7 @@ export function explainFailure(
   const code = codeOf(error).replace('ERR_SSL_SSL/TLS_ALERT_', 'ERR_SSL_SSLV3_ALERT_');
   return (
     whyNotReached(code, origin, proxy) ??
-    whyNotTrusted(code, origin) ??
+    whyNotTrusted(code, origin, proxy !== undefined) ??
     whyTlsFailed(code, origin, neverSent) ??
     whyNoHttp(code, error) ??
     (neverSent
@@ -85,7 +87,7 @@ function whyNotReached(code: string, origin: URL, proxy: URL | undefined): Failu
   }
 }
 
-function whyNotTrusted(code: string, origin: URL): Failure | undefined {
+function whyNotTrusted(code: string, origin: URL, hasProxy: boolean): Failure | undefined {
   switch (code) {
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return lasting(`its certificate is not for ${origin.hostname}`);
@@ -99,10 +101,12 @@ function whyNotTrusted(code: string, origin: URL): Failure | undefined {
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
     case 'CERT_SIGNATURE_FAILURE':
-      return lasting(
-        'its certificate does not chain to a trusted authority (set the CA bundle with PSD2_CA)',
-        'own',
-      );
+      return {
+        ...lasting('its certificate comes from an authority that psd2 does not know', 'own'),
+        // It may be the certificate of the proxy.
+        ...(!hasProxy && { wasReached: true }),
+        hint: 'If you trust that authority, put its certificate into a file, and name the file with --ca in the profile, or in PSD2_CA.',
+      };
   }
   if (/^(CERT_|INVALID_|PATH_LENGTH_|HOSTNAME_|UNABLE_TO_|ERROR_IN_)/.test(code))
     return lasting(`its certificate is not acceptable (${code})`);

@@ -8,7 +8,7 @@ import { list, object, oneOf, orNull, text } from '../../terminal/output/fields.
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { looksLikeIban } from '../open/debited-account.ts';
-import { mostExact, profileServers, queryOf, type Server } from '../open/serving.ts';
+import { banksIn, mostExact, profileServers, queryOf, type Server } from '../open/serving.ts';
 
 const server = object({
   kind: oneOf(['profile', 'platform', 'file'], 'what serves the bank').as('Kind'),
@@ -28,7 +28,8 @@ export const find = verb(
     help: `
 The command names the profiles that serve a bank. If there is none, it names the platforms that come with psd2, and the bank files in the
 current folder. What a profile, platform or file serves is in the field banks of its bank file. An IBAN is compared by its
-country and the code of its bank. Only the most exact answers are shown.
+country and the code of its bank. Only the most exact answers are shown. If nobody names that code, the command lists the
+platforms of the country of the IBAN.
 
 ${examples('psd2 bank find DE89370400440532013000', 'psd2 bank find NTSBDEB1', 'psd2 bank find "caja rural"').trimStart()}`,
   },
@@ -40,7 +41,7 @@ ${examples('psd2 bank find DE89370400440532013000', 'psd2 bank find NTSBDEB1', '
 async function findBank(context: Context, named: string): Promise<void> {
   const { output, terminal } = context;
   const query = queryOf(named);
-  if (query.iban === undefined && looksLikeIban(named.replace(/\s/g, ''))) parseSepaIban(named);
+  if (query.iban === undefined && looksLikeIban(named.replace(/\s/g, ''))) refuseWrongIban(named);
   if (query.iban === undefined && query.words.length === 0)
     throw new Psd2Error('usage', 'No bank is given: give an IBAN, a BIC, or words of its name');
   const platforms = Object.entries(await platformsOf(DESCRIPTIONS));
@@ -54,15 +55,40 @@ async function findBank(context: Context, named: string): Promise<void> {
     const { name: called = null, bic = null, bankCode = null, country = null } = bank ?? {};
     return { kind, name, bank: called, bic, bankCode, country };
   });
+  const nearby = rows.length > 0 ? [] : inCountry(query.iban, platforms);
   await output.table(
-    rows,
+    [...rows, ...nearby],
     server,
     `No profile, platform or bank file in this folder says that it serves ${named}`,
   );
-  if (rows.length > 0 && profiles.length === 0)
-    terminal.say(
-      'No profile serves it. Write a bank file that extends one of these, and store it with psd2 profile add.',
-    );
+  if (profiles.length > 0) return;
+  if (nearby.length > 0)
+    terminal.say('psd2 knows no bank with this code. These are the platforms of its country.');
+  terminal.say(
+    rows.length + nearby.length > 0
+      ? 'No profile serves it. Write a bank file that extends one of these, and store it with psd2 profile add.'
+      : 'See all platforms with psd2 bank list. A bank that none of them serves begins with the platform standard, and psd2 bank learn finds out how it differs.',
+  );
+}
+
+/** An account's IBAN that is wrong is no payee's. @throws Psd2Error `invalid_iban` */
+function refuseWrongIban(text: string): void {
+  try {
+    parseSepaIban(text);
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    throw error.with({ hint: 'Copy it again from the account, or name the bank by its BIC or its name.' });
+  }
+}
+
+/** The platforms that name a bank in the country of an IBAN. Another bank of the country often has one of them. */
+function inCountry(iban: string | undefined, platforms: readonly [name: string, file: unknown][]) {
+  const country = iban?.slice(0, 2);
+  if (country === undefined) return [];
+  return platforms
+    .filter(([, file]) => banksIn(file).some((bank) => bank.country === country))
+    .map(([name]) => ({ kind: 'platform' as const, name, bank: null, bic: null, bankCode: null, country }))
+    .toSorted((one, other) => one.name.localeCompare(other.name));
 }
 
 /** The bank files in the current folder. Other JSON, and what is wrong with a file, is for `psd2 bank check`. */

@@ -4,6 +4,7 @@ import { descriptionFor } from '../../bank-file/description.ts';
 import { fieldOf } from '../../bank-file/fields.ts';
 import { platformsOf } from '../../bank-file/layers.ts';
 import { valuesIn } from '../../bank-file/values.ts';
+import { interfaceInWords, STEP_INTERFACE_MARKS } from '../../domain/interface-name.ts';
 import { list as listOf, object, orNull, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -22,6 +23,9 @@ const platform = object({
 
 type Platform = ValueOf<typeof platform>;
 
+/** The platform that differs in nothing. It stands first. */
+const STANDARD = 'standard';
+
 /** Fields that say what the file is, not what the bank does. */
 const ABOUT_THE_FILE = ['name', 'source', 'verifiedOn', 'learned', 'platform', 'banks'];
 
@@ -39,10 +43,14 @@ export const list = verb(
   (context, words) => listPlatforms(context, words),
 );
 
-async function listPlatforms({ output }: Context, words: readonly string[]): Promise<void> {
-  const standard = new Map(await valuesOf('standard'));
+async function listPlatforms({ output, terminal }: Context, words: readonly string[]): Promise<void> {
+  const standard = new Map(await valuesOf(STANDARD));
   const all = await Promise.all(
-    Object.keys(await platformsOf(DESCRIPTIONS)).map((name) => describe(name, standard)),
+    Object.keys(await platformsOf(DESCRIPTIONS))
+      .toSorted(
+        (one, other) => Number(other === STANDARD) - Number(one === STANDARD) || one.localeCompare(other),
+      )
+      .map((name) => describe(name, standard)),
   );
   const platforms = all.flatMap(({ words: own, ...platform }) =>
     words.every((word) => own.includes(word.toLowerCase())) ? [platform] : [],
@@ -52,7 +60,13 @@ async function listPlatforms({ output }: Context, words: readonly string[]): Pro
     platform,
     `No platform has ${words.join(' ')} in its name, its banks, their countries or its login`,
   );
+  if (words.length === 0)
+    terminal.say(
+      `${capital(interfaceInWords('cb'))} needs no platform. You recognise it: ${STEP_INTERFACE_MARKS}.`,
+    );
 }
+
+const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });
 

@@ -107,7 +107,7 @@ function checkTls(
       return { ...done, value: { answer: await bank.connect().login.probe(login) } };
     } catch (error) {
       if (error instanceof Psd2Error && error.cause instanceof CallFailed)
-        throw closedInHandshake(error, error.cause, hasProxy) ?? error;
+        throw closedInHandshake(error, error.cause, hasProxy) ?? lostTo(error, error.cause);
       // Whatever else is wrong with the answer, the handshake succeeded.
       if (!(error instanceof Psd2Error) || error.code !== 'bank_answer') throw error;
       return { ...done, value: { refusal: error } };
@@ -133,6 +133,14 @@ function closedInHandshake(
     hint:
       'The usual reason is that the bank refused the QWAC. Ask the bank whether it knows this QWAC and trusts the authority that ' +
       'issued it. If the QWAC is right, try again later.',
+  });
+}
+
+/** A connection that was lost has the hint to run this very command. */
+function lostTo(error: Psd2Error, { passing, hint }: CallFailed): Psd2Error {
+  if (!passing || hint === undefined) return error;
+  return error.with({
+    hint: 'Try again later. If it goes on, ask the bank whether it knows this QWAC and trusts the authority that issued it.',
   });
 }
 

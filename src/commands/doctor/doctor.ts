@@ -23,7 +23,7 @@ import { checkConsents, checkEndings, checkToken } from './access.ts';
 import { checkConnection, checkRedirectPort, connectionChecks } from './connection.ts';
 import { sayContested } from './contested.ts';
 import { Diagnosis, type Finding } from './diagnosis.ts';
-import { checkKeyIds } from './key-id.ts';
+import { sayLearn } from './key-id.ts';
 import { checkCertificates, checkChains, checkSigner } from './keys.ts';
 
 /** The checks of what is in the store. */
@@ -45,8 +45,7 @@ export const doctor = bareVerb(
   `
 Each check is ok, warn, fail or skip, and says what to do. The command sends one request, the authorize call that begins
 a login, and uses no token. Where nobody logs in beforehand, it is a reading with a consent that does not exist. If such a bank
-refuses the signature, psd2 asks whether to try what other banks want. The exit code is that of the first check that
-failed. A warning is not a failure.
+refuses the signature, psd2 bank learn finds out what it wants. The exit code is that of the first check that failed. A warning is not a failure.
 ${examples('psd2 doctor', 'psd2 --profile mybank doctor --json | jq -r \'.checks[] | select(.status != "ok") | .name\'')}`,
   diagnose,
   'diagnosis',
@@ -81,7 +80,7 @@ async function diagnose(given: Context): Promise<void> {
       );
     else {
       const refusal = await checkConnection(context, diagnosis);
-      await checkKeyIds(context, diagnosis, refusal, ['doctor', '--yes']);
+      await sayLearn(diagnosis, refusal);
       await sayContested(context, diagnosis, refusal);
       await diagnosis.make('token', () => checkToken(context));
       await diagnosis.make('consents', () => checkConsents(context));

@@ -80,6 +80,25 @@ export async function checkKeyIds(
   diagnosis.beginWith(NAME);
 }
 
+/**
+ * After the bank has refused the call of `psd2 doctor` for what its file may have wrong: says which command asks the bank. The doctor
+ * itself does not guess.
+ *
+ * @param code as in {@link checkKeyIds}
+ */
+export async function sayLearn(diagnosis: Diagnosis, code: string | undefined): Promise<void> {
+  if (code === undefined || !(isAboutKey(code) || MAY_MISS.includes(code))) return;
+  await diagnosis.make(NAME, async () => ({
+    status: 'skip',
+    detail: 'it may say the wrong thing about the signature or a header',
+    fix: {
+      hint: 'Have psd2 ask the bank what its file must say, and write a file with it:',
+      next: [['bank', 'learn', 'learned.json']],
+    },
+  }));
+  diagnosis.beginWith(NAME);
+}
+
 /** Codes of a bank that may miss the signature, or a header of it. */
 const MAY_MISS = ['SIGNATURE_MISSING', 'FORMAT_ERROR', 'TIMESTAMP_INVALID', 'CERTIFICATE_MISSING', ''];
 

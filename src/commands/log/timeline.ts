@@ -58,7 +58,7 @@ export async function printTimeline(context: Context, options: LogOptions, refer
     ...(history ? [`Flow         ${newest?.flow ?? reference}`] : []),
     ...(newest ? [`Transaction  ${newest.transactionId}`] : []),
     '',
-    ...moments.flatMap(drawMoment),
+    ...inRuns(moments).flatMap(drawRun),
   ]);
 }
 
@@ -71,14 +71,47 @@ async function historyOf(context: Context, newest: ShownCall | undefined, refere
   return flows.history(newest?.flow ?? reference);
 }
 
+/** Moments in their order, with those together that are equal calls in a row: psd2 asks until the bank says something else. */
+function inRuns(moments: readonly Moment[]): Moment[][] {
+  const runs: Moment[][] = [];
+  for (const moment of moments) {
+    const last = runs.at(-1);
+    if (last?.[0] && isSameCall(last[0], moment)) last.push(moment);
+    else runs.push([moment]);
+  }
+  return runs;
+}
+
+/** Whether two calls asked the same, and the bank answered with the same status. */
+function isSameCall(one: Moment, other: Moment): boolean {
+  if (!('call' in one && 'call' in other)) return false;
+  const factsOf = ({ call: { method, path, status, failure } }: typeof one) => [
+    method,
+    path,
+    status,
+    failure,
+  ];
+  return factsOf(one).join(' ') === factsOf(other).join(' ');
+}
+
+/** The first of equal calls, and how often and until when it went on so. */
+function drawRun(run: readonly Moment[]): string[] {
+  const [first, last] = [run[0], run.at(-1)];
+  if (!first || !last) return [];
+  const more = run.length - 1;
+  const until = `${' '.repeat(29)}and ${more} more with the same answer, until ${writeLocalTime(last.at, 'millisecond')}`;
+  return more === 0 ? drawMoment(first) : [...drawMoment(first), until];
+}
+
 function drawMoment(moment: Moment): string[] {
   const time = writeLocalTime(moment.at, 'millisecond');
   if ('event' in moment) return [`${time}  ${describe(moment.event)}`];
   const { call } = moment;
   const outcome = call.status === null ? (call.failure ?? 'no answer') : String(call.status);
+  const isBoth = call.requestId === call.tppRequestId;
   const ids = [
     ['request', call.tppRequestId],
-    ['bank', call.requestId],
+    ['bank', isBoth ? null : call.requestId],
     ['track', call.apiTrackId],
   ].flatMap(([name, id]) => (id ? [`${' '.repeat(29)}${name?.padEnd(7)} ${id}`] : []));
   return [`${time}    ${nameOf(call)} → ${outcome} in ${call.milliseconds} ms`, ...ids];

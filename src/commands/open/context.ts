@@ -1,5 +1,6 @@
 import { ACCESS } from '../../advice.ts';
 import type { BankInterface, Capability } from '../../bank/ports/bank.ts';
+import { interfaceInWords } from '../../domain/interface-name.ts';
 import { type Advice, Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import { baseUrlOf, openProfile, type Profile } from '../../store/machine/settings.ts';
@@ -185,7 +186,7 @@ function refuseLacking({ name, has }: BankInterface, capability: Capability): vo
   if (has.has(capability)) return;
   throw new Psd2Error(
     'usage',
-    `The interface of this bank (${name}) has no ${capability}`,
+    `The interface of this bank, ${interfaceInWords(name)}, has no ${capability}`,
     INSTEAD[capability] ?? {},
   );
 }

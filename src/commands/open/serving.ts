@@ -80,7 +80,7 @@ function listOf(found: readonly Serving[]): string {
 }
 
 /** The banks of a bank file. Nobody may have checked it, so what has no form of a bank is left out. */
-function banksIn(file: unknown): ServedBank[] {
+export function banksIn(file: unknown): ServedBank[] {
   const banks = isObject(file) && Array.isArray(file.banks) ? file.banks : [];
   return banks.filter(
     (bank): bank is ServedBank =>

@@ -32,7 +32,7 @@ export const add = verb(
   {
     prints: PROFILE,
     help: `
-Without options, or with --bank alone, psd2 asks you for every other setting. A secret is never the value of an option,
+At a terminal and without --qwac-cert, psd2 asks you for every setting that no option gives. A secret is never the value of an option,
 because the list of processes would show it. The profile stores the content of a bank file: a later change of the file
 changes nothing.
 
@@ -63,8 +63,8 @@ interface AddOptions {
 }
 
 /**
- * Takes settings from options, then from the environment, and asks for the rest. At a terminal
- * and without options, or with `--bank` alone, it asks for all of them. psd2 checks the settings before it stores anything.
+ * Takes settings from options, then from the environment, and asks for the rest. At a terminal and without a QWAC, it asks for all
+ * of them that no option gives. psd2 checks the settings before it stores anything.
  */
 export async function profileAdd(
   context: Context,
@@ -81,10 +81,11 @@ export async function profileAdd(
       declined: 'Nothing was stored',
     });
   const keep = keeping(reference);
-  const settings =
-    terminal.canAsk && Object.keys(options).every((option) => option === 'bank')
-      ? await (await import('./wizard.ts')).askForProfile(context, name, keep, options.bank)
-      : await readSettings(context, name, options, keep);
+  const given = await readSettingOptions(context, options);
+  const isWizards = terminal.canAsk && given.qwacCertificate === undefined;
+  const settings = isWizards
+    ? await (await import('./wizard.ts')).askForProfile(context, name, keep, given)
+    : await readSettings(context, name, given, keep);
 
   const before = readable(context, name);
   if (before) await confirmOtherBank(context, name, { before: before.baseUrl, after: settings.baseUrl });
@@ -141,10 +142,10 @@ async function protectNew(context: Context, name: string): Promise<void> {
 async function readSettings(
   context: Context,
   name: string,
-  options: SettingOptions,
+  given: Partial<ProfileSettings>,
   keep: PemSourceOf,
 ): Promise<ProfileSettings> {
-  const found = { ...environmentSettings(context.env), ...(await readSettingOptions(context, options)) };
+  const found = { ...environmentSettings(context.env), ...given };
   const { contentOfBank, needsClientSecret } = await import('../open/bank-file.ts');
   const bank = found.bank === undefined ? undefined : await contentOfBank(found.bank);
   const baseUrl = parseBaseUrl(
@@ -164,6 +165,12 @@ async function readSettings(
   return settings;
 }
 
+/** @throws Psd2Error for an answer that cannot be right, so that psd2 asks again */
+function checkAnswer(key: TextSetting, text: string): void {
+  if (text.trim() === '') throw new Psd2Error('usage', 'A value is required');
+  if (key === 'baseUrl') parseBaseUrl(text);
+}
+
 /** Asks for a required setting that is missing. @throws Psd2Error `usage` if psd2 cannot ask */
 async function askFor({ terminal }: Context, key: TextSetting): Promise<string> {
   const { kind, prompt, option, label, variable } = SETTINGS[key];
@@ -171,7 +178,7 @@ async function askFor({ terminal }: Context, key: TextSetting): Promise<string> 
   if (terminal.canAsk && prompt !== undefined)
     return isSecret
       ? requireSecret((await terminal.askSecret(prompt)).trim(), 'the prompt')
-      : terminal.ask(prompt);
+      : terminal.ask(prompt, { check: (text) => void checkAnswer(key, text) });
   const missing = isSecret ? `The ${label}` : `--${option}`;
   const ways = optionsFor(key).map(({ flags }) => flags);
   throw new Psd2Error('usage', `${missing} is missing, and psd2 cannot ask for it`, {

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { holdsNone } from '../../certificates/certificate-file.ts';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
 import type { PairName } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -112,6 +113,8 @@ async function certificateOf(
   try {
     return new X509Certificate(certificate);
   } catch (cause) {
+    const source = settings[PAIR_SETTINGS[pair].certificate];
+    if (source && 'path' in source) throw holdsNone(source.path, cause, certificate);
     throw new Psd2Error('certificate', `The ${pair} certificate cannot be read`, { cause });
   }
 }

@@ -14,6 +14,7 @@ import {
   SETTINGS,
   type SecretSetting,
   type SettingKey,
+  settingKeys,
   settingsOf,
   type TextSetting,
 } from '../../store/machine/setting-table.ts';
@@ -33,7 +34,7 @@ import { contentOfBank, describeStored, needsClientSecret } from '../open/bank-f
 import { PAIR_SETTINGS } from '../open/keys.ts';
 import { sandboxFolderOf } from '../sandbox/running.ts';
 import { type Check, writeFix } from '../shared/checks.ts';
-import type { PemSourceOf } from './given-settings.ts';
+import { keepFiles, type PemSourceOf } from './given-settings.ts';
 import { describeSetting } from './show.ts';
 
 /** The state of the wizard. */
@@ -46,6 +47,8 @@ interface Wizard {
   /** The stored settings of the profile; empty for a new one. */
   today: Partial<ProfileSettings>;
   keep: PemSourceOf;
+  /** What options have answered: the wizard does not ask for it. */
+  given: Partial<ProfileSettings>;
   /** What `--bank` names. Else the wizard asks. */
   bank?: Awaited<ReturnType<typeof contentOfBank>> | undefined;
 }
@@ -57,28 +60,30 @@ const BANKS = [
 const OWN_SANDBOX = { value: 'own', name: "psd2's own sandbox on this computer" } as const;
 
 /**
- * `psd2 profile add <name>` without options, or with `--bank` alone: asks for all settings of a profile, checks certificates and
+ * `psd2 profile add <name>` without a QWAC: asks for all settings of a profile that options do not give, checks certificates and
  * keys as the operator enters them, and tries the connection at the end. It stores nothing. The environment gives default answers.
  *
- * @param given the value of `--bank`
- * @throws Psd2Error `cancelled` if the connection fails and the operator does not want to store the profile, and what is wrong with
+ * @param given what the options say. It is checked before the first question
+ * @throws Psd2Error `usage`, `config` for an option that is wrong; Psd2Error `cancelled` if the connection fails and the operator does not want to store the profile, and what is wrong with
  *   the bank file
  */
 export async function askForProfile(
   context: Context,
   name: string,
   keep: PemSourceOf,
-  given?: string,
+  given: Partial<ProfileSettings>,
 ): Promise<ProfileSettings> {
-  const bank = given === undefined ? undefined : await contentOfBank(given);
-  const banks = [...BANKS, ...(bank ? [] : [OWN_SANDBOX])];
-  const environment = await context.terminal.choose(SETTINGS.environment.prompt, banks);
+  for (const key of settingKeys().filter(isTextSetting)) {
+    const text = given[key];
+    if (text !== undefined) RULES[key]?.(text);
+  }
+  const bank = given.bank === undefined ? undefined : await contentOfBank(given.bank);
+  const banks = [...BANKS, ...(Object.keys(given).length > 0 ? [] : [OWN_SANDBOX])];
+  const environment =
+    given.environment ?? (await context.terminal.choose(SETTINGS.environment.prompt, banks));
   if (environment === 'own') return ownSandbox(context);
-  return askForBank(
-    name,
-    { context, keep, offered: environmentSettings(context.env), today: {}, bank },
-    environment,
-  );
+  const offered = { ...environmentSettings(context.env), ...given };
+  return askForBank(name, { context, keep, given, offered, today: {}, bank }, environment);
 }
 
 /**
@@ -98,7 +103,7 @@ export async function askForChanges(
     BANKS,
     today.environment ?? likely,
   );
-  return askForBank(name, { context, keep, offered: today, today }, environment);
+  return askForBank(name, { context, keep, given: {}, offered: today, today }, environment);
 }
 
 async function askForBank(
@@ -106,10 +111,17 @@ async function askForBank(
   asked: Omit<Wizard, 'settings'>,
   environment: BankEnvironment,
 ): Promise<ProfileSettings> {
-  const { context, today } = asked;
+  const { context, today, keep } = asked;
+  const given = keepFiles(asked.given, keep);
+  // The wizard looks at a certificate and its key together.
+  for (const { certificate, key } of Object.values(PAIR_SETTINGS)) {
+    delete given[certificate];
+    delete given[key];
+  }
   const { terminal } = context;
   if (environment === 'production') terminal.mark(`PRODUCTION ${name}`);
-  const wizard: Wizard = { ...asked, settings: { ...today, environment, baseUrl: today.baseUrl ?? '' } };
+  const baseUrl = given.baseUrl ?? today.baseUrl ?? '';
+  const wizard: Wizard = { ...asked, given, settings: { ...today, ...given, environment, baseUrl } };
   const { settings } = wizard;
   const bank = await askForBankFile(wizard);
   if (bank?.api.baseUrl !== undefined && today.baseUrl === undefined)
@@ -140,6 +152,7 @@ async function askForOther(wizard: Wizard): Promise<void> {
   const { context, settings, today } = wizard;
   const other = settingsOf('client credentials').filter((key) => SETTINGS[key].prompt !== undefined);
   const hasOther = today.ccClientId !== undefined;
+  if (other.some((key) => wizard.given[key] !== undefined)) return askForEach(wizard, other);
   if (await context.terminal.confirm('Is there also an application for client credentials?', hasOther))
     await askForEach(wizard, other);
   else for (const key of other) delete settings[key];
@@ -188,7 +201,7 @@ function bankIn(text: string): string {
 async function askForEach(wizard: Wizard, keys: readonly SettingKey[]): Promise<void> {
   for (const key of keys) {
     const { prompt } = SETTINGS[key];
-    if (prompt === undefined) continue;
+    if (prompt === undefined || wizard.given[key] !== undefined) continue;
     if (isPemSetting(key)) await askForFile(wizard, key, prompt);
     else if (isSecretSetting(key)) wizard.settings[key] = await askSecret(wizard, key, prompt);
     else if (isTextSetting(key)) await askForText(wizard, key, prompt);

@@ -4,6 +4,7 @@ import { doorBankFile } from '../../sandbox/folder/door-bank-file.ts';
 import type { Registration } from '../../sandbox/folder/registration.ts';
 import { DOOR_PATH } from '../../sandbox/nextgenpsd2/operations.ts';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
+import type { SettingKey } from '../../store/machine/setting-table.ts';
 import type { Context } from '../context.ts';
 import { contentOfBank, needsClientSecret } from '../open/bank-file.ts';
 
@@ -51,9 +52,30 @@ async function storeOne(context: Context, name: string, profile: ProfileSettings
   const { profiles } = context;
   const known = profiles.read(name);
   if (known && !isOwnSandbox(known, context)) return false;
+  const settings = { ...(known && keptOf(known)), ...profile };
   // Writing is the slowest step here, and usually nothing has changed.
-  if (!isDeepStrictEqual(known, profile)) await profiles.write(name, profile);
+  if (!isDeepStrictEqual(known, settings)) await profiles.write(name, settings);
   return true;
+}
+
+/** What only the start of a sandbox knows of its bank: it replaces these. Everything else is the operator's, and stays. */
+const OF_THE_BANK: readonly SettingKey[] = [
+  ...(['bank', 'baseUrl', 'environment', 'clientId', 'clientSecret', 'applicationName'] as const),
+  ...(['ccClientId', 'ccClientSecret', 'ccApplicationName'] as const),
+  ...([
+    'qwacCertificate',
+    'qwacKey',
+    'qsealCertificate',
+    'qsealKey',
+    'ca',
+    'bankSigningCertificate',
+  ] as const),
+];
+
+function keptOf(known: ProfileSettings): Partial<ProfileSettings> {
+  const kept: Partial<ProfileSettings> = { ...known };
+  for (const key of OF_THE_BANK) delete kept[key];
+  return kept;
 }
 
 /** The settings of the sandbox's profile. */

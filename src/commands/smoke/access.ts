@@ -48,7 +48,8 @@ function lacking({ plan }: Pick<Smoke, 'plan'>, why: string, next: string[]): Fo
   return missing(why);
 }
 
-function capital(text: string): string {
+/** A reason as the beginning of a sentence. */
+export function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
@@ -174,5 +175,7 @@ async function requestTestConsent(smoke: Smoke): Promise<Found> {
     },
     transactionId,
   );
-  return { detail: `a new consent${listOnly ? ' for the list alone' : ''}, which this run ends` };
+  const { has } = await context.bankInterface();
+  const end = has.has('consent deletion') ? 'this run ends' : 'stays: this bank has no call that ends it';
+  return { detail: `a new consent${listOnly ? ' for the list alone' : ''}, which ${end}` };
 }

@@ -1,11 +1,11 @@
 import type { Observation } from '../../bank/ports/call.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { SmokeStep } from '../../smoke/result.ts';
-import { blockedBy, STEP_IDS, type StepId } from '../../smoke/steps.ts';
+import { isUndone, type SmokeStep } from '../../smoke/result.ts';
+import { blockedBy, READINGS, STEP_IDS, type StepId } from '../../smoke/steps.ts';
 import { silentOutput } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { errorData } from '../shared/error-data.ts';
-import { consent, lackOfConsent, lackOfLogin, login } from './access.ts';
+import { capital, consent, lackOfConsent, lackOfLogin, login } from './access.ts';
 import { endMade } from './clean-up.ts';
 import { funds, NO_FUNDS } from './funds.ts';
 import { certificates, connection, settings, signature } from './local.ts';
@@ -66,17 +66,54 @@ export async function runSteps(
       );
     // A consent for the list alone has shown one form, which can be compared.
     const isListed = id === 'shapes' && steps.some((step) => step.id === 'accounts' && isDone(step));
-    const blocking = blockedBy(id, isListed ? failuresOf(steps) : failed);
+    const blocking = blockedBy(id, isListed ? failuresOf(steps) : failed, plan.from !== undefined);
     const why = whyNot(id, plan, gentle.aborted, blocking);
-    const step = add(why ? skippedStep(id, why) : await runStep(smoke, id));
-    const isMissing = step.warnings.some(({ code }) => code === 'skipped');
     const isBlocked = why?.startsWith('after') === true;
+    const found = why ? skippedStep(id, why) : await runStep(smoke, id);
+    const isMissing = found.warnings.some(({ code }) => code === 'skipped' || code === 'not_read');
+    const step = add(gentle.aborted ? found : orUndone(smoke, found, isMissing || isBlocked, steps));
     if (isMissing || step.status === 'fail' || step.status === 'known' || isBlocked)
       failed.set(id, isBlocked && blocking !== undefined ? blocking : id);
   }
   const cleaned = await cleanUp(smoke, left, earlier);
   add(cleaned);
   return { smoke, steps, wasInterrupted: gentle.aborted, thrown: smoke.thrown };
+}
+
+/**
+ * What was asked for and not done is a failure, and so is a run that has read nothing because today's reads are used up: no report
+ * is green without a look.
+ *
+ * @param lacks the step was skipped because it, or one before it, lacks something
+ */
+function orUndone(smoke: Smoke, step: SmokeStep, lacks: boolean, before: readonly SmokeStep[]): SmokeStep {
+  if (step.status !== 'skip') return step;
+  const { id, reason, warnings } = step;
+  const { plan, context } = smoke;
+  // The failure before it says it.
+  if (before.some((each) => reason === `after ${each.id}` && each.status === 'fail' && !isUndone(each)))
+    return step;
+  const option =
+    plan.wanted.get(id) ?? (lacks && plan.isChosen && plan.steps.has(id) ? '--steps' : undefined);
+  const fail = (error: Psd2Error): SmokeStep => {
+    smoke.thrown.set(id, error);
+    return { ...step, status: 'fail', error: errorData(error, context.repeated), reason: null, warnings: [] };
+  };
+  const isUnread = warnings.some(({ code }) => code === 'not_read');
+  const hasRead = before.some((each) => READINGS.includes(each.id) && (isDone(each) || each.error !== null));
+  const isLastReading = id === READINGS.findLast((each) => plan.steps.has(each));
+  // Without the list, the other two do not run.
+  if (isUnread && !hasRead && (id === 'accounts' || isLastReading))
+    return fail(
+      new Psd2Error('not_read', capital(reason ?? ''), {
+        hint: 'Pass --psu-ip <address> if the customer is present, run it on another day, or give it a consent of its own.',
+      }),
+    );
+  const isNothing = !lacks && id === 'login' && plan.steps.has(id);
+  const countsSkips = plan.failOn.has('skip') && warnings.length > 0;
+  if ((option === undefined || isNothing) && !countsSkips) return step;
+  const asked = option === undefined ? 'did not run' : `asked for with ${option}, and did not run`;
+  return fail(new Psd2Error('skipped', `${capital(asked)}: ${reason}`));
 }
 
 function isDone({ status }: Pick<SmokeStep, 'status'>): boolean {
@@ -129,12 +166,12 @@ export async function foresee(context: Context, plan: Plan): Promise<Map<StepId,
   const not = new Map<StepId, string>();
   const failed = new Map<StepId, StepId>();
   for (const id of STEP_IDS.filter((each) => each !== 'clean-up')) {
-    const blocking = blockedBy(id, failed);
+    const blocking = blockedBy(id, failed, plan.from !== undefined);
     const why = whyNot(id, plan, false, blocking);
-    const { skipped, isMissing = false } = why ? { skipped: why } : await lackOf(id, { context, plan });
+    const { skipped, lacks } = why ? { skipped: why } : await lackOf(id, { context, plan });
     if (skipped !== undefined) not.set(id, skipped);
     const isBlocked = blocking !== undefined && skipped === `after ${blocking}`;
-    if (isMissing || isBlocked) failed.set(id, isBlocked ? blocking : id);
+    if (lacks || isBlocked) failed.set(id, isBlocked ? blocking : id);
   }
   return not;
 }
@@ -166,7 +203,15 @@ function openSmoke(
 ): Smoke {
   let made = left;
   const smoke: Omit<Smoke, 'context' | 'asking' | 'cleaning'> = {
-    ...{ run, plan, said: undefined, opened: undefined, accounts: undefined, account: undefined },
+    ...{
+      run,
+      plan,
+      said: undefined,
+      opened: undefined,
+      accounts: undefined,
+      account: undefined,
+      accountId: undefined,
+    },
     ends: { qwac: null, qsealc: null, bank: null, consent: null },
     ...{ answers: [], drift: [], observed: [], thrown: new Map() },
     note(change) {
@@ -284,11 +329,11 @@ async function timed(smoke: Smoke, id: StepId, work: () => Promise<Found>): Prom
   const begun = context.world.now().getTime();
   const took = () => Math.max(0, context.world.now().getTime() - begun);
   try {
-    const { skipped, warnings = [], detail = null, milliseconds = took(), isMissing } = await work();
+    const { skipped, warnings = [], detail = null, milliseconds = took(), lacks } = await work();
     if (skipped !== undefined)
       return {
         ...skippedStep(id, skipped),
-        ...(isMissing && { warnings: [{ code: 'skipped', message: skipped }] }),
+        ...(lacks && { warnings: [{ code: lacks === 'reads' ? 'not_read' : 'skipped', message: skipped }] }),
         calls: callsOf(smoke, id),
       };
     return {

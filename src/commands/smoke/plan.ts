@@ -5,7 +5,7 @@ import { parseSepaIban } from '../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { parsePayeeName } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
-import { readStep, readSteps, STEP_IDS, type StepId } from '../../smoke/steps.ts';
+import { READINGS, readStep, readSteps, STEP_IDS, type StepId, singleSteps } from '../../smoke/steps.ts';
 import type { Context } from '../context.ts';
 import { collect, type OptionsOf, where } from '../declare.ts';
 import { readDuration, readWholeNumber } from '../shared/option-values.ts';
@@ -81,6 +81,10 @@ export interface Plan {
   to: string | undefined;
   name: string | undefined;
   from: string | undefined;
+  /** What the operator asks for by an option, and the option: it must not be left out quietly. */
+  wanted: ReadonlyMap<StepId, string>;
+  /** The operator has chosen the steps. One that lacks something is then not left out quietly. */
+  isChosen: boolean;
   /** The operator wants the steps of a customer: without a login they fail. */
   isWanted: boolean;
   slowMs: number;
@@ -104,8 +108,9 @@ export function readPlan(context: Context, options: SmokeOptions): Plan {
       hint: `Use one of ${FAIL_ON.join(', ')}.`,
     });
   const namesCustomer = context.sourceOf('customer') === 'option';
+  const steps = new Set(STEP_IDS.filter((id) => id === 'clean-up' || (chosen.has(id) && !left.has(id))));
   return {
-    steps: new Set(STEP_IDS.filter((id) => id === 'clean-up' || (chosen.has(id) && !left.has(id)))),
+    ...{ steps, wanted: wantedBy(options, steps), isChosen: options.steps !== undefined },
     login: options.login === undefined ? 'kept' : options.login ? 'new' : 'none',
     consent: options.consent ? 'new' : 'kept',
     account: options.account,
@@ -120,6 +125,27 @@ export function readPlan(context: Context, options: SmokeOptions): Plan {
     failOn,
     reports: readReports(context, options.report),
   };
+}
+
+/** The steps that options ask for, with the option of each. @throws Psd2Error `usage` */
+function wantedBy(
+  { steps: chosen, login, consent, account, funds, initiate, pay }: SmokeOptions,
+  steps: ReadonlySet<StepId>,
+): Map<StepId, string> {
+  const named = chosen === undefined ? [] : singleSteps('--steps', chosen);
+  const readings = account === undefined ? [] : READINGS.filter((id) => steps.has(id));
+  const byOption: readonly [StepId, string, boolean][] = [
+    ['login', '--login', login === true],
+    ['consent', '--consent', consent === true],
+    ['funds', '--funds', funds === true],
+    ['initiate', '--initiate', initiate === true],
+    ['pay', '--pay', pay !== undefined],
+  ];
+  return new Map([
+    ...named.map((id): [StepId, string] => [id, '--steps']),
+    ...readings.map((id): [StepId, string] => [id, '--account']),
+    ...byOption.flatMap(([id, option, isGiven]): [StepId, string][] => (isGiven ? [[id, option]] : [])),
+  ]);
 }
 
 /** Reads what is to be begun or paid. Nothing is sent if something is missing. @throws Psd2Error */

@@ -2,7 +2,7 @@ import { writeCommand } from '../../advice.ts';
 import { type ErrorCode, Psd2Error } from '../../errors.ts';
 import { writeFoot, writeHead, writeStep } from '../../smoke/lines.ts';
 import { publicRun } from '../../smoke/reports/public-run.ts';
-import type { SmokeRun, SmokeStep } from '../../smoke/result.ts';
+import { isWarning, type SmokeRun, type SmokeStep } from '../../smoke/result.ts';
 import { STEPS, type StepId } from '../../smoke/steps.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
 import { holderOf, withLock } from '../../store/disk/lock.ts';
@@ -30,7 +30,7 @@ const HELP = `
 Without options, the steps only read: they need no person and no browser, move no money and leave nothing behind. The steps
 of a customer use the login or the consent that is there. Without one they are skipped, unless --account, --customer or
 --fail-on skip says that they are wanted. The three readings count against the reads of the day; the steps
-settings..signature need none.
+settings..signature need none. A profile of a sandbox has no such limit.
 
 --initiate begins a payment and gives it up: no money moves, and nobody sees a link. --pay makes a whole payment. Both need
 --to and --name, and in production --yes too. All rules of psd2 transfer hold. Where the customer's SCA commits the payment, the
@@ -39,7 +39,8 @@ bank's fees count: amount and fees are at most --pay and --max-fee together, and
 --login and --consent make a login and a consent of a test customer, through the command in PSD2_BROWSER, and end them.
 
 The exit code is that of the first step that failed. 12 means: nothing failed, but the run took longer than --max, met a
---fail-on, or the form of the answers has changed. The clean-up always runs, also after Ctrl-C.
+--fail-on, or the form of the answers has changed; what was asked for did not run; or nothing was read, because today's
+reads without the customer are used up. The clean-up always runs, also after Ctrl-C.
 
 Examples:
   $ psd2 smoke
@@ -190,7 +191,7 @@ function assemble(
 ): { made: SmokeRun; error: unknown } {
   const { milliseconds, run: id } = facts;
   const { error, exitCode, next } = verdictOf({ steps, milliseconds, run: id, wasInterrupted, thrown }, plan);
-  const hasWarnings = steps.some(({ status, flaky }) => status === 'warn' || status === 'known' || flaky);
+  const hasWarnings = steps.some((step) => isWarning(step) || step.status === 'known' || step.flaky);
   return {
     made: {
       ...facts,

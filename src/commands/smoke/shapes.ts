@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
@@ -25,6 +26,7 @@ const field = z.object({
   in: z.tuple([z.number(), z.number()]),
   runs: z.number(),
   kinds: z.array(z.string()),
+  days: z.optional(z.record(z.string(), z.array(z.string()))),
 });
 const file = z.object({
   version: z.literal(1),
@@ -59,7 +61,8 @@ export function shapesPath(context: Context, given: string | undefined): string 
 }
 
 /** The answers as the shapes see them. */
-function observed({ answers }: Smoke): ObservedAnswer[] {
+function observed({ answers, accountId }: Smoke): ObservedAnswer[] {
+  const account = accountId === undefined ? undefined : hash('sha256', accountId, 'hex').slice(0, 4);
   return answers
     .filter(({ route }) => route.kind === 'ais' || route.kind === 'pis')
     .map(({ method, route, status, contentType, json }) => ({
@@ -68,6 +71,8 @@ function observed({ answers }: Smoke): ObservedAnswer[] {
       status,
       contentType,
       json,
+      // Lists name no account. All others are of the one that is read.
+      account: /\{(account|product)\}/.test(route.path) ? account : undefined,
     }));
 }
 

@@ -15,8 +15,11 @@ export interface Found {
   warnings?: SmokeWarning[];
   /** The step did not run, and why. */
   skipped?: string;
-  /** It would have run if nothing had been amiss, so `--fail-on skip` counts it. */
-  isMissing?: true;
+  /**
+   * Why the step counts as not done, although nothing was asked of the bank: something is missing (`--fail-on skip` counts it), or
+   * today's reads are used up. Without it, there is nothing to do.
+   */
+  lacks?: 'something' | 'reads';
   /** The time of the step, if it is not that from its beginning to its end. */
   milliseconds?: number;
 }
@@ -38,6 +41,8 @@ export interface Smoke {
   accounts: Account[] | undefined;
   /** The account that is read. */
   account: Account | undefined;
+  /** Its id, as calls name it. */
+  accountId: string | undefined;
   ends: Ends;
   /** The answers so far, as they came. */
   answers: HeardAnswer[];
@@ -53,7 +58,7 @@ export interface Smoke {
 }
 
 /** A reason why a step did not run, which `--fail-on skip` counts. */
-export const missing = (skipped: string): Found => ({ skipped, isMissing: true });
+export const missing = (skipped: string): Found => ({ skipped, lacks: 'something' });
 
 /** The bank, for calls while no customer is there. */
 export async function bankOf(smoke: Smoke): Promise<CustomerBank> {

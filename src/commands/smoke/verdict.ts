@@ -1,6 +1,6 @@
 import { type ErrorCode, Psd2Error } from '../../errors.ts';
 import { exitCodeOf } from '../../exit-codes.ts';
-import type { SmokeRun, SmokeStep } from '../../smoke/result.ts';
+import { isUndone, type SmokeRun, type SmokeStep } from '../../smoke/result.ts';
 import type { Ran } from './engine.ts';
 import type { Plan } from './plan.ts';
 
@@ -13,16 +13,10 @@ export interface Verdict {
 }
 
 /** Whatever `--fail-on` can name: the code of its warnings, and of the error. */
-const FAIL_ON: readonly [
-  what: 'slow' | 'drift' | 'flaky' | 'skip',
-  code: string,
-  error: ErrorCode,
-  says: string,
-][] = [
+const FAIL_ON: readonly [what: 'slow' | 'drift' | 'flaky', code: string, error: ErrorCode, says: string][] = [
   ['slow', 'slow', 'too_slow', 'were slower than --slow allows'],
   ['drift', 'drift', 'drift', 'have answers of another form'],
   ['flaky', 'flaky', 'flaky', 'passed only when they were tried again'],
-  ['skip', 'skipped', 'skipped', 'did not run'],
 ];
 
 /**
@@ -41,7 +35,9 @@ export function verdictOf(
 ): Verdict {
   const failed = steps.filter(({ status }) => status === 'fail');
   const unknown = failed.find(({ error }) => error?.exitCode === 9);
-  const first = unknown ?? failed.find(({ id }) => id !== 'clean-up') ?? failed[0];
+  // What was not done counts only where nothing failed.
+  const tried = failed.filter((step) => !isUndone(step));
+  const first = unknown ?? tried.find(({ id }) => id !== 'clean-up') ?? tried[0] ?? failed[0];
   if (wasInterrupted && !unknown) return ended(interruption(failed));
   if (first) return ended(failureOf(thrown.get(first.id), failed, steps, run), first.error?.next);
   if (maxMs !== undefined && milliseconds > maxMs)
@@ -77,8 +73,12 @@ function failureOf(
   run: string,
 ): unknown {
   if (!(first instanceof Psd2Error)) return first;
-  const message = `${failed.length} of ${steps.length} steps failed: ${namesOf(failed)}`;
   const { flow, next: own = [], hint } = first;
+  const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : '';
+  // The bank was not asked, so there are no calls to look at.
+  if (failed.every(isUndone))
+    return new Psd2Error(first.code, `${first.message}${more}`, { ...(hint !== undefined && { hint }) });
+  const message = `${failed.length} of ${steps.length} steps failed: ${namesOf(failed)}`;
   return new Psd2Error(first.code, message, {
     ...(hint !== undefined && { hint }),
     next: [...own, ['log', '--run', run]],

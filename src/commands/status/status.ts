@@ -1,3 +1,4 @@
+import { interfaceInWords } from '../../domain/interface-name.ts';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import { list, objectOf, oneOf, orNull, text, whole } from '../../terminal/output/fields.ts';
@@ -23,7 +24,9 @@ const shape = objectOf<Found>()(() => ({
   environment: orNull(oneOf(['production', 'sandbox'], 'whether real money moves; null if it is not set')).as(
     'Environment',
   ),
-  interface: text("interface of the profile's bank").as('Interface'),
+  interface: text("interface of the profile's bank")
+    .as('Interface')
+    .shown(({ interface: name }: Found) => interfaceInWords(name)),
   store: oneOf(['files', 'postgres'], 'kind of store')
     .from(({ home }: Found) => home)
     .as('Store')
@@ -95,7 +98,12 @@ async function printForPeople(
   { profile, environment, interface: named, customers, attention, place }: Found,
   headline: string,
 ): Promise<void> {
-  const facts = [environment, named, `${customers} ${customers === 1 ? 'customer' : 'customers'}`, place];
+  const facts = [
+    environment,
+    interfaceInWords(named),
+    `${customers} ${customers === 1 ? 'customer' : 'customers'}`,
+    place,
+  ];
   output.lines([`${headline}.`, `Profile ${profile}: ${facts.filter(Boolean).join(', ')}.`]);
   if (attention.length === 0) return;
   output.text('');

@@ -1,4 +1,4 @@
-import { countSteps, noteOf, type SmokeRun, type SmokeStep } from '../result.ts';
+import { countSteps, isUndone, isWarning, noteOf, type SmokeRun, type SmokeStep } from '../result.ts';
 import { writeMarkdown } from './markdown.ts';
 
 const LONGEST = 10_000;
@@ -118,7 +118,7 @@ export function nagiosCode({ exitCode, result }: Pick<SmokeRun, 'exitCode' | 're
 /** One line with performance data, for Nagios and Icinga. @param slowMs the limit of a step */
 export function writeNagios(run: SmokeRun, slowMs: number): string {
   const { passed, failed, skipped } = countSteps(run.steps);
-  const amiss = run.steps.filter(({ status }) => status === 'fail' || status === 'warn');
+  const amiss = run.steps.filter((step) => step.status === 'fail' || isWarning(step));
   const what = amiss.map((step) => `${step.id}: ${noteOf(step)}`).join('; ');
   const text = `${STATES[nagiosCode(run)]} psd2 smoke ${run.profile}: ${passed} passed, ${failed} failed, ${skipped} skipped${what && `; ${what}`} [${run.run}]`;
   const times = run.steps
@@ -142,7 +142,8 @@ interface GithubReport {
 /** @param delimiter a text that is in no value */
 export function writeGithub(run: SmokeRun, delimiter: string): GithubReport {
   const failed = run.steps.filter(({ status }) => status === 'fail');
-  const warned = run.steps.filter(({ status }) => status === 'warn' || status === 'known');
+  const broken = failed.filter((step) => !isUndone(step));
+  const warned = run.steps.filter((step) => isWarning(step) || isUndone(step) || step.status === 'known');
   const annotate = (kind: 'error' | 'warning', steps: typeof failed) => [
     ...steps.slice(0, MOST).map((step) => {
       const title = `psd2 smoke ${run.profile}: ${step.id}`;
@@ -152,7 +153,7 @@ export function writeGithub(run: SmokeRun, delimiter: string): GithubReport {
   ];
   const values = { result: run.result, run: run.run, failed: failed.map(({ id }) => id).join(',') };
   return {
-    commands: [...annotate('error', failed), ...annotate('warning', warned)]
+    commands: [...annotate('error', broken), ...annotate('warning', warned)]
       .map((each) => `${each}\n`)
       .join(''),
     summary: writeMarkdown(run),

@@ -60,7 +60,7 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
     const found = await pass(from, to, world, { isAgain: true, writes: false });
     if (found.written === 0) return found;
   }
-  await openKeys(from);
+  await checkAll(from, to, world, relation === 'again');
   const copied = { id: source.id, place: from.place };
   await to.setMark({ movedTo: null, copiedFrom: { ...copied, isComplete: false } });
   await from.setMark({ movedTo: { id: target.id, place: to.place } });
@@ -74,9 +74,18 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
   return result;
 }
 
-/** Reads the first record of each profile, a login if there is one: without its key, the copy would fail after the marks. */
-async function openKeys(from: CopySide): Promise<void> {
-  for (const profile of await from.profiles()) for await (const _ of from.open(profile).records()) break;
+/**
+ * Whatever could fail for a reason that is there before, before the marks stop all workers: keys on both sides, records that are
+ * damaged, and records that differ.
+ */
+async function checkAll(from: CopySide, to: CopySide, world: CopyWorld, isAgain: boolean): Promise<void> {
+  // A login is the first record, if there is one.
+  for (const profile of await from.profiles())
+    for await (const { kind } of from.open(profile).records()) {
+      if (kind === 'login') await to.open(profile).openKey();
+      break;
+    }
+  await pass(from, to, world, { isAgain, writes: false });
 }
 
 /** Copies between two stores that are marked, and compares them. */

@@ -46,7 +46,7 @@ export interface SettingRow {
 const TABLE = {
   bank: { kind: 'bank', group: 'bank', option: 'bank', value: 'file',
     variable: 'PSD2_BANK', label: 'bank file',
-    prompt: 'Bank: a bank file, or a platform of psd2 bank list', ifEmpty: 'none, the interface that psd2 began with',
+    prompt: 'Bank: a bank file, or a platform of psd2 bank list', ifEmpty: 'none, the bank has the step interface: paths begin with /private/customers/',
     help: 'bank file that describes the bank, or a platform of psd2 bank list' },
   baseUrl: { kind: 'text', group: 'application', required: 'in the file', option: 'base-url', value: 'url',
     variable: 'PSD2_BASE_URL', label: 'base URL', prompt: 'Base URL of the bank',

@@ -123,6 +123,8 @@ export interface Holdings {
    * @throws Psd2Error `config`
    */
   put(record: StoredRecord): Promise<void>;
+  /** Opens the key with which this backend stores logins. @throws Psd2Error `config` if it is not available */
+  openKey(): Promise<void>;
 }
 
 /** A backend as a side of the copy. */

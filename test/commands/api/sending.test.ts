@@ -379,7 +379,7 @@ describe('--consent', () => {
     const has = new Set([...new BankHere().interface.has].filter((each) => each !== 'Consent-ID'));
     const { run, flow } = await withConsent(true, { has });
     expect(endOf(await run(['api', 'GET', '/x', '--consent', flow]))).toEqual([
-      'exit 2, usage: The interface of this bank (here) has no Consent-ID',
+      'exit 2, usage: The interface of this bank, here, has no Consent-ID',
     ]);
   });
 });

@@ -38,6 +38,15 @@ describe('psd2 bank find', () => {
     const other = await run(['bank', 'find', 'NTSBDEB1'], { format: 'table' });
     expect(other.printed).toBe('platform\tn26\tN26\tDE\t10011001\tNTSBDEB1\n');
     expect(other.said).toContain('No profile serves it.');
+    // A word is a whole word, not a part of one.
+    expect((await run(['bank', 'find', 'spard'])).printed).toBe('[]\n');
+    const italian = await run(['bank', 'find', 'IT60X0542811101000000123456'], { format: 'table' });
+    expect(italian.printed.split('\n').map((line) => line.split('\t')[1])).toEqual([
+      'cbi-globe',
+      'fabrick',
+      undefined,
+    ]);
+    expect(italian.said).toContain('the platforms of its country');
     const none = await run(['bank', 'find', 'nowhere'], { format: 'table' });
     expect([none.printed, none.failure]).toEqual(['', null]);
     expect(none.said).toContain('says that it serves nowhere');

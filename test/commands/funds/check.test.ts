@@ -62,7 +62,7 @@ it('what is wrong is refused before the bank is asked', async () => {
   const lacking = new BankHere({ lacks: ['confirmation of funds'] });
   const ran = await (await payerAt(lacking, temporary)).run(check(OWN_IBAN, '1'));
   expect(endOf(ran)).toEqual([
-    'exit 2, usage: The interface of this bank (here) has no confirmation of funds',
+    'exit 2, usage: The interface of this bank, here, has no confirmation of funds',
   ]);
   expect([...bank.calls, ...lacking.calls]).toEqual([]);
 });

@@ -307,6 +307,23 @@ describe('the timeline of a transaction', () => {
     ]);
   });
 
+  it('draws equal calls in a row once, with their number and the last time', async () => {
+    const at = (second: number) => `2026-11-21T12:00:0${second}.000Z`;
+    const both = { tppRequestId: 'r1', requestId: 'r1' };
+    log(
+      ...[1, 2, 3].map((second) => ({ at: at(second), ...both })),
+      { at: at(4), status: 500 },
+      { at: at(5) },
+    );
+    const drawn = (await timeline(FIRST, { columns: 120 })).printed.split('\n').slice(2);
+    expect(drawn.map((line) => line.replace(/\d{4}-\S+ \S+/, 'T').trim())).toEqual([
+      'T    GET …/x → 200 in 12 ms',
+      'request r1',
+      'and 2 more with the same answer, until T',
+      ...['T    GET …/x → 500 in 12 ms', 'request r1', 'T    GET …/x → 200 in 12 ms', 'request r1', ''],
+    ]);
+  });
+
   it('a flow without a call has its events alone', async () => {
     const { flows } = await openCommand(folder, NOW).context.store();
     const begin = { transactionId: FIRST, commits: 'on execute' as const, order: transferOrder() };

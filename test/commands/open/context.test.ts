@@ -330,7 +330,7 @@ it('what the interface of a bank lacks is refused, with what to do instead', asy
   const context = open({ find: bankWhere({ has: new Set(['payments']) }) });
   await context.needs('payments');
   expect(await failureOf(context.needs('products'))).toEqual({
-    ...{ code: 'usage', exitCode: 2, message: 'The interface of this bank (toy) has no products' },
+    ...{ code: 'usage', exitCode: 2, message: 'The interface of this bank, toy, has no products' },
     ...{ hint: 'See the accounts with:', next: [['accounts', 'list']] },
   });
   const none = open({ find: bankWhere({ has: new Set() }) });
@@ -338,6 +338,6 @@ it('what the interface of a bank lacks is refused, with what to do instead', asy
     hint: 'psd2 has sent nothing. At such a bank, psd2 only reads.',
   });
   expect(await failureOf(none.needs('operations'))).toEqual({
-    ...{ code: 'usage', exitCode: 2, message: 'The interface of this bank (toy) has no operations' },
+    ...{ code: 'usage', exitCode: 2, message: 'The interface of this bank, toy, has no operations' },
   });
 });

@@ -95,7 +95,7 @@ describe('psd2 profile add without options', () => {
     expect(failure).toBeNull();
     const questions = [
       'Which bank is it?',
-      'Bank: a bank file, or a platform of psd2 bank list (empty: none, the interface that psd2 began with)',
+      'Bank: a bank file, or a platform of psd2 bank list (empty: none, the bank has the step interface: paths begin with /private/customers/)',
       'Base URL of the bank',
       'Client id',
       'Client secret',
@@ -132,6 +132,25 @@ describe('psd2 profile add without options', () => {
       ...{ ...ofSandbox(), baseUrl: new URL(baseUrl).href },
       redirectUri: expect.stringMatching(/^http:/),
     });
+  });
+
+  it('asks nothing that an option has answered, and refuses a wrong option before the first question', async () => {
+    const answers = await answersForSandbox();
+    const words = ['add', 'bank', '--environment', 'production', '--base-url', AWAY, '--approvals', '1'];
+    const { asked, failure, marks } = await talk(words, answers);
+    expect([failure, marks]).toEqual([null, ['[PRODUCTION bank] ']]);
+    expect([those(asked, 'Which bank'), those(asked, 'Base URL'), those(asked, 'QWAC cert')]).toEqual([
+      [],
+      [],
+      ['QWAC certificate: a PEM or PKCS#12 file'],
+    ]);
+    expect(stored()).toMatchObject({
+      environment: 'production',
+      baseUrl: new URL(AWAY).href,
+      approvals: '1',
+    });
+    const wrong = await talk(['add', 'other', '--base-url', 'notaurl'], answers);
+    expect([wrong.asked, wrong.failure?.message]).toEqual([[], 'The base URL "notaurl" is not a URL']);
   });
 
   it('marks every question after the answer that real money moves', async () => {

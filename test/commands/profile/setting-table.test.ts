@@ -153,7 +153,7 @@ it('the wizard asks the question of each row that has one', async () => {
       },
     };
     // The connection fails at the end, and nobody can be asked about it.
-    await expect(askForProfile({ ...context, terminal }, 'bank', keeping(true))).rejects.toThrow(
+    await expect(askForProfile({ ...context, terminal }, 'bank', keeping(true), {})).rejects.toThrow(
       'no terminal',
     );
   }

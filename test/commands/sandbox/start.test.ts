@@ -137,6 +137,20 @@ describe('psd2 sandbox start', () => {
     expect(profiles.current()).toBe(used);
   });
 
+  it('changes only what belongs to the bank: a rule of the operator stays', async () => {
+    await start();
+    const { profiles } = openCommand(folder, NOW).context;
+    const before = profiles.read('sandbox');
+    if (!before) throw new Error('no profile');
+    await profiles.write('sandbox', { ...before, approvals: '1', maxAmount: '5000' });
+    await start();
+    expect(profiles.read('sandbox')).toMatchObject({
+      approvals: '1',
+      maxAmount: '5000',
+      environment: 'sandbox',
+    });
+  });
+
   it("leaves the operator's own profiles of these names, and says how to use the sandbox without one", async () => {
     const { profiles } = openCommand(folder, NOW).context;
     const names = ['sandbox', 'sandbox-nextgen'];

@@ -48,6 +48,8 @@ afterEach(() => operator.psd2(['sandbox', 'fault', 'clear']));
 const READ = ['settings..transactions'];
 const ASKED_FOR = ['funds', 'initiate', 'pay'];
 
+const PAYEE = ['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'];
+
 describe('psd2 smoke', () => {
   it('reads with four calls, and leaves nothing behind', async () => {
     const before = readdirSync(operator.config, { recursive: true }).filter((path) =>
@@ -108,6 +110,8 @@ describe('psd2 smoke', () => {
       const asked = await smoke(without, wanted);
       expect([asked.code, asked.failed]).toEqual([4, ['login']]);
     }
+    const named = await smoke(without, ['--steps', 'settings..accounts']);
+    expect([named.code, named.failed]).toEqual([12, ['login', 'consent', 'accounts']]);
     const none = await smoke(without, ['--no-login', '--fail-on', 'skip']);
     expect([none.code, none.of('accounts')?.reason]).toEqual([0, 'no login is wanted (--no-login)']);
   });
@@ -192,12 +196,31 @@ describe('psd2 smoke', () => {
     for (const each of said) expect(each).toMatch(/^certificate_ends: [\w ]+ ends in \d+ days$/);
   });
 
-  it('reads at most as often a day as the law allows without the customer', async () => {
-    const asked = () => operator.psd2(['smoke', '--json', '--fail-on', 'skip']);
-    let last = await asked();
-    for (let more = 0; last.code === 0 && more < 5; more += 1) last = await asked();
-    expect([last.code, last.stderr]).toEqual([12, expect.stringContaining('"skipped"')]);
-    expect(last.stdout).toContain('the reads of today are used up');
+  it('reads at most as often a day as the law allows without the customer, and then no report is green', async () => {
+    const asked = (env: Record<string, string>, ...words: string[]) =>
+      operator.psd2(['smoke', ...words], { env });
+    // A sandbox has no such limit.
+    for (let run = 0; run < 5; run += 1) expect((await asked({})).code).toBe(0);
+    const env = { PSD2_ENVIRONMENT: 'production' };
+    const at = (name: string) => join(operator.folder, name);
+    const forms = ['r.xml', 'r.tap', 'r.prom', 'r.md', 'r.json'];
+    const files = forms.flatMap((name) => ['--report', at(name)]);
+    const { code, stdout, stderr } = await asked({ ...env, GITHUB_ACTIONS: 'true' }, ...files);
+    expect([code, stderr]).toEqual([12, expect.stringContaining('--psu-ip')]);
+    expect(stdout).toMatch(/^::warning title=psd2 smoke sandbox%3A accounts::Not read/m);
+    const written = forms.map((name) => readFileSync(at(name), 'utf8'));
+    const fails = ['<failure type="not_read"', 'not ok 7 - accounts', /^psd2_smoke_success\{.*\} 0$/m];
+    for (const [index, text] of [...fails, '| accounts | fail |', '"code":"not_read"'].entries())
+      expect(written[index]).toMatch(text);
+    const nagios = await asked(env, '--report', 'nagios=-');
+    expect([nagios.code, nagios.stdout]).toEqual([1, expect.stringMatching(/^WARNING .*accounts: Not read/)]);
+    const pay = ['--pay', '0.50', ...PAYEE, '--yes'];
+    const unpaid = await asked(env, '--json', ...pay);
+    expect([unpaid.code, unpaid.stdout]).toEqual([12, expect.stringContaining('Asked for with --pay')]);
+    // A payment from an account that is named needs no reading. That nothing was read still counts.
+    const paid = await asked(env, '--json', ...pay, '--from', '0010482620');
+    const { steps } = smokeRun.read(JSON.parse(paid.stdout));
+    expect([paid.code, steps.find(({ id }) => id === 'pay')?.detail]).toEqual([12, 'executed']);
   });
 
   it('fails if the customer whom it is told to act for is not logged in', async () => {
@@ -217,7 +240,11 @@ describe('psd2 smoke', () => {
     expect(await foreseen(operator)).toEqual(asked);
     const noFunds = ['funds', 'this bank has no confirmation of funds'];
     expect(await foreseen(operator, '--funds')).toEqual([noFunds, ...asked.slice(1)]);
-    expect((await smoke(operator, ['--funds'])).of('funds')?.reason).toBe(noFunds[1]);
+    const asks = await smoke(operator, ['--funds']);
+    expect([asks.code, asks.of('funds')?.error?.message]).toEqual([
+      12,
+      `Asked for with --funds, and did not run: ${noFunds[1]}`,
+    ]);
     const skipped = ['consent', 'accounts', 'balance', 'transactions'].map((step) => [step, 'after login']);
     const shapesToo = ['shapes', 'after login'];
     expect(await foreseen(without)).toEqual([
@@ -281,8 +308,6 @@ describe('psd2 smoke', () => {
     const show = await operator.psd2(['smoke', 'show', '--report', 'tap=-']);
     expect(show.stdout).toMatch(/^TAP version 14\n1\.\.14\n/);
   });
-
-  const PAYEE = ['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'];
 
   it('begins a payment and gives it up, without SCA and execute', async () => {
     const { code, of } = await smoke(operator, ['--initiate', ...PAYEE, '--yes']);

@@ -8,6 +8,7 @@ import {
   type Caller,
   FIREWALL_ADVICE,
   isPage,
+  PAGE_ADVICE,
   type Reading,
   type Said,
 } from '../../call/call.ts';
@@ -93,11 +94,10 @@ export function readAnswer<T>(answer: CbAnswer, schema: z.ZodMiniType<T>): CbRea
   if (!envelope && answer.status !== 204) {
     const { json, problem } = answer.said;
     const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${kindOf(answer)}`;
-    throw new Psd2Error(
-      'bank_answer',
-      `The bank's answer to ${nameOf(answer)} ${what}`,
-      idsOf(answer, envelope),
-    );
+    throw new Psd2Error('bank_answer', `The bank's answer to ${nameOf(answer)} ${what}`, {
+      ...idsOf(answer, envelope),
+      ...(isPage(answer) && { hint: PAGE_ADVICE }),
+    });
   }
   if (envelope?.outcome === null && needsEnvelope(answer))
     throw new Psd2Error(

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { otherInterfaceAnswered } from '../../../domain/interface-name.ts';
+import { isRecord } from '../../../domain/json.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type { BeforeSend } from '../../ports/call.ts';
@@ -30,6 +32,7 @@ export function loginOf(bank: CbCaller): Login {
       return {
         date: answer.headers.date,
         async judge() {
+          if (isRecord(answer.said.json) && 'tppMessages' in answer.said.json) throw otherInterfaceAnswered();
           if (!isRedirect(answer)) readAnswer(answer, z.unknown());
           if (answer.headers.location)
             return { says: 'the bank accepts the application, its signature and the redirect URI' };

@@ -7,6 +7,7 @@ import {
   type BankCall,
   type Caller,
   isPage,
+  PAGE_ADVICE,
   type Reading,
   type Said,
   type Sent,
@@ -256,7 +257,10 @@ export function contradictsItself(statuses: string): Psd2Error {
 }
 
 function unusable(answer: NextGenAnswer, message: string): Psd2Error {
-  return new Psd2Error('bank_answer', message, idsOf(answer));
+  return new Psd2Error('bank_answer', message, {
+    ...idsOf(answer),
+    ...(isPage(answer) && { hint: PAGE_ADVICE }),
+  });
 }
 
 /** The error for an unsuccessful answer. */

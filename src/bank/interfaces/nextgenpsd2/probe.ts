@@ -1,3 +1,4 @@
+import { stepInterfaceAnswered } from '../../../domain/interface-name.ts';
 import { type ErrorCode, Psd2Error } from '../../../errors.ts';
 import type { BankCall, WireSettings } from '../../call/call.ts';
 import type { LoginProbe, Verdict } from '../../ports/customer.ts';
@@ -5,6 +6,7 @@ import { kindOf, type NextGenAnswer, type NextGenCaller, readNothing } from './a
 import { hasOwnId } from './answer-check.ts';
 import { callOf, type Paths } from './paths.ts';
 import { TOKEN_CODES } from './refusals.ts';
+import { isStepAnswer } from './step-answer.ts';
 
 /** Codes about what is read: the bank has gone past the signature. */
 const ABOUT_CONSENT = ['CONSENT_UNKNOWN', 'CONSENT_INVALID', 'CONSENT_EXPIRED'];
@@ -55,6 +57,7 @@ function readingOfNothing(paths: Paths, newId: () => string): BankCall {
 /** @throws Psd2Error if the answer is about the signature, a certificate, or unusable */
 function judge(answer: NextGenAnswer): Verdict {
   const { meaning, decided } = answer.said;
+  if (isStepAnswer(answer.said.json)) throw stepInterfaceAnswered();
   const code = decided?.code ?? null;
   if (!meaning) {
     assertBanksInterface(answer);

@@ -11,6 +11,7 @@ import { judgeDeletion } from './judge/deletion.ts';
 import { judgeStatus } from './judge/status.ts';
 import { callOf } from './paths.ts';
 import { linksOf, usableLinks } from './sca.ts';
+import { isStepAnswer } from './step-answer.ts';
 import { consentAnswer, consentDetailsAnswer, startAnswer } from './wire/consent.ts';
 import { metadataAnswer } from './wire/oauth.ts';
 import { begunAnswer, paymentStatusAnswer } from './wire/payment.ts';
@@ -166,7 +167,7 @@ function isCancelled(answer: NextGenAnswer, asked: string): boolean {
 
 function heard(answer: NextGenAnswer): Heard {
   const { status, said } = answer;
-  const { decided, messages, json } = said;
+  const { decided, messages } = said;
   const code = said.meaning ? (decided?.code ?? null) : null;
   const words = decided?.text ?? null;
   return {
@@ -183,8 +184,14 @@ function heard(answer: NextGenAnswer): Heard {
       .join(', '),
     refusal: refusalOf(answer),
     hasOwnId: hasOwnId(answer),
-    form: typeof json === 'object' && json !== null ? 'json' : answer.body.length === 0 ? 'empty' : 'other',
+    form: formOf(answer),
   };
+}
+
+function formOf({ said: { json }, body }: NextGenAnswer): Heard['form'] {
+  if (isStepAnswer(json)) return 'step interface';
+  if (typeof json === 'object' && json !== null) return 'json';
+  return body.length === 0 ? 'empty' : 'other';
 }
 
 function refusalOf(answer: NextGenAnswer): Psd2Error | null {

@@ -226,7 +226,7 @@ function signatureRefused(bankCode: string, { signing }: BankDescription): Meani
       : signing.keyId.form;
   const did =
     signing.when === 'never'
-      ? 'psd2 did not sign, because signing.when of the bank file is never.'
+      ? 'psd2 did not sign, because signing.when of the bank file is never. Set it to always, or have psd2 find out with psd2 bank learn.'
       : `psd2 signed with ${signing.algorithm}: ${signed}. keyId has the form ${form}.`;
   const says =
     bankCode === 'SIGNATURE_MISSING'
@@ -235,6 +235,9 @@ function signatureRefused(bankCode: string, { signing }: BankDescription): Meani
   return {
     code: 'config',
     says,
-    hint: `${did} Banks differ most in keyId: try signing.keyId with serial hex or decimal, case lower or upper, dn issuer or subject, format rfc2253 or rfc1779, spaces keep, percent or strip, separator "," or ", "; or form sn, or organization-id. psd2 api with --dry-run shows what a call signs.`,
+    hint:
+      signing.when === 'never'
+        ? did
+        : `${did} Banks differ most in keyId: try signing.keyId with serial hex or decimal, case lower or upper, dn issuer or subject, format rfc2253 or rfc1779, spaces keep, percent or strip, separator "," or ", "; or form sn, or organization-id. psd2 api with --dry-run shows what a call signs.`,
   };
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { writeCommand } from '../../../advice.ts';
 import { nextgenpsd2 } from '../../../bank/interfaces/nextgenpsd2/description/description.ts';
 import type { BankFile } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { checkBankFile, isBankFile, readBankFile } from '../../../bank-file/bank-file.ts';
@@ -20,6 +21,9 @@ import { Draft, type Finding, ONLY } from './draft.ts';
 import { finding, learned } from './learned.ts';
 import { learnFiles, learnFunds, learnProducts } from './payments.ts';
 import { learnSignature } from './signature.ts';
+
+/** Fields that no question shows, as long as no customer is there. */
+const NOT_ASKED = ['oauth.names', 'oauth.scope', 'clientAuth'];
 
 interface LearnOptions {
   extends?: string | undefined;
@@ -48,12 +52,15 @@ export async function learnBank(context: Context, file: string, options: LearnOp
     const asker = new Asker(context, profile, draft, begun, { account, psuId });
     await confirmPlan(context, asker, file);
     const outcome = await ask(context, asker);
+    for (const field of NOT_ASKED)
+      draft.lack(field, 'psd2 cannot ask for it: it shows only when a customer logs in');
     const isWritten = draft.hasLearned && (await save(context, asker, file));
     const result = { ok: asker.hasBegun, file: isWritten ? file : null, extends: own.extends ?? 'standard' };
     await printLearned(context, asker, { ...result, left: [...outcome.left] });
     sayLeft(context, asker, outcome.left);
     // Nobody can end what has no id, or what the bank does not know.
     for (const thing of outcome.left) if (thing.id === null || asker.isNotKnown(thing)) begun.drop(thing);
+    if (isWritten) sayNext(context, asker, file);
     if (!asker.hasBegun) throw noConsent(outcome.error);
   };
   if (globals.raw) throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
@@ -178,6 +185,18 @@ async function save(context: Context, asker: Asker, file: string): Promise<boole
   throw new Psd2Error('config', `What psd2 learned is not a valid bank file: ${problems[0]?.message}`, {
     next: [['bank', 'check', file]],
   });
+}
+
+/** Says how to go on with the file. psd2 cannot ask a bank for everything that a login needs. */
+function sayNext({ terminal, globals, profileName }: Context, { hasBegun }: Asker, file: string): void {
+  const profile = globals.profile === undefined ? [] : ['--profile', profileName()];
+  const command = (...words: string[]) => writeCommand([...profile, ...words]);
+  terminal.say(`Next, store it in the profile: ${command('profile', 'set', '--bank', file)}`);
+  terminal.say(
+    hasBegun
+      ? `Then ask a customer for a consent: ${command('consent', 'request')}`
+      : `Then look at what is left: ${command('doctor')}`,
+  );
 }
 
 function sayLeft({ terminal }: Context, asker: Asker, left: readonly BegunThing[]): void {

@@ -1,4 +1,5 @@
 import type { Heard } from '../../../bank/ports/questions.ts';
+import { stepInterfaceAnswered } from '../../../domain/interface-name.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { searchChange } from '../../doctor/key-id.ts';
 import type { Asker } from './asker.ts';
@@ -54,6 +55,7 @@ export async function learnSignature(asker: Asker): Promise<Change> {
 
 /** @throws Psd2Error `bank_answer` for what no bank answers to a consent that does not exist */
 function assertBanks({ refusal, says, form }: Heard): void {
+  if (form === 'step interface') throw stepInterfaceAnswered();
   if (refusal && form === 'json') return;
   const what = refusal
     ? `What answered is not the bank's interface (HTTP ${says})`

@@ -48,7 +48,7 @@ export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Va
       }
       return working;
     },
-    open: (profile) => new FolderHoldings(folder, profile, tokensOf(profile)),
+    open: (profile) => new FolderHoldings(folder, profile, tokensOf(profile), vaultOf(profile)),
   };
 }
 
@@ -60,6 +60,7 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /** The data of one profile in a folder. */
 class FolderHoldings implements Holdings {
+  readonly #vault: Vault;
   readonly #tokens: FileTokens;
   readonly #customers: FileCustomers;
   readonly #flows: FlowCopies;
@@ -71,7 +72,8 @@ class FolderHoldings implements Holdings {
   readonly #calls: string;
   readonly #reads: string;
 
-  constructor(folder: StoreFolder, profile: string, tokens: FileTokens) {
+  constructor(folder: StoreFolder, profile: string, tokens: FileTokens, vault: Vault) {
+    this.#vault = vault;
     this.#tokens = tokens;
     this.#customers = new FileCustomers(folder, profile);
     this.#flows = new FlowCopies(folder.flows(profile));
@@ -81,6 +83,10 @@ class FolderHoldings implements Holdings {
     this.#results = new FileReadResults(join(folder.tokens(profile), 'read-results.ndjson'));
     this.#calls = join(folder.tokens(profile), 'client-credentials-calls');
     this.#reads = join(folder.tokens(profile), 'unattended-reads');
+  }
+
+  async openKey(): Promise<void> {
+    await this.#vault.key();
   }
 
   async *records(): AsyncGenerator<StoredRecord> {

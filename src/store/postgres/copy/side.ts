@@ -117,6 +117,7 @@ async function changeMark(
 
 /** The data of one profile in a database. */
 class DatabaseHoldings implements Holdings {
+  readonly #keys: Keys;
   readonly #logins: LoginRows;
   readonly #customers: CustomerRows;
   readonly #flows: FlowRows;
@@ -126,6 +127,7 @@ class DatabaseHoldings implements Holdings {
   readonly #results: PostgresReadResults;
 
   constructor(database: Database, profile: string, keys: Keys) {
+    this.#keys = keys;
     this.#logins = new LoginRows(database, profile, keys);
     this.#customers = new CustomerRows(database, profile);
     this.#flows = new FlowRows(database, profile);
@@ -133,6 +135,10 @@ class DatabaseHoldings implements Holdings {
     this.#notes = new NoteRows(database, profile);
     this.#audit = new PostgresAudit(database, profile);
     this.#results = new PostgresReadResults(database, profile);
+  }
+
+  async openKey(): Promise<void> {
+    await this.#keys.key();
   }
 
   async *records(): AsyncGenerator<StoredRecord> {

@@ -35,6 +35,8 @@ const messages = (...tppMessages: object[]) => ({ tppMessages });
 const error = (code: string, text = 'No') => ({ category: 'ERROR', code, text });
 const understood = async (call: BankCall, answer: Scripted) => (await answered(call, answer)).said;
 
+const PAGE = 'A website answered. Is the base URL that of the interface?';
+
 describe('an answer that psd2 understands', () => {
   it('is a success without a refusal', async () => {
     expect(await understood(READING, said({ accounts: [] }, 200, { 'x-request-id': 'r1' }))).toEqual({
@@ -187,6 +189,7 @@ describe('the content of an answer', () => {
     expect(await failureOf(read(answer))).toEqual({
       ...{ code: 'bank_answer', message: `The bank's answer to GET /v1/accounts ${says}` },
       ...{ httpStatus: answer.status ?? 200, ...IDS },
+      ...(says.includes('text/html') && { hint: PAGE }),
     });
   });
 
@@ -283,7 +286,7 @@ describe('an answer to a DELETE', () => {
       code: 'bank_answer',
       message:
         "The bank's answer to DELETE /v1/consents/c1 does not say that it is done: the answer is text/html",
-      ...{ httpStatus: 200, ...IDS },
+      ...{ httpStatus: 200, ...IDS, hint: PAGE },
     });
   });
 

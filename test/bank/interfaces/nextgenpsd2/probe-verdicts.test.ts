@@ -87,6 +87,14 @@ describe('the test of the signature', () => {
     });
   });
 
+  it('recognises a bank with the step interface by its envelope', async () => {
+    const envelope = { result: { outcome: 'ERROR', messages: [] }, requestId: 'r' };
+    expect(await failureOf((await probed(said(envelope, 404))).probe.judge())).toMatchObject({
+      message: 'This bank answers as the step interface (cb) does, not as NextGenPSD2',
+      next: [['profile', 'set', '--unset', 'bank']],
+    });
+  });
+
   it.each<[Scripted, string]>([
     [refused('SIGNATURE_INVALID', 401), 'config'],
     [refused('CERTIFICATE_EXPIRED', 401), 'certificate'],
