@@ -123,14 +123,15 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
      ["again", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING", "0 of 2 paid, 2 not paid.",
       "exit 8, unpaid 2 of 2: retry batch-1"],
      ["the customer does not decide",
-      "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
-      "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
-      "0 of 2 paid, 2 await their customer.", "exit 6, awaited 2 of 2: run batch-1", "verify transfer",
+      "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s. The payment is not over: the customer can still authorise it",
+      "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s. The payment is not over: the customer can still authorise it",
+      "0 of 2 paid, 2 await their customer.", "exit 13, open 2 of 2: run batch-1", "verify transfer",
       "verify transfer", "verify signing basket", "sca pay-3", "status pay-3", "status pay-3",
       "status pay-1", "status pay-2"],
-     ["again", "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
-      "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
-      "0 of 2 paid, 2 await their customer.", "exit 6, awaited 2 of 2: run batch-1", "status pay-3",
+     ["again",
+      "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s. The payment is not over: the customer can still authorise it",
+      "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s. The payment is not over: the customer can still authorise it",
+      "0 of 2 paid, 2 await their customer.", "exit 13, open 2 of 2: run batch-1", "status pay-3",
       "sca pay-3", "status pay-3", "status pay-3", "status pay-1", "status pay-2"],
      ["the answer to the basket is lost",
       "1 unknown tr-1 The bank may have the signing basket, but gave no usable answer to it: The connection was lost",
@@ -398,7 +399,7 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   const run = () => payer.run([...AS_BASKET, '--links', links]);
   expect(told(await run())).toMatchInlineSnapshot(`
     ["1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
-     "exit 6, awaited 2 of 2: run batch-1"]
+     "exit 13, open 2 of 2: run batch-1"]
   `);
   await payer.run(['operation', 'list']);
   const { read, batch } = await storeOf(payer);
@@ -411,7 +412,7 @@ it('with --links, a basket has one link for its customer, and a later run asks w
   bank.calls.length = 0;
   expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
     [["1 authorizing tr-1 ", "2 authorizing tr-2 ", "0 of 2 paid, 2 await their customer.",
-      "exit 6, awaited 2 of 2: run batch-1"],
+      "exit 13, open 2 of 2: run batch-1"],
      ["status pay-3"]]
   `);
 

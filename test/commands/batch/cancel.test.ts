@@ -82,7 +82,7 @@ it('a bulk payment that the bank executes meanwhile is paid, also for its paymen
   bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
   expect([endOf(await payer.run(CANCEL)), await states(await storeOf(payer))]).toMatchInlineSnapshot(`
     [["exit 7, bank_refused of op-1: It is too late: the bank has executed the bulk payment",
-      "See it with:", "$ operation show op-1", "transactionId: "an-id""],
+      "See it with:", "$ operation show op-1", "isDeadEnd: true", "transactionId: "an-id""],
      "executed executed executed"]
   `);
 });

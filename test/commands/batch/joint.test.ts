@@ -602,7 +602,7 @@ it('a customer who has a link gets no second one, and the tokens of the payment 
   await keepPsu(payer.open().context, ANNA, { psuId: 'dora' });
   const awaited = [
     ...['1 authorizing tr-1 ', '0 of 1 paid, 1 awaits its customer.'],
-    'exit 6, awaited 1 of 1: run batch-1',
+    'exit 13, open 1 of 1: run batch-1',
   ];
   expect(told(await run())).toEqual(awaited);
   const { read, flows, batch } = await storeOf(payer);
@@ -653,9 +653,9 @@ it('what another person must authorise too has its own name: a bulk payment is n
   await pay();
   bank.last.isPartly = true;
   expect(await pay()).toMatchInlineSnapshot(`
-    ["1 authorizing tr-1 The bulk payment has an authorisation, and the bank waits for another person (PENDING)",
-     "2 authorizing tr-2 The bulk payment has an authorisation, and the bank waits for another person (PENDING)",
-     "0 of 2 paid, 2 await their customer.", "exit 6, awaited 2 of 2: run batch-1"]
+    ["1 authorizing tr-1 The bulk payment has an authorisation, and the bank waits for another person (PENDING). The payment is not over: another person can still authorise it",
+     "2 authorizing tr-2 The bulk payment has an authorisation, and the bank waits for another person (PENDING). The payment is not over: another person can still authorise it",
+     "0 of 2 paid, 2 await their customer.", "exit 13, open 2 of 2: run batch-1"]
   `);
 });
 

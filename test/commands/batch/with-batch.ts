@@ -196,6 +196,10 @@ const ENDS: [whole: RegExp, short: string][] = [
     'exit 6, awaited $1 of $2: run $3',
   ],
   [
+    /exit 13, still_open: (\d+) of (\d+) payments awaits? (?:its|their) customer\. (?:The payment is|These payments are) not over: somebody can still authorise (?:it|them)\nAsk the bank for their decisions, or cancel what is not paid:\n\$ batch run (batch-\d)\n\$ batch cancel \3$/,
+    'exit 13, open $1 of $2: run $3',
+  ],
+  [
     /exit 130, interrupted: Interrupted\nDo not pay these payments in another way\. psd2 goes on, and pays nothing twice, with:\n\$ batch run (batch-\d)$/,
     'exit 130: run $1',
   ],

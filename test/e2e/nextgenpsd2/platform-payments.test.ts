@@ -63,7 +63,7 @@ describe.each(sample(AT_A_PAGE, 3, ([name]) => name))('at %s', (name, platform) 
     const waits = await operator.psd2([...order('1.03'), '--json'], {
       env: { PSD2_BROWSER: 'none', PSD2_SCA_TIMEOUT: '1' },
     });
-    expect(readError(waits)).toMatchObject({ code: 'authorisation_timeout' });
+    expect(readError(waits)).toMatchObject({ code: 'still_open' });
     const { flow } = readDocument(transfer, waits.stdout);
     const cancelled = await operator.psd2(['transfer', 'cancel', flow, '--yes', '--json']);
     const cancel = typeof bank.cancel === 'string' ? bank.cancel : bank.cancel.payments;

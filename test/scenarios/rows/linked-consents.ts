@@ -128,7 +128,7 @@ const decisions = [
   ]),
   {
     ...at('the bank wants that psd2 starts the authorisation', [
-      { ...GRANTED, calls: 'request sca consent' },
+      { ...GRANTED, calls: 'request sca consent sca-status' },
     ]),
     bank: { file: { sca: { start: 'explicit' } } },
   },
@@ -166,7 +166,7 @@ const resumed = [
       ...ELSEWHERE,
       says: /\(received\)[\s\S]*The consent is not over: [\s\S]*\$ consent resume FLOW\n\$ consent delete FLOW$/,
     },
-    step(RESUME, '0 confirmed', { ...hears([is('valid')]), calls: 'consent' }),
+    step(RESUME, '0 confirmed', { ...hears([is('valid')]), calls: 'consent sca-status' }),
   ]),
   at('a page that is over is replaced by a new authorisation', [
     UNDECIDED,
@@ -179,7 +179,7 @@ const resumed = [
     UNDECIDED,
     step(RESUME, '0 confirmed', {
       ...hears([is('received'), is('valid')], [sca('finalised')]),
-      calls: 'consent sca-status consent',
+      calls: 'consent sca-status consent sca-status',
       ...NO_PAGE,
     }),
   ]),
