@@ -18,11 +18,8 @@ export function normalDecimal(decimal: Decimal): Decimal {
   if (/^-?(?:[1-9]\d*|0)\.\d\d$/.test(decimal)) return decimal;
   const short = /^-?(?:[1-9]\d*|0)\.\d\d(?=0$)/.exec(decimal)?.[0] ?? '';
   if (isDecimal(short)) return short;
-  const [whole = '', decimals = ''] = decimal
-    .replace(/^\+/, '')
-    .replace(/^(-?)0+(?=\d)/, '$1')
-    .split('.');
-  const text = `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
+  const [whole = '', decimals = ''] = decimal.replace(/^\+/, '').split('.');
+  const text = `${whole.replace(/^(-?)0+(?=\d)/, '$1')}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
   if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);
   return text;
 }

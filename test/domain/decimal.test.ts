@@ -38,7 +38,7 @@ describe('the normal form of a decimal', () => {
     fc.assert(
       fc.property(decimal, (text) => {
         const normal = normalDecimal(text);
-        expect(normal).toMatch(/^-?\d+\.(\d\d|\d\d\d*[1-9])$/);
+        expect(normal).toMatch(/^-?(0|[1-9]\d*)\.(\d\d|\d\d\d*[1-9])$/);
         expect(number(normal).eq(number(text))).toBe(true);
         expect(normal.startsWith('-')).toBe(text.startsWith('-'));
         expect(normalDecimal(normal)).toBe(normal);
@@ -52,6 +52,8 @@ describe('the normal form of a decimal', () => {
     ['-12.500000', '-12.50'],
     ['0.00500', '0.005'],
     ['100.000', '100.00'],
+    ['-00149.87', '-149.87'],
+    ['000', '0.00'],
   ])('of %s is %s', (text, normal) => {
     expect(normalDecimal(amountOf(text))).toBe(normal);
   });
