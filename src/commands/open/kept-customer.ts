@@ -97,15 +97,21 @@ export async function readKept(
         }),
       listsOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.lists,
       async tookLists(consentId, lists) {
-        const text = `The bank gives no list of pending transactions (bookingStatus=both and pending are refused), so psd2 shows none.`;
-        if (!lists.includes('pending') && isFirst(terminal, text)) terminal.warn(text);
-        await note({
-          isKnown: ({ consents }) =>
-            !consents.some((each) => each.consentId === consentId && !isDeepStrictEqual(each.lists, lists)),
-          added: (record) => withNote(record, consentId, { lists }),
-        });
+        if (!lists.includes('pending') && isFirst(terminal, NO_PENDING)) terminal.warn(NO_PENDING);
+        await note(newsOfLists(consentId, lists));
       },
     },
+  };
+}
+
+const NO_PENDING =
+  'The bank refuses the list of pending transactions (bookingStatus), so psd2 shows only what is booked.';
+
+function newsOfLists(consentId: string, lists: NonNullable<KeptConsent['lists']>): News {
+  return {
+    isKnown: ({ consents }) =>
+      !consents.some((each) => each.consentId === consentId && !isDeepStrictEqual(each.lists, lists)),
+    added: (record) => withNote(record, consentId, { lists }),
   };
 }
 
