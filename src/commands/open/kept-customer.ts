@@ -77,11 +77,7 @@ export async function readKept(
         kept?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
       async listed(consentId, accounts, cards) {
         const listed = accounts.map(keptOf);
-        const beyond = beyondNamed(kept, consentId, accounts);
-        if (beyond.length > 0) {
-          const text = `The bank lists accounts that the consent ${consentId} does not name: ${writeSome(beyond)}. Perhaps it does not read Consent-ID, or the customer has granted more.`;
-          if (isFirst(terminal, text)) terminal.warn(text);
-        }
+        warnOfMore(terminal, consentId, beyondNamed(kept, consentId, accounts));
         if (listed.length > MAX_LISTED) return;
         await note({
           isKnown: (record) => knows(record, consentId, listed, cards),
@@ -113,6 +109,17 @@ function newsOfLists(consentId: string, lists: NonNullable<KeptConsent['lists']>
       !consents.some((each) => each.consentId === consentId && !isDeepStrictEqual(each.lists, lists)),
     added: (record) => withNote(record, consentId, { lists }),
   };
+}
+
+/** @param beyond the IBANs that the bank lists and the consent does not name */
+function warnOfMore(
+  terminal: Pick<ProfileContext, 'terminal'>['terminal'],
+  consentId: string,
+  beyond: readonly string[],
+): void {
+  if (beyond.length === 0) return;
+  const text = `The bank lists accounts that the consent ${consentId} does not name: ${writeSome(beyond)}. Perhaps it does not read Consent-ID, or the customer has granted more.`;
+  if (isFirst(terminal, text)) terminal.warn(text);
 }
 
 /** When the newest of them was granted. */
