@@ -50,6 +50,7 @@ export async function readKept(
     const best = bestOf(unused, what, kept);
     return best && mayRead(best, what, kept) ? best : undefined;
   };
+  const listedAs = (account: string) => kept?.accounts?.find(({ accountId }) => accountId === account);
   const note = async (news: News) => {
     if (!kept || news.isKnown(kept)) return;
     if (await keepNews(customers, customer, news)) kept = news.added(kept);
@@ -71,8 +72,8 @@ export async function readKept(
         return unusedFor(valid, what);
       },
       lastGrantedAt: () => grantedAtOf(validOf(kept?.consents ?? [], world.now())),
-      currencyOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.currency,
-      ibanOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.iban,
+      currencyOf: (account) => listedAs(account)?.currency,
+      ibanOf: (account) => listedAs(account)?.iban,
       isCard: (account) =>
         kept?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
       async listed(consentId, accounts, cards) {
@@ -85,16 +86,11 @@ export async function readKept(
         });
       },
       reportOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.report,
-      took: (consentId, report) =>
-        note({
-          isKnown: ({ consents }) =>
-            !consents.some((each) => each.consentId === consentId && each.report !== report),
-          added: (record) => withNote(record, consentId, { report }),
-        }),
+      took: (consentId, report) => note(newsOf(consentId, { report })),
       listsOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.lists,
       async tookLists(consentId, lists) {
         if (!lists.includes('pending') && isFirst(terminal, NO_PENDING)) terminal.warn(NO_PENDING);
-        await note(newsOfLists(consentId, lists));
+        await note(newsOf(consentId, { lists }));
       },
     },
   };
@@ -103,11 +99,12 @@ export async function readKept(
 const NO_PENDING =
   'The bank refuses the list of pending transactions (bookingStatus), so psd2 shows only what is booked.';
 
-function newsOfLists(consentId: string, lists: NonNullable<KeptConsent['lists']>): News {
+/** What the bank has shown to take with a consent. */
+function newsOf(consentId: string, note: Pick<KeptConsent, 'report' | 'lists'>): News {
   return {
     isKnown: ({ consents }) =>
-      !consents.some((each) => each.consentId === consentId && !isDeepStrictEqual(each.lists, lists)),
-    added: (record) => withNote(record, consentId, { lists }),
+      consents.every((each) => each.consentId !== consentId || isDeepStrictEqual({ ...each, ...note }, each)),
+    added: (record) => withNote(record, consentId, note),
   };
 }
 
