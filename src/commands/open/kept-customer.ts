@@ -50,6 +50,7 @@ export async function readKept(
     const best = bestOf(unused, what, kept);
     return best && mayRead(best, what, kept) ? best : undefined;
   };
+  const listedAs = (account: string) => kept?.accounts?.find(({ accountId }) => accountId === account);
   const note = async (news: News) => {
     if (!kept || news.isKnown(kept)) return;
     if (await keepNews(customers, customer, news)) kept = news.added(kept);
@@ -71,17 +72,13 @@ export async function readKept(
         return unusedFor(valid, what);
       },
       lastGrantedAt: () => grantedAtOf(validOf(kept?.consents ?? [], world.now())),
-      currencyOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.currency,
-      ibanOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.iban,
+      currencyOf: (account) => listedAs(account)?.currency,
+      ibanOf: (account) => listedAs(account)?.iban,
       isCard: (account) =>
         kept?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
       async listed(consentId, accounts, cards) {
         const listed = accounts.map(keptOf);
-        const beyond = beyondNamed(kept, consentId, accounts);
-        if (beyond.length > 0) {
-          const text = `The bank lists accounts that the consent ${consentId} does not name: ${writeSome(beyond)}. Perhaps it does not read Consent-ID, or the customer has granted more.`;
-          if (isFirst(terminal, text)) terminal.warn(text);
-        }
+        warnOfMore(terminal, consentId, beyondNamed(kept, consentId, accounts));
         if (listed.length > MAX_LISTED) return;
         await note({
           isKnown: (record) => knows(record, consentId, listed, cards),
@@ -89,24 +86,37 @@ export async function readKept(
         });
       },
       reportOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.report,
-      took: (consentId, report) =>
-        note({
-          isKnown: ({ consents }) =>
-            !consents.some((each) => each.consentId === consentId && each.report !== report),
-          added: (record) => withNote(record, consentId, { report }),
-        }),
+      took: (consentId, report) => note(newsOf(consentId, { report })),
       listsOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.lists,
       async tookLists(consentId, lists) {
-        const text = `The bank gives no list of pending transactions (bookingStatus=both and pending are refused), so psd2 shows none.`;
-        if (!lists.includes('pending') && isFirst(terminal, text)) terminal.warn(text);
-        await note({
-          isKnown: ({ consents }) =>
-            !consents.some((each) => each.consentId === consentId && !isDeepStrictEqual(each.lists, lists)),
-          added: (record) => withNote(record, consentId, { lists }),
-        });
+        if (!lists.includes('pending') && isFirst(terminal, NO_PENDING)) terminal.warn(NO_PENDING);
+        await note(newsOf(consentId, { lists }));
       },
     },
   };
+}
+
+const NO_PENDING =
+  'The bank refuses the list of pending transactions (bookingStatus), so psd2 shows only what is booked.';
+
+/** What the bank has shown to take with a consent. */
+function newsOf(consentId: string, note: Pick<KeptConsent, 'report' | 'lists'>): News {
+  return {
+    isKnown: ({ consents }) =>
+      consents.every((each) => each.consentId !== consentId || isDeepStrictEqual({ ...each, ...note }, each)),
+    added: (record) => withNote(record, consentId, note),
+  };
+}
+
+/** @param beyond the IBANs that the bank lists and the consent does not name */
+function warnOfMore(
+  terminal: Pick<ProfileContext, 'terminal'>['terminal'],
+  consentId: string,
+  beyond: readonly string[],
+): void {
+  if (beyond.length === 0) return;
+  const text = `The bank lists accounts that the consent ${consentId} does not name: ${writeSome(beyond)}. Perhaps it does not read Consent-ID, or the customer has granted more.`;
+  if (isFirst(terminal, text)) terminal.warn(text);
 }
 
 /** When the newest of them was granted. */
