@@ -4,56 +4,62 @@
  */
 const kinds = {
   delay: {
-    says: 'the answer is late',
+    says: 'the bank processes the call, and answers late',
     value: { from: 1, to: 600_000, unit: 'milliseconds', example: 500 },
   },
-  'cut-before-effect': { says: 'the connection is cut before the bank processes the call' },
+  'cut-before-effect': { says: 'the bank cuts the connection, and neither checks nor records the call' },
   'cut-in-the-middle': {
-    says: 'the bank processes the call, then cuts the connection in the middle of the answer',
+    says: 'the bank processes the call, sends the headers and half of the body, then cuts the connection',
   },
-  'cut-after-effect': { says: 'the bank processes the call, then cuts the connection before the answer' },
-  'wrong-signature': { says: "the answer's Signature does not match the answer" },
-  'wrong-digest': { says: "the answer's Digest does not match its body" },
-  'stale-token': { says: "the call's access token expires" },
+  'cut-after-effect': {
+    says: 'the bank processes the call, then cuts the connection before the first byte of its answer',
+  },
+  'wrong-signature': { says: 'the Signature does not match the answer. Answers to GET get a wrong one too' },
+  'wrong-digest': { says: 'the Digest does not match the body. The Signature over this Digest is valid' },
+  'stale-token': { says: "the call's access token has expired from now on. Its refresh token stays valid" },
   clock: {
-    says: "the bank's clock is wrong",
+    says: "for this call the bank's clock is this many minutes ahead, or behind with -",
     value: { from: -1440, to: 1440, unit: 'minutes', example: -7 },
   },
   status: {
-    says: 'the bank does not process the call, and answers with this HTTP status',
+    says: 'the bank does not process the call, and answers with this status: 401 as TOKEN_INVALID, 420 and 429 as TOO_MANY_CALLS, others as PLANNED_FAILURE. 420, 429 and 503 have Retry-After: 1',
     value: { from: 400, to: 599, unit: 'HTTP status', example: 503 },
   },
   'delivered-twice': {
-    says: 'a gateway gives the call to the bank twice, and answers with what the bank says to the second',
+    says: 'a gateway delivers the call twice, and the client gets the second answer: for execute, consent-confirm and token a refusal, for verify and consent-request another resource',
   },
   'delivered-twice-status': {
-    says: 'the same, but if the bank accepts the first, the second is refused with this HTTP status',
+    says: 'the same, but the bank refuses the second with this status, as in status',
     value: { from: 400, to: 599, unit: 'HTTP status', example: 409 },
   },
-  'truncated-json': { says: "the bank processes the call, but the answer's JSON is cut off" },
-  firewall: { says: "the bank does not process the call, and answers 403 with a firewall's HTML page" },
-  empty: { says: 'the bank processes the call, and answers 200 with an empty body' },
-  'no-content': { says: 'the bank processes the call, and answers 204' },
+  'truncated-json': {
+    says: 'the bank sends only half of its JSON. Content-Length and Digest match this half',
+  },
+  firewall: { says: 'the bank does not process the call, and answers 403 with the HTML page of a firewall' },
+  empty: { says: 'a call that succeeds gets 200 with an empty body' },
+  'no-content': { says: 'a call that succeeds gets 204' },
   booking: {
-    says: 'before a transactions call, the bank books this many new transactions on the account',
+    says: 'before a transactions call, the bank books this many new transactions of 1.00 EUR (BOOKED MEANWHILE 1, 2, …)',
     value: { from: 1, to: 1000, unit: 'count', example: 1 },
   },
   'problem-json': { says: 'a refusal of the second door has the form of RFC 7807' },
   'no-sca': { says: 'the second door executes the payment at once, without SCA' },
   'executes-late': {
-    says: 'the second door executes the payment this many minutes after the customer authorised it',
+    says: 'the second door executes the payment this many minutes after SCA',
     value: { from: 1, to: 10_080, unit: 'minutes', example: 60 },
   },
-  'other-account': { says: 'the second door answers a reading of an account with another account' },
-  'other-request-id': { says: 'the answer of the second door has another X-Request-ID than the call' },
-  'other-sca-status': { says: 'the second door answers with the SCA status of the authorisation before' },
+  'other-account': {
+    says: 'the second door answers a reading of an account with another account of the consent',
+  },
+  'other-request-id': { says: "the second door answers with another X-Request-ID than the call's" },
+  'other-sca-status': { says: 'the second door answers with the SCA status of another authorisation' },
   'link-stays': {
     says: 'the second door leaves the links of a payment working after it has cancelled it, and executes what the customer authorises then',
   },
-  latin1: { says: 'the answer is in ISO-8859-1, and says so' },
-  'latin1-undeclared': { says: 'the answer is in ISO-8859-1, and does not say so' },
+  latin1: { says: 'the answer is in ISO-8859-1, and Content-Type says so' },
+  'latin1-undeclared': { says: 'the same, and Content-Type does not say so' },
   settling: {
-    says: 'before a transactions call, the bank books this many of the pending transactions of the account',
+    says: 'before a transactions call, the bank books this many pending transactions, the oldest first',
     value: { from: 1, to: 1000, unit: 'count', example: 1 },
   },
 } as const satisfies Record<string, Kind>;
@@ -118,7 +124,10 @@ export function faultText({ kind, value }: Fault): string {
 
 /** The syntax of each fault. */
 function usages(): string[] {
-  return [...faultKinds].map(([name, { value }]) =>
-    value ? `${name}=<${value.unit.replace('HTTP ', '')}>` : name,
-  );
+  return [...faultKinds].map(([name, kind]) => usageOf(name, kind));
+}
+
+/** The syntax of a fault: `delay=<milliseconds>`. */
+export function usageOf(name: string, { value }: Pick<Kind, 'value'>): string {
+  return value ? `${name}=<${value.unit.replace('HTTP ', '')}>` : name;
 }
