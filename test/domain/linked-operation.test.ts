@@ -57,7 +57,7 @@ const LINKED = having(sent('q1'), { ...VERIFIED, links: REDIRECT });
 const RETURNED = having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' });
 const FOR_A: StepEvent = { ...VERIFIED, links: { ...REDIRECT, id: 'a' } };
 const OF_B = { ...LOGIN, id: 'b' };
-const given = (links: BankLinks) => ({ givenLinks: [{ links, at: LATER }] });
+const given = (links: BankLinks) => ({ linkIsOut: true, givenLinks: [{ links, at: LATER }] });
 const linked = (links: BankLinks) => ({ type: 'sca-started' as const, links });
 const linkOfB = (psuId: string): StepEvent => ({ ...linked({ ...REDIRECT, id: 'b' }), psuId });
 const STARTABLE: StepEvent = { ...VERIFIED, links: { approach: null, start: '/start' } };
@@ -150,7 +150,12 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
   ],
   ['the links of another person are taken again, for Anna', BEGUN_FOR_BEN, linkOfB('anna'), STILL_BENS],
   ['the bank says how far the authorisation is that psd2 asks for', ASKED, DONE, A_IS_DONE],
-  ['the customer gets the same link', RETURNED, { type: 'sca-started' }, { ...NEW_TURN, ...given(REDIRECT) }],
+  [
+    'the customer gets the same link',
+    RETURNED,
+    { type: 'sca-started' },
+    { ...NEW_TURN, ...given(REDIRECT), linkIsOut: false },
+  ],
   ['the browser comes back', TAKEN, { type: 'sca-returned' }, { returned: true }],
   ['the code is announced', TAKEN, { type: 'code-sent', requestId: 'c', digest: null }, {}],
   ['its cancellation is announced: it may still run', GIVEN, CANCEL, {}],

@@ -171,7 +171,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
     executed: "it was executed: the account statement or the bank's support says so",
     notExecuted: 'it was not executed and never will be; you can use its --reference again',
     resolve: `For a transfer in state unknown or executing, or an instant transfer that stays PENDING, if psd2 transfer resume does not
-help; or one that the bank has accepted and never calls final, with --executed. The command first asks the bank again. If the bank's answer decides, that answer counts. Otherwise the command shows
+help; one that the bank has accepted and never calls final, with --executed; or one that has ended and keeps its reference. The command first asks the bank again. If the bank's answer decides, that answer counts. Otherwise the command shows
 the transfer, asks you to confirm, and records who decided what, when and why. It sends nothing that moves money.
 
 First end every psd2 process that still works on the transfer, also one suspended with Ctrl-Z. Then look at the account statement of

@@ -31,9 +31,10 @@ export async function withLinkOut(
   const unsaid = operation.state === 'authorized' || standingOf(operation) === 'done' ? 'over' : 'open';
   let until: string | null = null;
   for (const given of operation.givenLinks) {
+    if (isKnownOver(operation, given)) continue;
     const isLast = seen !== null && isSameAuthorisation(given.links, operation.links);
     const means = isLast ? meaningOf(seen) : await askAbout(sca, operation, given.links, unsaid);
-    if (means === 'done' && isNewlyDone(operation, given)) {
+    if (means === 'done' && wasOpen(operation)) {
       const { transactionStatus = null } = cancelled.bank ?? {};
       const bank = { transactionStatus, scaStatus: 'finalised' };
       return { type: 'execute-unanswered', isPaidByLink: true, description: PAID_BY_LINK, bank };
@@ -104,13 +105,16 @@ function isOurCancellation({ isCancellationTaken, cancellation }: Payment): bool
   return isCancellationTaken || cancellation !== null;
 }
 
-/** Whether an authorisation that is finalised was open when psd2 asked the bank to cancel the payment. */
-function isNewlyDone(operation: Payment, { links }: GivenLink): boolean {
-  const { state, linkUntil, authorisations } = operation;
-  if (linkUntil === null && !isOurCancellation(operation)) return false;
-  if (state === 'authorized' || standingOf(operation) === 'done') return false;
-  const known = authorisations.find(({ id }) => id !== null && id === links?.id)?.scaStatus;
-  return known !== 'finalised' && known !== 'exempted';
+/** Whether a link that the journal does not call over was open when psd2 asked the bank to cancel the payment. */
+function wasOpen(operation: Payment): boolean {
+  if (operation.linkUntil === null && !isOurCancellation(operation)) return false;
+  return operation.state !== 'authorized' && standingOf(operation) !== 'done';
+}
+
+/** Whether the bank has said before that the authorisation is over. */
+function isKnownOver({ authorisations }: Payment, { links }: GivenLink): boolean {
+  const known = authorisations.find(({ id }) => id !== null && id === links?.id)?.scaStatus ?? '';
+  return ['finalised', 'exempted', 'failed'].includes(known);
 }
 
 /**

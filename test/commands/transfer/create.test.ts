@@ -26,9 +26,9 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
       bankName: null, bankReasons: [], cancellation: null, commissions: null, createdAt: "NOW",
       cro: "cro-pay-1", currency: "EUR", customerId: "1048262", description: "", endToEndId: null,
       executionDate: "TODAY", executionStatus: null, executionStatusDescription: null, flow: "tr-1",
-      from: "0000012345", instant: false, kind: "transfer", messages: [], name: "Mario Rossi",
-      payeeCheck: null, payeeSource: null, product: null, reference: null, refusedBy: [],
-      remittanceStructured: null, resolution: null, resourceId: "pay-1", scaStatus: null,
+      from: "0000012345", instant: false, kind: "transfer", linkUntil: null, messages: [],
+      name: "Mario Rossi", payeeCheck: null, payeeSource: null, product: null, reference: null,
+      refusedBy: [], remittanceStructured: null, resolution: null, resourceId: "pay-1", scaStatus: null,
       state: "executed", to: "IT60X0542811101000000123456", totalAmount: null, transactionId: "an-id",
       transactionStatus: null, updatedAt: "NOW", waitsFor: null }
   `);

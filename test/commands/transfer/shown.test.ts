@@ -63,6 +63,7 @@ it('a person reads all that is known of a transfer', () => {
     End-to-end id	INV-1
     Status	ACSC
     SCA	finalised
+    Link until	
     Bank says	One two
     Name given by	the payer
     Payee check	close match, the account is held by Maria Rossi
@@ -102,7 +103,7 @@ it('a program reads the same', () => {
       cro: "0012345678", currency: "EUR", customerId: "1234567", description: "Invoice 7",
       endToEndId: "INV-1", executionDate: "2026-11-21", executionStatus: "KO",
       executionStatusDescription: "Account closed", flow: "tr-1", from: "0000012345", instant: true,
-      kind: "transfer", messages: ["One", "two"], name: "Mario Rossi",
+      kind: "transfer", linkUntil: null, messages: ["One", "two"], name: "Mario Rossi",
       payeeCheck: { name: "Maria Rossi", problem: null, result: "close" }, payeeSource: "payer",
       product: "sepa-credit-transfers", reference: "INV-1", refusedBy: [], remittanceStructured: null,
       resolution: { at: "2026-11-22T10:00:00.000Z", by: "ada@pisp", note: null, outcome: "executed" },

@@ -343,7 +343,7 @@ it('a list has the columns that tell transfers apart, and what is not there is s
   ].map(endOf);
   expect(wrong).toMatchInlineSnapshot(`
     [["exit 2, usage: Unknown state "paid"",
-      "Use one of created, verified, authorizing, authorized, executing, ordered, executed, settled, failed, rejected, expired, cancelled, unknown."],
+      "Use one of created, verified, authorizing, authorized, executing, ordered, executed, settled, failed, rejected, expired, cancelled, ended, unknown."],
      ["exit 2, usage: --limit "0" is not a whole number from 1"],
      ["exit 2, invalid_date: --since "2026-02-30" is a day that does not exist",
       "For example --since 2026-11-30."],

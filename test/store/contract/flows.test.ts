@@ -211,6 +211,31 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
     expect(isSent).toBe(true);
   });
 
+  it('a reference stays reserved while a customer has the link of a cancelled payment, and after a standing order has ended', async () => {
+    const linkUntil = '2026-11-24T10:10:00.000Z';
+    const kept = await begun(flows, 'transfer', order('INV-1'));
+    await kept.record({ type: 'cancelled', linkUntil });
+    const says = `which may work until 2026-11-24 10:10 UTC, although the bank has cancelled it. The reference "INV-1" stays reserved until 2026-11-24 10:11 UTC`;
+    await expect(begun(others, 'transfer', order('inv-1'))).rejects.toMatchObject({
+      ...{ code: 'duplicate_reference', flow: kept.current.flow, message: expect.stringContaining(says) },
+    });
+    await kept.record({ type: 'link-over' });
+    const next = await begun(others, 'transfer', order('INV-1'));
+    // What the bank says of the first one afterwards takes no reference from another one.
+    await kept.record({ type: 'execute-unanswered', isPaidByLink: true });
+    expect((await flows.find('transfer', next.current.flow)).state).toBe('created');
+    const standing = { frequency: 'Monthly' as const, end: null, day: null };
+    const ordered = { ...order('RENT'), commits: 'by the customer' as const };
+    const ended = await begun(flows, 'transfer', { ...ordered, order: { ...ordered.order, standing } });
+    await ended.record({ type: 'ordered' });
+    expect((await ended.record({ type: 'cancelled' })).state).toBe('ended');
+    await expect(begun(others, 'transfer', order('RENT'))).rejects.toMatchObject({
+      ...{ code: 'duplicate_reference', flow: ended.current.flow },
+    });
+    await ended.record({ type: 'resolved', outcome: 'not-executed', by: 'ada', note: null });
+    await begun(others, 'transfer', order('RENT'));
+  });
+
   it('a reference belongs to one flow even if several workers begin at the same time', async () => {
     const tries = [flows, others, flows, others].map((store) =>
       store.begin('transfer', order('INV-1'), async (open) => open.current.flow),
