@@ -184,6 +184,15 @@ const cancelled = z.object({
   linkUntil: z.exactOptional(z.string()),
 });
 
+/** Its outcome is not known. `description`: the refusal that does not decide it. */
+const unanswered = z.object({
+  ...{ type: z.literal('execute-unanswered'), description: z.optional(z.string()), reasons, bank },
+  /** The bank has rejected it because it has another one like it. */
+  isDuplicate: z.exactOptional(z.literal(true)),
+  /** The bank says that it has cancelled it, and that the customer has authorised it since. */
+  isPaidByLink: z.exactOptional(z.literal(true)),
+});
+
 /** All events of an operation (a transfer is one) after the creation. */
 export const stepEvent = z.lazy(() =>
   z.discriminatedUnion('type', [
@@ -241,14 +250,7 @@ export const stepEvent = z.lazy(() =>
     /** The bank will execute what the customer has authorised. */
     z.object({ type: z.literal('ordered'), bank }),
     z.object({ type: z.literal('execute-refused'), description: z.string(), reasons }),
-    /** Its outcome is not known. `description`: the refusal that does not decide it. */
-    z.object({
-      ...{ type: z.literal('execute-unanswered'), description: z.optional(z.string()), reasons, bank },
-      /** The bank has rejected it because it has another one like it. */
-      isDuplicate: z.exactOptional(z.literal(true)),
-      /** The bank says that it has cancelled it, and that the customer has authorised it since. */
-      isPaidByLink: z.exactOptional(z.literal(true)),
-    }),
+    unanswered,
     z.object({ type: z.literal('settlement'), ...settlement.shape }),
     resolved,
   ]),

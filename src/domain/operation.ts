@@ -174,7 +174,14 @@ export function endsUnpaid({ type, status }: { type: string; status?: string }):
 }
 
 /** No customer has a link. */
-const NO_LINKS = { givenLinks: [], linkUntil: null, isPaidByLink: false };
+const NO_LINKS = {
+  linkIsOut: false,
+  links: null,
+  returned: false,
+  givenLinks: [],
+  linkUntil: null,
+  isPaidByLink: false,
+};
 
 /**
  * Returns the operation after `event`. Pure: an operation on disk is the fold of its events with this function.
@@ -212,15 +219,12 @@ export function applyOperationEvent<Order extends OrderTarget>(
       initiatedAtBank: null,
       isBegunAgain: false,
       isRepeated: false,
-      links: null,
       authorisations: [],
-      returned: false,
       feesAccepted: false,
       isDuplicate: false,
       isFinal: false,
       transactionStatus: null,
       scaStatus: null,
-      linkIsOut: false,
       mayExecuteWithoutUs: false,
       bulk: null,
       certificate: null,
