@@ -174,7 +174,7 @@ describe('psd2 accounts transactions', () => {
   it('--export is refused where the bank has no documents, and only there', async () => {
     const { run } = await operatorAt(new BankHere({ lacks: ['documents'] }));
     expect(endOf(await run([...LIST, '--export', 'pdf', '--file', 'x']))).toEqual([
-      'exit 2, usage: The interface of this bank (here) has no documents',
+      'exit 2, usage: The interface of this bank, here, has no documents',
     ]);
     expect((await run(LIST)).failure).toBeNull();
   });

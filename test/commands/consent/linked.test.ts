@@ -104,7 +104,7 @@ describe('psd2 consent request', () => {
     ['PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
     ['ACCOUNT_INFO PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
     ['ACCOUNT_INFO FUNDS_AVAILABILITY', TWO_CONSENTS, 'Ask for one after the other.'],
-    ['FUNDS_AVAILABILITY', 'The interface of this bank (here) has no consents for confirmations of funds'],
+    ['FUNDS_AVAILABILITY', 'The interface of this bank, here, has no consents for confirmations of funds'],
   ])('for %s asks for nothing', async (categories, message, ...hint) => {
     const { run, bank } = await operatorAt();
     const end = endOf(await run([...REQUEST, '--category', ...categories.split(' '), '--account', IBAN]));
@@ -262,7 +262,7 @@ it.each([
     bank.asked.length = 0;
     const how = at === lacking ? ADA : { globals: { customer: 'bob' }, given: ['customer'] };
     const { failure } = await run(['consent', verb, 'co-1'], how);
-    const lacks = `The interface of this bank (here) has no ${capability}`;
+    const lacks = `The interface of this bank, here, has no ${capability}`;
     const message = at === lacking ? lacks : expect.stringContaining('ada');
     expect([failure, bank.asked]).toMatchObject([{ code: 'usage', message }, []]);
     expect(await states()).toEqual(['c1 confirmed']);

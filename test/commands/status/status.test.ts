@@ -211,7 +211,7 @@ describe('as a person reads it', () => {
     await runIn(context, 'status');
     expect(printed().split('\n')).toEqual([
       'Nothing needs a person.',
-      `Profile env: cb, 0 customers, in ${folder.root}.`,
+      `Profile env: the step interface (cb), 0 customers, in ${folder.root}.`,
       '',
     ]);
   });

@@ -32,7 +32,7 @@ it.each([
   const { bank, payer } = await payerWith(temporary, { lacks: [capability] });
   expect((await payer.run(words)).failure).toMatchObject({
     code: 'usage',
-    message: `The interface of this bank (here) has no ${capability}`,
+    message: `The interface of this bank, here, has no ${capability}`,
   });
   expect(bank.calls).toEqual([]);
 });

@@ -86,7 +86,7 @@ it.each(['1', '9', '10', '29', '30', '31'])('%s is a day of a month', async (day
 it('a bank without standing orders gets none', async () => {
   const bank = new BankHere({ ...LINKED, lacks: ['standing orders'] });
   const ran = await (await payerAt(bank, temporary)).run(STANDING);
-  expect(endOf(ran)).toEqual(['exit 2, usage: The interface of this bank (here) has no standing orders']);
+  expect(endOf(ran)).toEqual(['exit 2, usage: The interface of this bank, here, has no standing orders']);
 });
 
 /** Stores a consent for these accounts of the customer. @param accounts null: all of them */
