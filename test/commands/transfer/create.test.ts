@@ -181,7 +181,7 @@ it('what would not go well is refused before the bank is asked for anything', as
 it('the interface has no payments, so psd2 sends nothing', async () => {
   const { bank, payer } = await payerWith(temporary, { lacks: ['payments'] });
   expect(endOf(await payer.run(CREATE))).toMatchInlineSnapshot(`
-    ["exit 2, usage: The interface of this bank (here) has no payments",
+    ["exit 2, usage: The interface of this bank, here, has no payments",
      "psd2 has sent nothing. At such a bank, psd2 only reads."]
   `);
   expect(bank.calls).toEqual([]);
