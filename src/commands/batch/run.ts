@@ -108,13 +108,8 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   const links = linksOf(context, options.links);
   await confirmRun(context, known, chosen);
 
-  await auditBatch(
-    data,
-    'paid',
-    batch,
-    personOf(context, undefined),
-    `, ${describeApprovals(rules, batch, lines)}`,
-  );
+  const approvals = `, ${describeApprovals(rules, batch, lines)}`;
+  await auditBatch(data, 'paid', batch, personOf(context, undefined), approvals);
 
   const progress = new Progress(chosen.length);
   const began = context.world.now().getTime();
@@ -142,19 +137,21 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   if (stop === null || !isInterruption(stop))
     await endSettledGroups(data, batch.batch, `${operator}@${machine}`);
   context.terminal.say(progress.write());
-  if (
-    stop !== null &&
-    !isInterruption(stop) &&
-    ends.some((end) => end.outcome === 'unknown' || isOpenElsewhere(end))
-  )
-    context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
-  else if (stop !== null) throw stop;
+  tellStop(context, stop, ends);
   refuseUnpaid(batch.batch, ends, {
     ...choice,
     isStuck: await isAnyStuck(data.flows, ends),
     isForOthers: await waitsForOthers(data.flows, ends),
     alike: run.initiations.alike,
   });
+}
+
+/** Says what stopped a run, if the payments say more. @throws what stopped it, if they do not */
+function tellStop({ terminal }: Context, stop: unknown, ends: readonly LeftLine[]): void {
+  if (stop === null) return;
+  const isSaid = ends.some((end) => end.outcome === 'unknown' || isOpenElsewhere(end));
+  if (isInterruption(stop) || !isSaid) throw stop;
+  terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
 }
 
 /** Says why a payment goes no further in this run. */

@@ -102,16 +102,12 @@ async function askToCancel(
   asked: CancellationSca,
 ): Promise<Payment> {
   const { sca, cancellation } = calls;
-  const { initiation, kind, flow, transactionId } = open.current;
+  const { initiation, flow } = open.current;
   if (!sca || !cancellation || !initiation) throw new TypeError(`The bank has no cancellation for ${flow}`);
   const { customer, world } = ports;
   const { resourceId } = resourceOf(open.current);
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
-  if (hasAuthorised(open.current.cancellation ?? [], returns.psuId)) {
-    if (await hasEnded(open, { sca })) return open.current;
-    await refuseExecuted(open, { sca }, calls.name);
-    throw othersMustCancel(open.current, calls.name);
-  }
+  if (hasAuthorised(open.current.cancellation ?? [], returns.psuId)) return askOnly(open, sca, calls.name);
   await recordSigned(open, sca);
   // Another person authorises what was asked for before.
   const isAsked = returns.person !== undefined && open.current.cancellation !== null;
@@ -125,13 +121,7 @@ async function askToCancel(
   const mayWantCustomer = answer?.verdict === 'taken' && answer.mayWantCustomer === true;
   if (mayWantCustomer && (await hasEnded(open, { sca }))) return open.current;
   let isAuthorised = isToBeAuthorised || mayWantCustomer;
-  const subject: LinkedSubject = {
-    ...{ kind, flow, transactionId, resourceId, state: initiation.returnState },
-    again: cancelling(open.current, returns),
-    doing: 'authorise the cancellation',
-    who: returns.psuId,
-    whenLate: { hint: 'Ask for it again with:', next: [cancelling(open.current, returns)], flow },
-  };
+  const subject = subjectOf(open.current, initiation.returnState, returns);
   const isCancelled = async () => {
     if (await hasEnded(open, { sca }, () => linkOf(open.current, cancellation.sca, asked, world))) {
       await noteLastPerson(open, cancellation.sca, asked);
@@ -162,6 +152,25 @@ async function askToCancel(
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
   throw asked.isGoingOn ? timedOut(customer, subject) : notSaid(open.current, calls.name);
+}
+
+/** Asks the bank about a payment of which this person has authorised the cancellation. @throws Psd2Error `still_open` if others must */
+async function askOnly(open: OpenPayment, sca: Sca, name: string): Promise<Payment> {
+  if (await hasEnded(open, { sca })) return open.current;
+  await refuseExecuted(open, { sca }, name);
+  throw othersMustCancel(open.current, name);
+}
+
+/** The cancellation, as its SCA needs to know it. */
+function subjectOf(payment: Payment, state: string, returns: ReturnPorts): LinkedSubject {
+  const { kind, flow, transactionId } = payment;
+  const again = cancelling(payment, returns);
+  return {
+    ...{ kind, flow, transactionId, state, resourceId: resourceOf(payment).resourceId, again },
+    doing: 'authorise the cancellation',
+    who: returns.psuId,
+    whenLate: { hint: 'Ask for it again with:', next: [again], flow },
+  };
 }
 
 /** The links that a person follows: another one than the customer begins an authorisation of their own. */
