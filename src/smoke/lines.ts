@@ -16,7 +16,9 @@ export function writeHead({
   environment,
   interface: name,
 }: Pick<SmokeRun, 'run' | 'profile' | 'environment' | 'interface'>): Line {
-  const what = [profile, environment, name && interfaceInWords(name).replace(/^the /, '')].filter(Boolean).join('  ');
+  const what = [profile, environment, name && interfaceInWords(name).replace(/^the /, '')]
+    .filter(Boolean)
+    .join('  ');
   return { begin: what.padEnd(64), texts: [`run ${run}`] };
 }
 
