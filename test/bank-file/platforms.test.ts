@@ -15,7 +15,7 @@ const OF_ONE_BANK = [
   ...['platform', 'learned', 'api.baseUrl', 'links', 'headers.names', 'headers.requestId', 'psu.ipAbsent'],
   ...['oauth.responseType', 'oauth.parameters', 'consent.delete', 'funds.consent'],
   ...['accounts.history.afterSca.minutes', 'accounts.history.afterSca.days'],
-  ...['accounts.amounts', 'accounts.zone', 'accounts.cards', 'transactions.id'],
+  ...['accounts.amounts', 'accounts.zone', 'accounts.cards', 'accounts.download', 'transactions.id'],
   ...['payments.repeatMinutes', 'payments.bulk.maxEntries', 'payments.bulk.batchBooking'],
   ...['payments.constant', 'payments.days', 'payments.debtorAccount'],
 ];

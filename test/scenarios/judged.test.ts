@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
 import type { BankFile } from '../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import {
@@ -25,7 +25,12 @@ import { BankOfAnswers } from './bank-of-answers.ts';
 // Every answer of the judge's table to each kind of payment, through the whole program but the wire: psd2 ends and pays again as the
 // judge says, and never twice. Without a connection, a command takes milliseconds.
 
-const wire = vi.hoisted((): { bank?: BankOfAnswers } => ({}));
+// Other files of the same process have loaded the connection already, and others want the real one afterwards.
+const wire = vi.hoisted((): { bank?: BankOfAnswers } => {
+  vi.resetModules();
+  return {};
+});
+afterAll(() => void vi.resetModules());
 vi.mock(import('../../src/bank/transport/connection.ts'), async (original) => ({
   ...(await original()),
   connectToBank: () => ({

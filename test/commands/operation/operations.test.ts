@@ -25,11 +25,12 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
   const { bank, payer } = await payerWith(temporary);
   const ran = await payer.run(operation('run', '--data', '{"a": 1.10}'), { answers: [true] });
   expect([ran.data, ran.said, ran.asked, endOf(ran), bank.calls]).toMatchInlineSnapshot(`
-    [{ authorizationStatus: "AUTHORIZED", bankReasons: [], commissions: null, createdAt: "NOW",
-       cro: "cro-pay-1", customerId: "1048262", executionStatus: null, executionStatusDescription: null,
-       flow: "op-1", kind: "operation", nextStep: null, operation: "standingOrder",
-       product: "0000012345", resolution: null, resourceId: "pay-1", state: "executed",
-       totalAmount: null, transactionId: "an-id", updatedAt: "NOW" },
+    [{ authorisations: [], authorisedBy: [], authorizationStatus: "AUTHORIZED", bankReasons: [],
+       cancellation: null, commissions: null, createdAt: "NOW", cro: "cro-pay-1", customerId: "1048262",
+       executionStatus: null, executionStatusDescription: null, flow: "op-1", kind: "operation",
+       nextStep: null, operation: "standingOrder", product: "0000012345", refusedBy: [],
+       resolution: null, resourceId: "pay-1", state: "executed", totalAmount: null,
+       transactionId: "an-id", updatedAt: "NOW", waitsFor: null },
      "Operation op-1
     Open this address in the customer's browser:
       https://customers.bank.example/pay-1
@@ -261,8 +262,8 @@ it('people and programs see the next step of an operation, and what it costs', a
   const list = (format: 'table' | 'csv') => payer.run(['operation', 'list'], { format });
   expect((await list('table')).printed).toBe('op-1\tverified\tstandingOrder\t0000012345\tNOW\t1048262\n');
   expect((await list('csv')).printed).toMatchInlineSnapshot(`
-    "flow,kind,state,resourceId,transactionId,customerId,operation,product,nextStep,totalAmount.amount,totalAmount.currency,commissions.amount,commissions.currency,authorizationStatus,executionStatus,executionStatusDescription,bankReasons,cro,resolution.outcome,resolution.by,resolution.at,resolution.note,createdAt,updatedAt
-    op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,verify2,13.00,EUR,0.50,EUR,,,,[],,,,,,NOW,NOW
+    "flow,kind,state,resourceId,transactionId,customerId,operation,product,nextStep,totalAmount.amount,totalAmount.currency,commissions.amount,commissions.currency,authorizationStatus,executionStatus,executionStatusDescription,bankReasons,cro,authorisations,authorisedBy,refusedBy,waitsFor,cancellation.authorisedBy,cancellation.refusedBy,cancellation.waitsFor,resolution.outcome,resolution.by,resolution.at,resolution.note,createdAt,updatedAt
+    op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,verify2,13.00,EUR,0.50,EUR,,,,[],,[],[],[],,,,,,,,,NOW,NOW
     "
   `);
   const shown = await payer.run(['operation', 'show', 'op-1'], { format: 'table' });

@@ -33,6 +33,9 @@ const STATUSES: [string[], 'AUTHORIZED' | 'PENDING', boolean, Became[]][] = [
   [['SOMETHING', ''], 'PENDING', false, NOTHING],
 ];
 
+/** With these the bank keeps a payment, also if an authorisation of it has failed (docs/nextgenpsd2.md, "What stays open"). */
+const STANDING = ['PATC', 'ACTC', 'ACCP', 'ACFC', 'ACWC', 'ACWP', 'ACSP'];
+
 describe('the status of a payment', () => {
   it.each(STATUSES)('%j', (statuses, authorization, awaitsSca, became) => {
     for (const status of statuses)
@@ -45,6 +48,7 @@ describe('the status of a payment', () => {
           ...(awaitsSca && { awaitsSca: true }),
           ...(awaitsSca && (status === 'PATC' ? { isPartly: true } : { isUnauthorised: true })),
           ...(FINAL.includes(status) && { isFinal: true }),
+          ...(STANDING.includes(status) && { isStanding: true }),
         });
   });
 
