@@ -39,7 +39,7 @@ describe('psd2 smoke at a NextGenPSD2 bank', () => {
       ]);
     }
     const alone = await smoke(safe, '--funds', '--steps', 'funds');
-    expect(alone.of('funds')?.reason).toMatch(/name one with --account/);
+    expect(alone.of('funds')?.error?.message).toMatch(/name one with --account/);
     await safe.psd2(words`sandbox fault add status=403 --on checkAvailabilityOfFunds --times 1`);
     expect((await smoke(safe, '--funds')).of('funds')?.status).toBe('fail');
   });
@@ -67,7 +67,7 @@ describe('psd2 smoke at a NextGenPSD2 bank', () => {
     expect([code, of('initiate')?.error?.exitCode, of('initiate')?.calls]).toEqual([2, 2, []]);
     expect(of('initiate')?.error?.message).toContain('payments.executesWithoutSca');
     expect(await usual.json(transfers, ['transfer', 'list'])).toEqual([]);
-    const costly = await smoke(usual, '--pay', '0.02', ...PAYEE.slice(1));
+    const costly = await smoke(safe, '--pay', '0.02', ...PAYEE.slice(1));
     expect([costly.code, costly.of('pay')?.error?.message]).toEqual([
       2,
       expect.stringContaining('0.52 from the account'),

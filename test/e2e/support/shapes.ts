@@ -97,6 +97,15 @@ const bankReasons = z.array(
   }),
 );
 
+/** Who has authorised an order, at a NextGenPSD2 bank. */
+const persons = {
+  authorisations: z.array(z.unknown()),
+  authorisedBy: z.array(z.string()),
+  refusedBy: z.array(z.string()),
+  waitsFor: z.array(z.string()).nullable(),
+  cancellation: z.array(z.unknown()).nullable(),
+};
+
 export const transfer = z.strictObject({
   flow: z.string().startsWith('tr-'),
   kind: z.literal('transfer'),
@@ -112,7 +121,9 @@ export const transfer = z.strictObject({
   amount: decimal,
   currency: z.literal('EUR'),
   description: z.string(),
-  authorisations: z.array(z.unknown()),
+  ...persons,
+  linkUntil: time.nullable(),
+  unreadFees: z.string().optional(),
   remittanceStructured: z.string().nullable(),
   executionDate: day,
   totalAmount: money.nullable(),
@@ -193,6 +204,7 @@ export const operation = z.strictObject({
   nextStep: z.string().nullable(),
   transactionId: z.uuid(),
   customerId: z.string().regex(/^\d+$/),
+  ...persons,
   totalAmount: money.nullable(),
   commissions: money.nullable(),
   authorizationStatus: z.string().nullable(),
@@ -261,6 +273,7 @@ export const error = z.strictObject({
 });
 
 const accountCheck = z.strictObject({
+  takenFor: z.string().nullable(),
   productId: z.string(),
   balanced: z.boolean().nullable(),
   difference: decimal.nullable(),
