@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import type { CallbackListener, CallbackOptions } from '../../callback/listener.ts';
 import { isLoopback } from '../../domain/local-address.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import type { CustomerPorts, FlowPorts } from '../../flows/ports.ts';
+import type { CustomerPorts, FlowPorts, KnownInitiation } from '../../flows/ports.ts';
 import type { LoggedCall } from '../../store/machine/call-log.ts';
 import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -182,33 +182,7 @@ export function evidenceIn({
         if (call.tppRequestId === tppRequestId) return call.neverLeft === true;
       return false;
     },
-    async initiated(transactionId) {
-      const { readInitiations } = await import('../../store/machine/call-log.ts');
-      let answer: 'lost' | 'no' = 'no';
-      const refused: string[] = [];
-      const announced: string[] = [];
-      const ended: string[] = [];
-      for (const line of readInitiations(folder.log, transactionId)) {
-        if ('announced' in line) {
-          announced.push(line.announced);
-          // psd2 was killed before it wrote the call down.
-          if (!ended.includes(line.announced)) answer = 'lost';
-          continue;
-        }
-        if (!line.irrevocable) continue;
-        const { status, verdict, begun = null, tppRequestId } = line;
-        // The newest line of an attempt comes first, and was judged together with the older ones.
-        const isProven = ended.includes(tppRequestId) && refused.includes(tppRequestId);
-        ended.push(tppRequestId);
-        if (line.neverLeft) continue;
-        if (status !== null && status >= 200 && status < 300)
-          return { answer: 'answered', resourceId: begun };
-        // Any other answer may be one of several, and so may one that an older psd2 wrote down without what it proves.
-        if (verdict === 'nothing began') refused.push(tppRequestId);
-        else if (!(verdict === 'ask again' && isProven)) answer = 'lost';
-      }
-      return { answer, refused, announced };
-    },
+    initiated: (transactionId) => initiationsIn(folder.log, transactionId),
     async announces({ requestId: announced, transactionId }) {
       const { CallLog } = await import('../../store/machine/call-log.ts');
       const log = new CallLog(folder.log);
@@ -226,4 +200,32 @@ export function evidenceIn({
       return false;
     },
   };
+}
+
+/** What the log of calls has of the initiations of a flow. */
+async function initiationsIn(log: string, transactionId: string): Promise<KnownInitiation> {
+  const { readInitiations } = await import('../../store/machine/call-log.ts');
+  let answer: 'lost' | 'no' = 'no';
+  const refused: string[] = [];
+  const announced: string[] = [];
+  const ended: string[] = [];
+  for (const line of readInitiations(log, transactionId)) {
+    if ('announced' in line) {
+      announced.push(line.announced);
+      // psd2 was killed before it wrote the call down.
+      if (!ended.includes(line.announced)) answer = 'lost';
+      continue;
+    }
+    if (!line.irrevocable) continue;
+    const { status, verdict, begun = null, tppRequestId } = line;
+    // The newest line of an attempt comes first, and was judged together with the older ones.
+    const isProven = ended.includes(tppRequestId) && refused.includes(tppRequestId);
+    ended.push(tppRequestId);
+    if (line.neverLeft) continue;
+    if (status !== null && status >= 200 && status < 300) return { answer: 'answered', resourceId: begun };
+    // Any other answer may be one of several, and so may one that an older psd2 wrote down without what it proves.
+    if (verdict === 'nothing began') refused.push(tppRequestId);
+    else if (!(verdict === 'ask again' && isProven)) answer = 'lost';
+  }
+  return { answer, refused, announced };
 }

@@ -32,6 +32,18 @@ import {
 } from '../flow/fields.ts';
 import { isFirst, wasSaid } from '../shared/once.ts';
 
+/** What the bank says, and who the payee is. */
+const aboutPayee = () => ({
+  messages: list(text(), "what the bank says to the customer, for example of the payee's name")
+    .from(({ verification }: Transfer) => verification?.messages ?? [])
+    .as('Bank says'),
+  payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN"))
+    .from(({ order }: Transfer) => order.payeeSource ?? null)
+    .as('Name given by')
+    .written((source) => source && `the ${source}`),
+  payeeCheck: payeeCheckField('the verification of the payee').as('Payee check'),
+});
+
 const form = objectOf<Transfer>()(() => ({
   ...operationBegins('transfer', 'Transfer'),
   debited: seen('From', writeDebited),
@@ -85,14 +97,7 @@ const form = objectOf<Transfer>()(() => ({
   scaStatus: orNull(text("the bank's word for the authorisation, for example finalised")).as('SCA'),
   ...personsFields(),
   ...{ cancellation: cancellationField(), linkUntil: linkUntilField },
-  messages: list(text(), "what the bank says to the customer, for example of the payee's name")
-    .from(({ verification }: Transfer) => verification?.messages ?? [])
-    .as('Bank says'),
-  payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN"))
-    .from(({ order }: Transfer) => order.payeeSource ?? null)
-    .as('Name given by')
-    .written((source) => source && `the ${source}`),
-  payeeCheck: payeeCheckField('the verification of the payee').as('Payee check'),
+  ...aboutPayee(),
   ...executionFields(),
   ...flowEnds(),
 }))

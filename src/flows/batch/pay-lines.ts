@@ -158,10 +158,18 @@ export function refuseUnpaid(
         next: [['batch', 'run', batch, '--as', 'single']],
       },
     );
-  if (awaited === 0) return;
+  if (awaited > 0) throw awaiting(batch, ends, { awaited, isForOthers });
+}
+
+/** The error if payments wait for somebody, and nothing is worse. */
+function awaiting(
+  batch: string,
+  ends: readonly KnownLine[],
+  { awaited, isForOthers }: { awaited: number; isForOthers: boolean },
+): Psd2Error {
   const awaits = `${awaited} of ${ends.length} payments ${awaited === 1 ? 'awaits its' : 'await their'} customer`;
   if (ends.some(isOpenElsewhere))
-    throw new Psd2Error(
+    return new Psd2Error(
       'still_open',
       `${awaits}. ${awaited === 1 ? 'The payment is' : 'These payments are'} not over: somebody can still authorise ${awaited === 1 ? 'it' : 'them'}`,
       {
@@ -173,7 +181,7 @@ export function refuseUnpaid(
         ],
       },
     );
-  throw new Psd2Error('not_authorised', awaits, {
+  return new Psd2Error('not_authorised', awaits, {
     hint: 'psd2 asks the bank for their decisions with:',
     next: [['batch', 'run', batch]],
   });

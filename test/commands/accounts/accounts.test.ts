@@ -51,7 +51,9 @@ it('psd2 accounts list prints the accounts of the customer', async () => {
   );
   expect(await table('accounts', 'list')).toBe(`${lines.join('\n')}\n`);
   const csv = (await operator.run(['accounts', 'list'], { format: 'csv' })).printed();
-  expect(csv.split('\n')[0]).toBe('accountId,productId,iban,currency,name,productCode,productDescription,status,card,bban,maskedPan');
+  expect(csv.split('\n')[0]).toBe(
+    'accountId,productId,iban,currency,name,productCode,productDescription,status,card,bban,maskedPan',
+  );
 });
 
 describe("the bank's own data", () => {

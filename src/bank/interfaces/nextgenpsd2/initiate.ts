@@ -24,7 +24,7 @@ export async function sendInitiation<R extends Reading>(
   } catch (refusal) {
     if (first?.said.verdict?.says !== 'ask again') throw refusal;
     const again = { ...call, requestId: first.tppRequestId, earlier: [first] };
-    return await bank.ask(again, read).catch((error: unknown) => {
+    return bank.ask(again, read).catch((error: unknown) => {
       throw hasNoAnswer(error) ? refusal : error;
     });
   }
