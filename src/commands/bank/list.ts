@@ -5,6 +5,7 @@ import { fieldOf } from '../../bank-file/fields.ts';
 import { platformsOf } from '../../bank-file/layers.ts';
 import { valuesIn } from '../../bank-file/values.ts';
 import { interfaceInWords, STEP_INTERFACE_MARKS } from '../../domain/interface-name.ts';
+import { cleanText } from '../../terminal/clean.ts';
 import { list as listOf, object, orNull, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -58,7 +59,7 @@ async function listPlatforms({ output, terminal }: Context, words: readonly stri
   await output.table(
     platforms,
     platform,
-    `No platform has ${words.join(' ')} in its name, its banks, their countries or its login`,
+    `No platform has ${cleanText(words.join(' '))} in its name, its banks, their countries or its login`,
   );
   if (words.length === 0)
     terminal.say(
