@@ -32,8 +32,13 @@ export interface LinkedRecord {
   returned(): Promise<void>;
   /** Asks the bank whether the customer has decided. */
   isDecided(): Promise<boolean>;
-  /** The customer refused the login at the bank. @throws `error`, unless the bank's status shows what became of the resource */
-  refusedLogin(error: Psd2Error): Promise<void>;
+  /**
+   * The browser brought no login back.
+   *
+   * @param isCustomers the bank says with the state of this login that the customer has refused it
+   * @throws `error`, unless the bank's status shows what became of the resource
+   */
+  refusedLogin(error: Psd2Error, isCustomers: boolean): Promise<void>;
 }
 
 /**
@@ -147,7 +152,8 @@ async function sendCustomer(
       await takeLogin(subject, ports, returns, { parameters, server: turn.server, codeVerifier });
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code !== 'login_refused') throw error;
-      await record.refusedLogin(error);
+      const isCustomers = parameters.get('error') === 'access_denied' && parameters.has('state');
+      await record.refusedLogin(error, isCustomers);
       return false;
     }
   }

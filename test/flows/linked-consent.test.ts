@@ -246,6 +246,17 @@ describe('resumed while the customer has a page', () => {
   });
 });
 
+it.each([
+  ['the customer has refused the login', { error: 'access_denied' }, 'not_authorised'],
+  ['the bank cannot log anybody in', { error: 'server_error' }, 'still_open'],
+])('%s: the consent is as open at the bank as before', async (_, back, code) => {
+  const consent = await newLinkedConsent(temporary, fakeCustomer({}, back));
+  script.request(OAUTH);
+  script.metadata();
+  script.is('received');
+  expect(await errorOf(consent.run(oauthBank()))).toMatchObject({ code });
+});
+
 it('a login that was cut off is made up for, although the bank calls the consent valid', async () => {
   const consent = await newLinkedConsent(temporary, fakeCustomer({ scaTimeoutMs: 1 }, null));
   script.request(OAUTH);

@@ -345,6 +345,24 @@ describe('a login', () => {
   });
 
   it.each([
+    [{ error: 'access_denied', state: 's1' }, true],
+    [{ error: 'access_denied' }, false],
+    [{ error: 'server_error', state: 's1' }, false],
+  ])(
+    'is refused by the customer themselves if the bank says so with its state: %o',
+    async (back, expected) => {
+      const told: boolean[] = [];
+      const { run } = play({
+        turn: LOG_IN,
+        returns: { askForReturn: async () => new URLSearchParams(Object.entries(back)) },
+        record: { refusedLogin: async (_, isCustomers) => void told.push(isCustomers) },
+      });
+      await run;
+      expect(told).toEqual([expected]);
+    },
+  );
+
+  it.each([
     new Psd2Error('bank_failing', 'The bank is away'),
     Object.assign(new Error('A bug'), { code: 'login_refused' }),
   ])('ends with an error that is no refusal: %s', async (error) => {

@@ -439,7 +439,7 @@ class Times {
 
 /** @returns a function that tells the observer how an attempt ended. The attempt starts now. */
 function reporterOf(
-  { method, transactionId, bearer, irrevocable = false, requestId: repeated }: BankCall,
+  { method, transactionId, bearer, irrevocable = false, requestId: repeated, earlier }: BankCall,
   sent: Pick<Observation, 'path' | 'tppRequestId' | 'route'>,
   times: Times,
   { session, now, observe }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe'>,
@@ -465,9 +465,17 @@ function reporterOf(
       mayHaveLeft: mayHaveLeft || repeated !== undefined,
       irrevocable,
       ...(said?.begun !== undefined && { begun: said.begun }),
-      ...(said?.verdict && { verdict: said.verdict.says }),
+      ...(said?.verdict && {
+        // Judged without the answers before it, a refusal of a repetition may be about the repetition alone.
+        verdict:
+          repeated !== undefined && earlier === undefined ? beganOrUnknown(said.verdict) : said.verdict.says,
+      }),
       ...(failureKind && { failureKind }),
     });
+}
+
+function beganOrUnknown({ says }: Verdict): Verdict['says'] {
+  return says === 'began' ? says : 'unknown';
 }
 
 /** The signal that ends a running call: the operator's Ctrl-C, if the call allows it. */

@@ -69,7 +69,8 @@ export async function runLinkedConsent(
 
 /** The error of a consent that psd2 stopped with: whatever stopped it, a customer with the link can still authorise it. */
 function unlessOpen(consent: Consent, error: unknown, psuId = 'the customer'): unknown {
-  if (!isOnlyAStop(error) || consent.state !== 'authorizing') return error;
+  // What the customer has refused themselves is no stop of psd2's.
+  if (!isOnlyAStop(error) || consent.state !== 'authorizing' || error.code === 'not_authorised') return error;
   if (isTrouble(error)) return notAsked(consent, error);
   // Whom the bank refuses has no link.
   return stillOpen(consent, error, { who: isRefusal(error) || isTurningAway(error) ? 'somebody' : psuId });
@@ -445,11 +446,12 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
       await noteProgress(open, progress);
       return progress?.means === 'failed' || progress?.means === 'done';
     },
-    async refusedLogin(error) {
+    async refusedLogin(error, isCustomers) {
       // A customer who refuses the login refuses the consent, if the bank says so.
       const { means } = await recordStatus(open, ports, grant);
       if (!isUndecided(open.current)) return;
-      throw means === 'valid' ? error.with(withoutLogin(open.current)) : error;
+      if (means === 'valid') throw error.with(withoutLogin(open.current));
+      throw isCustomers ? error.restated('not_authorised', error.message) : error;
     },
   };
 }

@@ -27,7 +27,7 @@ import {
   unlessOpen,
   whoDid,
 } from '../still-open.ts';
-import { cancellationLinkUntil, laterOf, paidByLink, recordSigned } from './link-out.ts';
+import { cancellationLinkUntil, laterOf, paidByLink, recordSigned, withLinkOut } from './link-out.ts';
 import { progressOf, resourceOf, statusOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
@@ -429,7 +429,7 @@ async function foundAt(
   if (found !== 'gone') return found;
   // It frees a reference, and a gateway may have given the answer to another request.
   const again = await ask('an end');
-  return again === 'gone' ? { type: 'cancelled' } : again;
+  return again === 'gone' ? withLinkOut(bank.sca, current, { type: 'cancelled' }, null) : again;
 }
 
 /**

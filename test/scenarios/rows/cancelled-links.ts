@@ -39,6 +39,19 @@ const links = [
     kept(),
     RESERVED,
   ),
+  at(
+    'it stays so if the bank does not know the payment any more, but says nothing of the link',
+    DIRECT,
+    0,
+    AWAY,
+    kept({
+      meets: {
+        ...{ cancel: [fault('link-stays')], ...means('started') },
+        status: Array<Treatment>(9).fill(rejected(404, 'RESOURCE_UNKNOWN')),
+      },
+    }),
+    RESERVED,
+  ),
   at('it stays so if the customer has authorised the cancellation', AUTHORISED, 0, AWAY, kept(), RESERVED),
   at(
     'the reference is free once the time of the link is over by the clock of the bank, with a margin',

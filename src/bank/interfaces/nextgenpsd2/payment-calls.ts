@@ -16,7 +16,6 @@ import {
 } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
-import { sendInitiation } from './initiate.ts';
 import type { OAuth } from './oauth.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
 import { callOf } from './paths.ts';
@@ -24,6 +23,7 @@ import { isDuplicate, isOver, type PaymentSaid, resourceStatus, settlementOf } f
 import { reasonsIn } from './reasons.ts';
 import { lacksFormat } from './reports/format.ts';
 import { type Authorised, linksOf, progressOf, type Resource, scaOf, usableLinks } from './sca.ts';
+import { sendInitiation } from './send-initiation.ts';
 import { reportOf } from './status-report.ts';
 import { sameIban } from './whose.ts';
 import { scaStatusAnswer } from './wire/consent.ts';
