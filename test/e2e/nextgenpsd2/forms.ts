@@ -56,7 +56,7 @@ export const PLATFORMS: Readonly<Record<string, Platform>> = {
     version: '/ais/DE/DB/v1',
     request: ['--psu-id', 'anna', '--psu-id-type', 'DE_ONLB_DB'],
   },
-  fabrick: {},
+  fabrick: { moved: ['/scaStatus/', '/consents/c/authorisations/'] },
   kbc: { untold: true, onlyBooked: true, version: '/v2', request: ACCOUNT },
   n26: { decoupled: true, logsIn: true, onlyBooked: true },
   paysera: {},

@@ -127,6 +127,8 @@ export interface Differing {
   headers?: readonly string[];
   /** Parameters with names of the bank's own: the standard's by these. */
   renamed?: Readonly<Record<string, string>>;
+  /** The beginning of an operation's path that is the bank's own, and the standard's. */
+  moved?: readonly [own: string, standard: string];
   /** How pages are asked for, beyond the standard. */
   parameters?: readonly string[];
 }
@@ -141,7 +143,9 @@ export function departuresOf(request: Recorded, differing: Differing = {}): stri
   const [path = '', query = ''] = request.target.split('?', 2);
   const version = differing.version ?? '/v1';
   const root = typeof version === 'string' ? version : (version.exec(path)?.[0] ?? '');
-  const below = path.startsWith(root) ? path.slice(root.length) : path;
+  const own = path.startsWith(root) ? path.slice(root.length) : path;
+  const [from, to] = differing.moved ?? ['', ''];
+  const below = from !== '' && own.startsWith(from) ? `${to}${own.slice(from.length)}` : own;
   const operation = OPERATIONS.find((each) => each.method === request.method && each.path.test(below));
   if (!operation) return [`${request.method} ${path} is no operation of the standard`];
   return [
