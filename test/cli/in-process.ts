@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { beforeEach, onTestFinished, vi } from 'vitest';
 import type { RawGlobals } from '../../src/cli/globals.ts';
 import { runCommand } from '../../src/cli/run.ts';
@@ -14,7 +15,8 @@ const RAW: RawGlobals = {
   color: true,
 };
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** What a command listens to in its process. A listener for warnings that stayed would write into the output of a later test. */
+const HEARD = ['SIGINT', 'SIGTERM', 'SIGHUP', 'warning'] as const;
 
 /** Commands in the tests' own process, each with an empty configuration folder. Undoes what they do to the process. */
 export function useCommands() {
@@ -30,13 +32,14 @@ export function useCommands() {
     });
     const { exitCode } = process;
     // The tests send signals to the command alone. `when-exit`, which psd2's bundle leaves out, would send them again.
-    const listeners = SIGNALS.map((signal) => process.listeners(signal));
-    for (const signal of SIGNALS) process.removeAllListeners(signal);
+    const emitter: EventEmitter = process;
+    const listeners = HEARD.map((event) => emitter.listeners(event));
+    for (const event of HEARD) emitter.removeAllListeners(event);
     onTestFinished(() => {
       process.exitCode = exitCode;
-      SIGNALS.forEach((signal, index) => {
-        process.removeAllListeners(signal);
-        for (const listener of listeners[index] ?? []) process.on(signal, listener);
+      HEARD.forEach((event, index) => {
+        emitter.removeAllListeners(event);
+        for (const listener of listeners[index] ?? []) emitter.on(event, listener);
       });
       vi.restoreAllMocks();
       vi.unstubAllEnvs();

@@ -95,7 +95,6 @@ const FIELDS: readonly Field[] = [
   ['consent.types', ['all-accounts'], ['bank-offered'], /access|consent/],
   ['consent.once', false, true, /recurringIndicator|recurring|one reading/, { request: ['--once'] }],
   ['consent.frequencyPerDay', 2, 4, /frequencyPerDay/],
-  ['accounts.bookingStatuses', ['booked'], ['both'], /bookingStatus/],
   [
     'accounts.parameters',
     { bookingStatus: 'booking_status', dateFrom: 'date_from' },
@@ -110,6 +109,7 @@ const FIELDS: readonly Field[] = [
 const REFUSED_WITH_FIELD = new Set(['consent.once']);
 /** Fields that only say something to psd2 or that the door obeys: psd2 with another value is not refused, but reads less. */
 const READS: readonly (readonly [field: string, value: unknown, more?: More])[] = [
+  ['accounts.bookingStatuses', ['booked']],
   ['accounts.paging', 'page-index'],
   ['accounts.paging', { totalPagesHeader: 'cpaas-total-pages', pageParameter: 'offset' }],
   ['sca.start', 'explicit'],

@@ -1,4 +1,5 @@
 import type { Product } from '../../customers/seed-customers.ts';
+import { type Cents, decimal, readCents } from '../../ledger/cents.ts';
 import { referenceOf } from './account-view.ts';
 
 /** A row of the list in JSON. */
@@ -74,13 +75,28 @@ export function mt940Of(product: Product, rows: Rows): string {
   const begin = [':20:STARTUMSE', `:25:${iban ?? maskedPan}`, ':28C:1/1'];
   const booked = rows.booked ?? [];
   const [newest, oldest] = [dayIn(booked[0]), dayIn(booked.at(-1))];
+  const opening = balance(oldest, 0);
+  const closing = balance(newest, sumOf(booked));
   return [
     ...(rows.booked
-      ? [...begin, `:60F:C${oldest}EUR0,00`, ...booked.flatMap(fieldsOf), `:62F:C${newest}EUR0,00`, '-']
+      ? [...begin, `:60F:${opening}`, ...booked.flatMap(fieldsOf), `:62F:${closing}`, '-']
       : []),
     ...(rows.pending ? [...begin, ':34F:EUR0,00', ...rows.pending.flatMap(fieldsOf), '-'] : []),
     '',
   ].join('\r\n');
+}
+
+/** The field of a balance: its side, day and amount. */
+function balance(day: string, cents: Cents): string {
+  const amount = decimal(Math.abs(cents)).replace('.', ',');
+  return `${cents < 0 ? 'D' : 'C'}${day}EUR${amount}`;
+}
+
+/** What the rows lead to from a balance of nothing. */
+function sumOf(rows: readonly Row[]): Cents {
+  return rows
+    .map((row) => amountIn(row))
+    .reduce((sum, { amount, isDebit }) => sum + (isDebit ? -1 : 1) * (readCents(amount) ?? 0), 0);
 }
 
 function fieldsOf(row: Row): string[] {
