@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events';
 import { beforeEach, onTestFinished, vi } from 'vitest';
 import type { RawGlobals } from '../../src/cli/globals.ts';
 import { runCommand } from '../../src/cli/run.ts';
@@ -15,8 +14,7 @@ const RAW: RawGlobals = {
   color: true,
 };
 
-/** What a command listens to in its process. A listener for warnings that stayed would write into the output of a later test. */
-const HEARD = ['SIGINT', 'SIGTERM', 'SIGHUP', 'warning'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Commands in the tests' own process, each with an empty configuration folder. Undoes what they do to the process. */
 export function useCommands() {
@@ -31,15 +29,18 @@ export function useCommands() {
       return true;
     });
     const { exitCode } = process;
+    // A listener that stayed would write Node's warnings into the output of a later test.
+    const warned = process.listeners('warning');
     // The tests send signals to the command alone. `when-exit`, which psd2's bundle leaves out, would send them again.
-    const emitter: EventEmitter = process;
-    const listeners = HEARD.map((event) => emitter.listeners(event));
-    for (const event of HEARD) emitter.removeAllListeners(event);
+    const listeners = SIGNALS.map((signal) => process.listeners(signal));
+    for (const signal of SIGNALS) process.removeAllListeners(signal);
     onTestFinished(() => {
       process.exitCode = exitCode;
-      HEARD.forEach((event, index) => {
-        emitter.removeAllListeners(event);
-        for (const listener of listeners[index] ?? []) emitter.on(event, listener);
+      process.removeAllListeners('warning');
+      for (const listener of warned) process.on('warning', listener);
+      SIGNALS.forEach((signal, index) => {
+        process.removeAllListeners(signal);
+        for (const listener of listeners[index] ?? []) process.on(signal, listener);
       });
       vi.restoreAllMocks();
       vi.unstubAllEnvs();
