@@ -4,7 +4,10 @@ export function standingOf(
   results: Record<string, { content: string }>,
   contentOf: (file: string) => string,
 ): Standing;
-export function inOrder<Source extends { standing: Standing }>(sources: Source[]): Source[];
+export function inOrder<Source extends { standing: Standing }>(
+  sources: Source[],
+  isSample?: boolean,
+): Source[];
 export function partOf<Source extends { file: string; size: number }>(
   sources: Source[],
   text: string,

@@ -13,14 +13,16 @@ export function standingOf(file, results, contentOf) {
 }
 
 /**
- * What a run with a time limit measures first: what has changed since it was measured, and then what never was.
+ * What a run with a time limit measures first: what has changed since it was measured, and then what never was. A sample is to know
+ * every source, so it begins with these.
  *
  * @template {{ standing: 'as it is' | 'stale' | 'never' }} Source
  * @param {Source[]} sources
+ * @param {boolean} [isSample]
  * @returns {Source[]}
  */
-export function inOrder(sources) {
-  const rank = { stale: 0, never: 1, 'as it is': 2 };
+export function inOrder(sources, isSample = false) {
+  const rank = { stale: 0, never: isSample ? -1 : 1, 'as it is': 2 };
   return sources.toSorted((a, b) => rank[a.standing] - rank[b.standing]);
 }
 

@@ -12,12 +12,15 @@ it.each([
   expect(standingOf(file, { a: { content: '1' }, b: { content: '1' } }, contentOf)).toBe(standing);
 });
 
-it('what has changed is measured before what never was', () => {
+it.each([
+  ['what has changed is measured before what never was', false, [2, 0, 3, 1]],
+  ['a sample begins with what was never measured', true, [0, 3, 2, 1]],
+])('%s', (_, isSample, order) => {
   const sources = (['never', 'as it is', 'stale', 'never'] as const).map((standing, index) => ({
     standing,
     index,
   }));
-  expect(inOrder(sources).map(({ index }) => index)).toEqual([2, 0, 3, 1]);
+  expect(inOrder(sources, isSample).map(({ index }) => index)).toEqual(order);
 });
 
 it.each([1, 2, 3, 7])('%i parts have each source once, and are about as large', (count) => {

@@ -4,6 +4,7 @@
 // npm run mutation -- --minutes 10      ends after that time: a source that is not done by then is not measured
 // npm run mutation -- --part 1/4        a quarter of the sources, for four machines, or four nights
 // npm run mutation -- --merge <file>    adds the results.json of another machine, and measures nothing
+// npm run mutation -- --sample 8        tries 8 mutants of each source that is not known, first of those never measured; --seed 2: others
 // npm run mutation -- --stale           measures nothing, and names what has changed or was never measured
 //
 // With --changed, what has changed since it was measured comes before what never was. A room of which some sources were never
@@ -30,10 +31,14 @@ import { placeOfRun } from '../support/place-of-run.js';
 import { contentOf } from './measured.js';
 import { inOrder, merged, mustHaveScore, partOf, standingOf } from './plan.js';
 import { ROOMS, roomOf, testsOf } from './rooms.js';
-import { judge, scoreOf } from './score.js';
+import { estimateOf, SAMPLE } from './sample.js';
+import { judge } from './score.js';
 
 const RESULTS = new URL('./results.json', import.meta.url);
 const EQUIVALENT = JSON.parse(readFileSync(new URL('./equivalent.json', import.meta.url), 'utf8'));
+
+/** How many sources a sample measures together at most: each start costs the time of the room's tests once. */
+const TOGETHER = 12;
 
 /** The result of a source that has only types. */
 const NO_MUTANTS = { mutants: 0, noticed: 0, equivalent: 0, survivors: [] };
@@ -45,6 +50,8 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string', default: 'Infinity' },
     concurrency: { type: 'string', default: '1' },
     part: { type: 'string' },
+    sample: { type: 'string' },
+    seed: { type: 'string', default: '1' },
     merge: { type: 'string' },
     stale: { type: 'boolean', default: false },
   },
@@ -54,6 +61,12 @@ if (!(minutes > 0)) {
   say(`--minutes needs a number of minutes, not ${JSON.stringify(values.minutes)}.`);
   process.exit(2);
 }
+if (values.sample !== undefined && !/^[1-9]\d*$/.test(values.sample)) {
+  say(`--sample needs how many mutants of each source, not ${JSON.stringify(values.sample)}.`);
+  process.exit(2);
+}
+const sample = values.sample === undefined ? undefined : { most: Number(values.sample), seed: values.seed };
+if (sample !== undefined) process.env[SAMPLE] = JSON.stringify(sample);
 const until = Date.now() + 60_000 * minutes;
 const sources = filesIn('src').filter((file) => roomOf(file) !== undefined);
 if (values.merge !== undefined) {
@@ -91,13 +104,13 @@ for (const [room, files] of groups) {
 if (groups.length === 0) say('Every source is as it was measured.');
 for (const room of measured) {
   const { least, reached = least } = ROOMS[room];
-  const score = scoreOfRoom(room);
-  const text = `${room}: ${score.toFixed(1)} % of the mutants noticed`;
+  const { score, within } = estimateOfRoom(room);
+  const text = `${room}: ${score.toFixed(1)} %${within === 0 ? '' : ` (± ${within.toFixed(1)})`} of the mutants noticed`;
   if (!mustHaveScore(standingsIn(room)))
     say(`${text} so far. Some sources were never measured, so nothing is required yet`);
   else {
     say(`${text}, ${least} % required${reached < least ? `, ${reached} % reached before` : ''}`);
-    if (score < reached) process.exitCode = 1;
+    if (score + within < reached) process.exitCode = 1;
   }
 }
 sayStanding(false);
@@ -162,7 +175,7 @@ function chosenSources() {
   const chosen = sources
     .map((file) => ({ file, size: statSync(file).size, standing: standingOf(file, known, contentOf) }))
     .filter(({ file, standing }) => {
-      if (values.changed && standing === 'as it is') return false;
+      if ((values.changed || sample !== undefined) && standing === 'as it is') return false;
       return positionals.length === 0 || positionals.includes(file) || positionals.includes(roomOf(file));
     });
   const mine = values.part === undefined ? chosen : partOf(chosen, values.part);
@@ -170,7 +183,7 @@ function chosenSources() {
     say(`--part needs a part of how many, for example 1/4, not ${JSON.stringify(values.part)}.`);
     process.exit(2);
   }
-  return inOrder(mine).map(({ file }) => file);
+  return inOrder(mine, sample !== undefined).map(({ file }) => file);
 }
 
 /**
@@ -180,22 +193,38 @@ function chosenSources() {
  * @returns {[string, string[]][]} rooms with sources
  */
 function groupsOf(files) {
+  if (sample !== undefined) return groupsOfSample(files);
   if (minutes !== Infinity) return files.map((file) => [roomOf(file), [file]]);
   return Object.keys(ROOMS)
     .map((room) => [room, files.filter((file) => roomOf(file) === room)])
     .filter(([, mine]) => mine.length > 0);
 }
 
+/** In the order of the sources, so that those come first that say most. */
+function groupsOfSample(files) {
+  const groups = [];
+  const left = [...files];
+  for (let [first] = left; first !== undefined; [first] = left) {
+    const room = roomOf(first);
+    const mine = left.filter((file) => roomOf(file) === room).slice(0, TOGETHER);
+    groups.push([room, mine]);
+    for (const file of mine) left.splice(left.indexOf(file), 1);
+  }
+  return groups;
+}
+
 async function measure(room, files) {
   process.env.MUTATION_ROOM = room;
-  const found = judge(await mutants(files, testsOf(room, filesIn('test'))), EQUIVALENT);
+  const found = judge(await mutants(files, testsOf(room, filesIn('test'))), EQUIVALENT, sample);
   return { ...Object.fromEntries(files.map((file) => [file, NO_MUTANTS])), ...found };
 }
 
 /** The score over every source of the room that was measured, also earlier. */
-function scoreOfRoom(room) {
+function estimateOfRoom(room) {
   const known = readResults();
-  return scoreOf(sources.filter((file) => roomOf(file) === room && known[file]).map((file) => known[file]));
+  return estimateOf(
+    sources.filter((file) => roomOf(file) === room && known[file]).map((file) => known[file]),
+  );
 }
 
 /** Every file in a folder and its subfolders. */
@@ -256,8 +285,8 @@ function contentIfThere(file) {
 function remember(results) {
   const commit = String(execFileSync('git', ['rev-parse', '--short', 'HEAD'])).trim();
   const all = readResults();
-  for (const [file, { mutants, noticed, equivalent }] of Object.entries(results)) {
-    all[file] = { commit, content: contentOf(file), mutants, noticed, equivalent };
+  for (const [file, { mutants, noticed, equivalent, of }] of Object.entries(results)) {
+    all[file] = { commit, content: contentOf(file), mutants, noticed, equivalent, of };
   }
   write(all);
 }

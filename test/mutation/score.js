@@ -1,27 +1,41 @@
+import { sampleOf } from './sample.js';
+
 /**
  * The results of the mutants of each source.
  *
- * @param {Record<string, { source: string, mutants: { status: string, location: { start: Place, end: Place }, replacement?: string }[] }>} files
+ * @param {Record<string, { source: string, mutants: { id: string, status: string, location: { start: Place, end: Place }, replacement?: string }[] }>} files
  *   the report of Stryker (mutation-testing-report-schema), by file
  * @param {Known[]} equivalent mutants without an effect that a test could see
+ * @param {{ most: number, seed: string }} [sample] how many of each source were tried, if not all
  * @typedef {{ line: number, column: number }} Place lines and columns count from 1
  * @typedef {{ file: string, line?: string, before: string, after: string, why: string }} Known `line` is the text of the line
  *   where the mutant begins, needed if `before` occurs more than once in the file
- * @typedef {{ mutants: number, noticed: number, equivalent: number, survivors: string[] }} Result `mutants` without the
- *   equivalent ones
+ * @typedef {{ mutants: number, noticed: number, equivalent: number, of?: number, survivors: string[] }} Result `mutants` without the
+ *   equivalent ones; `of`: how many the source has, if they are a sample
  * @returns {Record<string, Result>}
  */
-export function judge(files, equivalent) {
+export function judge(files, equivalent, sample) {
   return Object.fromEntries(
     Object.entries(files).map(([file, { source, mutants }]) => [
       file,
-      judgeOne(
-        source,
-        mutants,
-        equivalent.filter((known) => known.file === file),
-      ),
+      {
+        ...judgeOne(
+          source,
+          sample === undefined ? mutants : drawn(mutants, sample),
+          equivalent.filter((known) => known.file === file),
+        ),
+        ...(sample !== undefined && mutants.length > sample.most && { of: mutants.length }),
+      },
     ]),
   );
+}
+
+function drawn(mutants, sample) {
+  const chosen = sampleOf(
+    mutants.map(({ id }) => id),
+    sample,
+  );
+  return mutants.filter(({ id }) => chosen.has(id));
 }
 
 function judgeOne(source, mutants, equivalent) {
@@ -51,16 +65,6 @@ function judgeOne(source, mutants, equivalent) {
     } else result.noticed += 1;
   }
   return result;
-}
-
-/**
- * @param {Pick<Result, 'mutants' | 'noticed'>[]} results
- * @returns {number} percent of the mutants that are not equivalent, or 100 if there are none
- */
-export function scoreOf(results) {
-  const sum = (count) => results.reduce((total, result) => total + count(result), 0);
-  const mutants = sum((result) => result.mutants);
-  return mutants === 0 ? 100 : (100 * sum((result) => result.noticed)) / mutants;
 }
 
 function textAt(source, { start, end }) {

@@ -1,10 +1,10 @@
 import { ROOMS, roomOf } from './rooms.js';
-import { scoreOf } from './score.js';
+import { estimateOf } from './sample.js';
 
 /**
  * The results of the mutants in Markdown: a table by room, and why a room misses what it misses.
  *
- * @param {Record<string, { commit: string, mutants: number, noticed: number, equivalent: number }>} results test/mutation/results.json, by source
+ * @param {Record<string, { commit: string, mutants: number, noticed: number, equivalent: number, of?: number }>} results test/mutation/results.json, by source
  * @param {string[]} sources all sources
  */
 export function mutantsPage(results, sources) {
@@ -42,16 +42,17 @@ function unnoticed() {
 
 function row(name, least, sources, results) {
   const measured = sources.filter((file) => results[file] !== undefined).map((file) => results[file]);
-  const seen = `${measured.length} of ${sources.length}`;
+  const sampled = measured.filter(({ of }) => of !== undefined).length;
+  const seen = `${measured.length} of ${sources.length}${sampled === 0 ? '' : `, ${sampled} by a sample`}`;
   if (measured.length === 0) return [name, seen, '', '', 'not run', `${least} %`, '', ''];
   const sum = (key) => measured.reduce((total, result) => total + result[key], 0);
-  const score = scoreOf(measured);
+  const { score, within } = estimateOf(measured);
   return [
     name,
     seen,
     sum('mutants'),
     sum('noticed'),
-    `${score.toFixed(1)} %${writeVerdict(measured.length < sources.length, score < least)}`,
+    `${score.toFixed(1)} %${within === 0 ? '' : ` ± ${within.toFixed(1)}`}${writeVerdict(measured.length < sources.length, score < least)}`,
     `${least} %`,
     sum('equivalent'),
     [...new Set(measured.map(({ commit }) => commit))].join(', '),

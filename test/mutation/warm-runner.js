@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createVitest } from 'vitest/node';
+import { SAMPLE, sampleOf } from './sample.js';
 
 /** How long a worker that can no longer be trusted may take to end, in milliseconds. */
 const LAST_WORDS = 5_000;
@@ -42,6 +44,8 @@ export class WarmRunner {
   }
 
   async mutantRun({ activeMutant, sandboxFileName, testFilter, hitLimit }) {
+    if (!isInSample(activeMutant.id, sandboxFileName))
+      return { status: 'error', errorMessage: 'not in the sample' };
     const mutant = { id: activeMutant.id, file: sandboxFileName };
     let wanted = { task: 'try', mutant, tests: testFilter, hitLimit, suspects: [] };
     for (let threads = 0; threads < MOST_THREADS; threads += 1) {
@@ -75,6 +79,16 @@ export class WarmRunner {
       this.#refuse = reject;
     });
   }
+}
+
+/** Whether a mutant is to be tried. @param file the source with all its mutants in it */
+function isInSample(id, file) {
+  const size = process.env[SAMPLE];
+  if (size === undefined) return true;
+  const ids = new Set(
+    [...readFileSync(file, 'utf8').matchAll(/stryMutAct_\w+\("(\d+)"\)/g)].map(([, each]) => each),
+  );
+  return sampleOf([...ids], JSON.parse(size)).has(id);
 }
 
 export const strykerPlugins = [{ kind: 'TestRunner', name: 'warm', injectableClass: WarmRunner }];

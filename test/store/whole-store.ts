@@ -46,7 +46,7 @@ export const batchLine = (line = 1, amount = '12.50'): BatchLine => ({
 export function granted(flow: string, minute = 0): KeptConsent {
   return {
     ...{ flow, consentId: `consent of ${flow}`, accounts: ['IT60X0542811101000000123456', 'acc-1'] },
-    ...{ reads: ['accounts', 'balances'], validUntil: parseDate('--until', '2027-05-01'), recurring: true },
+    ...{ reads: ['accounts', 'balances'], validUntil: parseDate('--until', '2099-05-01'), recurring: true },
     ...{ frequencyPerDay: 4, grantedAt: new Date(Date.UTC(2026, 10, 21, 10, minute)).toISOString() },
   };
 }

@@ -190,13 +190,14 @@ export function newOperator(): Operator & {
     TMPDIR: places.temporary,
     // The default of Node.js 22 and newer would be in TMPDIR.
     NODE_COMPILE_CACHE: inject('compiledCode'),
+    CLOCK_AHEAD_MS: process.env.CLOCK_AHEAD_MS,
     PSD2_CONFIG_DIR: places.config,
     PSD2_BROWSER: customer.browser,
   };
 
   const residents = openResidents(folder, () => {
-    const { PATH, LANG, NODE_COMPILE_CACHE } = env;
-    return onlySet({ PATH, LANG, NODE_COMPILE_CACHE, NODE_OPTIONS: recordingOptions() });
+    const { PATH, LANG, NODE_COMPILE_CACHE, CLOCK_AHEAD_MS } = env;
+    return onlySet({ PATH, LANG, NODE_COMPILE_CACHE, CLOCK_AHEAD_MS, NODE_OPTIONS: recordingOptions() });
   });
   const environmentOf = async (args: string[], added: Environment): Promise<Environment> => {
     const redirect = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { entriesBelow } from '../../../src/store/disk/files.ts';
+import { CLOCK_OF_RUN } from '../../support/shift-clock.ts';
 import { findSecrets, keysIn, type Secret, secretOf, type Trace } from './secret-search.ts';
 
 type Environment = Record<string, string | undefined>;
@@ -23,7 +24,7 @@ const RECORDER = fileURLToPath(new URL('secrets-recorder.cjs', import.meta.url))
 
 /** The options of a Node.js process that records its secrets. @param others its own options */
 export function recordingOptions(others = ''): string {
-  return [`--require="${RECORDER}"`, others].join(' ');
+  return [`--require="${RECORDER}"`, ...CLOCK_OF_RUN, others].join(' ');
 }
 
 /** The folder of files that the operator made by hand, such as unusual keys. It is not searched. */
