@@ -48,6 +48,8 @@ export interface Registration {
 interface RegistrationOptions {
   /** Default: the system's clock. TLS always checks certificates against the system's clock. */
   now?: () => Date;
+  /** How long the certificates are valid. */
+  days?: number;
   /** Host names and IP addresses that the server's certificate must have, besides those of this computer. */
   names?: readonly string[];
 }
@@ -72,14 +74,14 @@ const applicationsFile = z.object({ authorizationCode: application, clientCreden
  */
 export async function loadOrCreateRegistration(
   folder: string,
-  { now = () => new Date(), names = [] }: RegistrationOptions = {},
+  { now = () => new Date(), days = VALID_DAYS, names = [] }: RegistrationOptions = {},
 ): Promise<Registration> {
   try {
     makeFolder(folder);
     await removeLeftovers(folder);
     const files = registrationFiles(join(folder, CERTIFICATES));
     const applications = await loadOrCreateApplications(folder);
-    const want = { at: now(), names };
+    const want = { at: now(), days, names };
     if (!(await areUsable(files, want))) await makeCertificates(folder, files, want);
     return { ...files, applications };
   } catch (cause) {
@@ -158,6 +160,7 @@ function makeApplication(applicationName: string): Application {
 /** Whether all files exist, match each other, and stay valid for a day. */
 interface Wanted {
   at: Date;
+  days: number;
   names: readonly string[];
 }
 
@@ -189,7 +192,7 @@ function outlivesTomorrow(certificate: X509Certificate, now: Date): boolean {
 async function makeCertificates(folder: string, final: RegistrationFiles, want: Wanted): Promise<void> {
   // Lazy, because later starts do not need the certificate library.
   const { makeCertificateSet } = await import('./certificate-set.ts');
-  const made = await makeCertificateSet({ from: want.at, days: VALID_DAYS }, want.names);
+  const made = await makeCertificateSet({ from: want.at, days: want.days }, want.names);
   const temporary = temporaryPath(folder, CERTIFICATES);
   await mkdir(temporary, { mode: 0o700 });
   const files = registrationFiles(temporary);
