@@ -10,8 +10,18 @@ const safe = useDoor({ payments: { executesWithoutSca: 'never', cancel: 'direct'
 const usual = useDoor({});
 const PAYEE = ['--initiate', '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--yes'];
 
+/** On a busy machine each step may be slow. */
+const UNHURRIED = ['--slow', '1h'];
+
 async function smoke(who: typeof safe, ...options: string[]) {
-  const { code, stdout } = await who.psd2(['smoke', '--json', '--psu-ip', '192.0.2.1', ...options]);
+  const { code, stdout } = await who.psd2([
+    'smoke',
+    '--json',
+    '--psu-ip',
+    '192.0.2.1',
+    ...UNHURRIED,
+    ...options,
+  ]);
   const run = smokeRun.read(JSON.parse(stdout));
   return { code, of: (id: StepId) => run.steps.find((step) => step.id === id) };
 }

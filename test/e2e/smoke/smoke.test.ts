@@ -25,9 +25,12 @@ const statistics = z.looseObject({
 const operator = keepRunning(useLoggedIn());
 const without = keepRunning(useSandbox());
 
+/** On a busy machine each step may be slow. */
+const UNHURRIED = ['--slow', '1h'];
+
 /** Makes a smoke test. @returns how it ended, and its steps by how they ended */
 async function smoke(who: Operator, options: string[] = [], how: RunOptions = {}) {
-  const ended = await who.psd2(['smoke', '--json', '--psu-ip', '192.0.2.1', ...options], how);
+  const ended = await who.psd2(['smoke', '--json', '--psu-ip', '192.0.2.1', ...UNHURRIED, ...options], how);
   const run = smokeRun.read(JSON.parse(ended.stdout));
   const with_ = (status: string) => run.steps.filter((step) => step.status === status).map(({ id }) => id);
   const of = (id: StepId) => run.steps.find((step) => step.id === id);
