@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readMt940 } from '../../../../src/bank/interfaces/nextgenpsd2/reports/mt940.ts';
 import { transactionsAnswerIn } from '../../../../src/bank/interfaces/nextgenpsd2/wire/accounts.ts';
@@ -244,5 +245,33 @@ describe('the balances of a statement', () => {
   it('have the currency of the opening one', () => {
     const text = entry('C2,NTRFX').replace(':62F:C261130EUR102', ':62M:C261130102');
     expect(read(text)).toMatchObject({ isPart: true, contradictions: [] });
+  });
+});
+
+describe('several messages', () => {
+  const message = (id: string, fields: string, closing: string) =>
+    `:20:${id}\n:25:37040044/0532013000\n:28C:1\n${fields}\n:61:2611211120C2,NTRFNONREF//${id}\n:86:${id}\n${closing}-`;
+  const OPENING = ':60F:C261101EUR100,';
+  const ALL = [
+    message('booked', OPENING, ':62F:C261130EUR102,\n'),
+    message('part', ':60M:C261130EUR102,', ':62M:C261130EUR104,\n'),
+    message('wrong', OPENING, ':62F:C261130EUR109,\n'),
+    message('limit', ':34F:EURD10,99', ''),
+    message('time', `${OPENING}\n:13D:2611212210+0000`, ''),
+  ];
+
+  it('in any order have the rows of each: none takes anything of the one before', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(ALL, { minLength: 1 }), (messages) => {
+        const ids = messages.map((each) => /^:20:(\w+)/.exec(each)?.[1] ?? '');
+        const { rows, pending, contradictions, isPart } = read(messages.join('\n'));
+        const isInterim = (id: string) => id === 'limit' || id === 'time';
+        expect(rows.map(({ remittance }) => remittance)).toEqual(ids.filter((id) => !isInterim(id)));
+        expect(pending.map(({ remittance }) => remittance)).toEqual(ids.filter(isInterim));
+        expect(rows.map(({ transactionId }) => transactionId)).toEqual(ids.filter((id) => !isInterim(id)));
+        expect(contradictions).toHaveLength(ids.includes('wrong') ? 1 : 0);
+        expect(isPart).toBe(ids.at(-1) === 'part');
+      }),
+    );
   });
 });
