@@ -30,8 +30,8 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
     for (const row of rows) transactions[isInterim ? 'pending' : 'booked'].push(row);
     contradictions.push(...own);
     accounts.add(statement);
-    // Only the last part of a statement ends with `62F`.
-    isPart = statement.isPart;
+    // Only the last part of a statement ends with `62F`. An interim report after it says nothing of that.
+    if (!isInterim) isPart = statement.isPart;
   }
   const { iban, bban } = accounts.only(fail);
   return { account: { iban, bban }, transactions, isPart, contradictions };
