@@ -31,7 +31,16 @@ export function mutantsPage(results, sources) {
   const table = [head, Array(head.length).fill('---'), ...rows, all].map(
     (cells) => `| ${cells.join(' | ')} |\n`,
   );
-  return `${table.join('')}\n${unnoticed()}`;
+  return `${table.join('')}\n${proof()}\n${unnoticed()}`;
+}
+
+/** Which tests prove a room. */
+function proof() {
+  const rows = Object.entries(ROOMS).map(([name, { tests }]) => {
+    const paths = [...new Set(tests)].map((path) => `\`${path.replace(/^test\//, '')}\``);
+    return `| ${name} | ${paths.join(', ')} |\n`;
+  });
+  return `The tests of each room, below \`test/\`:\n\n| Room | Tests |\n| --- | --- |\n${rows.join('')}`;
 }
 
 /** Why the tests of the rooms do not notice what they do not notice. */
