@@ -1,10 +1,13 @@
+import Big from 'big.js';
 import type { Account, Accounts, Balance, Bank, Transaction } from '../bank/ports/bank.ts';
+import { written } from '../domain/account-history.ts';
 import { type RowsOf, withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, earlier, type IsoDate, later } from '../domain/calendar.ts';
 import { type Decimal, isZero, type Money } from '../domain/decimal.ts';
+import { rowsBeyondBalance } from '../domain/replaced-rows.ts';
 import { MOVED_DAYS } from '../domain/same-rows.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
-import type { Appended, BookedRows, Progress, SyncTarget } from '../store/ports/sync.ts';
+import type { Appended, BookedRows, Progress, SyncedRow, SyncTarget } from '../store/ports/sync.ts';
 import { BalanceAudit, type DayBalance } from './balance-audit.ts';
 import {
   contradicts,
@@ -69,6 +72,8 @@ export interface AccountCheck {
   coming: number;
   /** Rows that vanished before their day. */
   cancelled: number;
+  /** Rows that the bank hid when it showed others for them, so that its balance agrees without them. */
+  replaced: number;
   /** Stored rows that the bank does not show any more. */
   vanished: number;
   /** Rows that are probably stored, with another text or day. */
@@ -367,6 +372,9 @@ class AccountSync {
   #hasAll: boolean;
   /** The bank's reference of the newest row. */
   #newest: string | undefined;
+  /** See `Appended.doubtful`. */
+  readonly #doubtful: (readonly { id: string }[])[] = [];
+  readonly #replaced = new Set<string>();
 
   /** @param first the first day to read */
   constructor(
@@ -430,7 +438,8 @@ class AccountSync {
   }
 
   /**
-   * Compares the bank's balance with the rows. If they differ, reads the balance once more, then older days too.
+   * Compares the bank's balance with the rows. If they differ, reads the balance once more, looks for rows that others replaced,
+   * then reads older days too.
    *
    * @returns the balance that the rows lead to today. Undefined if it cannot be said
    */
@@ -438,12 +447,43 @@ class AccountSync {
     const { before, oldest } = this.#plan;
     let balance = this.#carried(this.#query.balance);
     const isOff = () => isSome(this.#audit.differenceOf(balance));
-    if (!isOff() || isSome(before?.difference)) return balance;
+    if (!isOff()) return balance;
+    const wasOff = isSome(before?.difference);
     // Something may have been booked since.
-    const now = await orNothing(this.#query.readBalance());
+    const now = wasOff ? undefined : await orNothing(this.#query.readBalance());
     if (now) balance = this.#carried(now);
-    if (isOff() && oldest < this.#first) await this.#readOlderDays();
+    if (isOff()) await this.#markReplaced(balance, this.#first);
+    if (wasOff || !isOff() || oldest >= this.#first) return balance;
+    await this.#readOlderDays();
+    if (isOff()) await this.#markReplaced(balance, oldest);
     return balance;
+  }
+
+  /**
+   * Marks the rows that others have replaced: the bank shows their days without them, and its balance agrees without them.
+   *
+   * @param from the first day that was read
+   */
+  async #markReplaced(balance: Money | undefined, from: IsoDate): Promise<void> {
+    const { before } = this.#plan;
+    const difference = this.#audit.differenceOf(balance);
+    if (!before || difference === undefined) return;
+    const { currency } = this.#query;
+    const gone = (await this.#rows.gone()).filter(
+      (row) =>
+        (row.currency ?? currency) === currency &&
+        isShownIfBooked(row, from) &&
+        (row.bookingDate ?? '') <= before.through,
+    );
+    // What this sync does not explain may be what an earlier one has left, or not.
+    const ofThisSync = written(new Big(difference).minus(before.difference ?? 0));
+    const replaced = [ofThisSync, difference]
+      .map((beyond) => rowsBeyondBalance(gone, beyond))
+      .find((rows) => rows.length > 0);
+    if (!replaced) return;
+    await this.#rows.replace(replaced);
+    this.#audit.without(replaced);
+    for (const { id } of replaced) this.#replaced.add(id);
   }
 
   /** Remembers how far the sync has come, and ends the reading. @returns what is certain of the rows */
@@ -458,8 +498,13 @@ class AccountSync {
         : difference === undefined && { difference: before?.difference }),
     });
     const { cancelled, gone } = await this.#rows.end(addDays(this.#first, OUTSIDE_DAYS));
-    const found = { balanced: isBalanced, difference: difference ?? null, cancelled, vanished: gone };
-    return { ...this.#check, ...found };
+    const isOpen = (rows: readonly { id: string }[]) => rows.some(({ id }) => !this.#replaced.has(id));
+    return {
+      ...this.#check,
+      ...{ balanced: isBalanced, difference: difference ?? null, cancelled, vanished: gone },
+      replaced: this.#replaced.size,
+      changed: this.#check.changed + this.#doubtful.filter(isOpen).length,
+    };
   }
 
   /** Reads days, and appends what is missing. @param last undefined: up to now */
@@ -516,6 +561,7 @@ class AccountSync {
     this.#audit.add(shown, appended, from, this.#clock.today);
     this.#added += appended.added.length;
     this.#check.changed += appended.unsure;
+    this.#doubtful.push(...appended.doubtful);
     this.#check.coming += shown.filter(({ future }) => future).length;
     if (before && isCertain)
       this.#check.late += appended.added.filter(
@@ -560,7 +606,7 @@ class AccountSync {
 }
 
 function newCheck(productId: string): AccountCheck {
-  const none = { late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0 };
+  const none = { late: 0, coming: 0, cancelled: 0, replaced: 0, vanished: 0, changed: 0 };
   return {
     productId,
     balanced: null,
@@ -574,6 +620,13 @@ function newCheck(productId: string): AccountCheck {
 
 function isFuture({ bookingDate }: { bookingDate: IsoDate | null }, today: IsoDate): boolean {
   return bookingDate !== null && bookingDate > today;
+}
+
+/** Whether a bank that selects days by the booking day or by the value date shows a row, if it has it. */
+function isShownIfBooked({ bookingDate, valueDate }: SyncedRow, from: IsoDate): boolean {
+  return (
+    bookingDate !== null && bookingDate >= from && (valueDate ?? addDays(bookingDate, -OUTSIDE_DAYS)) >= from
+  );
 }
 
 function isSome(amount: Decimal | undefined): boolean {
@@ -635,7 +688,7 @@ async function appendAfter(
 }> {
   const on =
     newest === undefined ? undefined : await fetchAfter(calls, query, newest, { known, maxRows: MAX_ROWS });
-  if (!on) return { booked: [], appended: { added: [], awaited: new Map(), unsure: 0 } };
+  if (!on) return { booked: [], appended: { added: [], awaited: new Map(), unsure: 0, doubtful: [] } };
   const { booked } = on;
   const appended = await rows.append(booked, { of: query.of, covered: undefined });
   const last = newestOf(booked);

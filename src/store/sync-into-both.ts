@@ -73,6 +73,11 @@ function bothRows(one: BookedRows, other: BookedRows): BookedRows {
       await one.recall();
       await other.recall();
     },
+    gone: () => one.gone(),
+    replace: async (rows) => {
+      await one.replace(rows);
+      await other.replace(rows);
+    },
     end: async (from) => {
       const ended = await one.end(from);
       await other.end(from);

@@ -74,7 +74,7 @@ const flag = z.optional(z.nullable(z.boolean()));
 export const storedRow: z.ZodMiniType<SyncedRow> = z.looseObject({
   ...rowFields,
   ...{ transactionId: mayLack, entryReference: mayLack, internalTransactionId: mayLack },
-  ...{ counterpartyIban: mayLack, future: flag, cancelled: flag },
+  ...{ counterpartyIban: mayLack, future: flag, cancelled: flag, replaced: flag },
 });
 
 /** The newest first; rows of one day in the opposite order to that in which they were stored. */

@@ -117,7 +117,7 @@ export function syncTarget(progress?: Progress, lastDay?: IsoDate): { target: Sy
         ...NO_ROWS,
         async append(rows) {
           stored.appended.push(rows.map(textOf));
-          return { added: [...rows], awaited: new Map(), unsure: 0 };
+          return { added: [...rows], awaited: new Map(), unsure: 0, doubtful: [] };
         },
         lastDay: async (most) => (lastDay !== undefined && lastDay <= most ? lastDay : undefined),
       };

@@ -224,7 +224,7 @@ describe('the products of a customer', () => {
     const pending = [{ day: ago(1), text: 'pending' }];
     const { bank } = syncBank({ products: [PRODUCT, OTHER], pending });
     const { target, stored } = syncTarget();
-    const none = { late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0, takenFor: null };
+    const none = { late: 0, coming: 0, cancelled: 0, replaced: 0, vanished: 0, changed: 0, takenFor: null };
     const check = { balanced: null, difference: null, complete: true, certainFrom: null, ...none };
     expect(await synced(bank, target)).toEqual({
       ...{ accounts: 2, newTransactions: 0, pending: 2, skipped: [], failures: [] },

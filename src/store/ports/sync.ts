@@ -37,6 +37,16 @@ export interface Progress {
 export interface SyncedRow extends NamedRow {
   /** It vanished before its day. */
   cancelled?: boolean | null | undefined;
+  /** The bank hid it when it showed another one for it, and its balance agrees without it. */
+  replaced?: boolean | null | undefined;
+}
+
+/** Why a stored row does not count any more. */
+export type RowMark = 'cancelled' | 'replaced';
+
+/** Whether a stored row is one of the account. */
+export function counts({ cancelled, replaced }: Pick<SyncedRow, RowMark>): boolean {
+  return !cancelled && !replaced;
 }
 
 /** An account as a list of the bank has it. */
@@ -87,6 +97,10 @@ export interface BookedRows {
   append<Row extends SyncedRow>(rows: readonly Row[], how: HowToAppend): Promise<Appended<Row>>;
   /** Makes rows of any day known, also those that were settled. */
   recall(): Promise<void>;
+  /** The stored rows of the days read so far that the bank has not shown again. */
+  gone(): Promise<SyncedRow[]>;
+  /** Marks some of {@link gone} as replaced. */
+  replace(rows: readonly SyncedRow[]): Promise<void>;
   /**
    * Ends a reading: marks the coming rows cancelled that it has not shown again.
    *
@@ -113,6 +127,8 @@ export interface Appended<Row> {
   awaited: ReadonlyMap<Row, SyncedRow>;
   /** Rows that are probably stored, with another text or day: nothing names them for certain. */
   unsure: number;
+  /** For each added row that may be stored too, the stored rows that it may be. */
+  doubtful: readonly (readonly { id: string }[])[];
 }
 
 /** The rounds of `psd2 sync --all-customers` over the customers of a profile. All workers share them. */

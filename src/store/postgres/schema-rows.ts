@@ -67,9 +67,11 @@ create table psd2.transactions (
   -- What a bank with the standard's facts says. Null at other banks.
   ${FACTS},
   internal_transaction_id text,
-  -- future: the row was stored before its day. cancelled: it vanished before that. Null: no.
+  -- future: the row was stored before its day. cancelled: it vanished before that. replaced: the bank hid it when it showed
+  -- another one for it. Null: no.
   future boolean,
   cancelled boolean,
+  replaced boolean,
   primary key (profile, customer_id, product_id, month, id),
   constraint ids check (${ACCOUNT})
 ) partition by range (month);

@@ -68,6 +68,30 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect(await through([])).toMatchObject({ cancelled: 1, gone: 1 });
   });
 
+  it('a row that is marked as replaced does not count, and counts again if the bank shows it again', async () => {
+    const of = { productId: 'A1', currency: 'EUR' };
+    const shows = async (ids: string[]) => {
+      const rows = ids.map((id) => row(id, '2026-10-30', '-4.00'));
+      let gone: string[] = [];
+      await sync(async (to) => {
+        const booked = await to.booked('A1', true);
+        await booked.append(rows, { of, covered: { from: DAYS.from, to: undefined }, today: DAYS.through });
+        const missing = await booked.gone();
+        gone = missing.map(({ id }) => id);
+        await booked.replace(missing);
+        expect(await booked.end(DAYS.from)).toEqual({ cancelled: 0, gone: 0 });
+        to.remember('A1', DAYS, DAYS.from);
+      });
+      const stored = await (await synced()).booked('1048262', 'A1', DAYS.from);
+      return { gone, counted: stored?.rows.map(({ description }) => description) };
+    };
+    expect(await shows(['held', 'other'])).toEqual({ gone: [], counted: ['other', 'held'] });
+    expect(await shows(['other'])).toEqual({ gone: ['held'], counted: ['other'] });
+    expect(await shows(['other'])).toEqual({ gone: [], counted: ['other'] });
+    const { counted } = await shows(['held', 'other']);
+    expect(counted?.toSorted()).toEqual(['held', 'other']);
+  });
+
   it('an account that the bank gives another id goes on in the same place, and is found by both', async () => {
     const under = async (id: string) => {
       await sync(async (to) => {

@@ -17,7 +17,7 @@ import { isRecord, jsonIn } from '../../../domain/json.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { isMissing, withFile } from '../../disk/files.ts';
 import type { StoredRows } from '../../known-rows.ts';
-import type { SyncedRow } from '../../ports/sync.ts';
+import type { RowMark, SyncedRow } from '../../ports/sync.ts';
 import { storedRow } from '../../synced-rows.ts';
 import { WRITE_AT_END } from './claim.ts';
 
@@ -99,8 +99,8 @@ export class SyncedRows implements StoredRows {
   }
 
   /** Appends the rows again, with the mark. The last line of a row counts. */
-  async cancel(rows: readonly SyncedRow[]): Promise<void> {
-    this.#write(rows.map((row) => ({ ...row, cancelled: true })));
+  async mark(rows: readonly SyncedRow[], mark: RowMark): Promise<void> {
+    this.#write(rows.map((row) => ({ ...row, [mark]: true })));
   }
 
   #write(fresh: readonly Line[]): number {

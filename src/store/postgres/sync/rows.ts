@@ -6,7 +6,7 @@ import type { StoredAccount } from '../../../domain/same-accounts.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { KnownRows, type StoredRows } from '../../known-rows.ts';
 import { accountName, byIdsOfToday, type NamedProgress, type StoredTarget } from '../../placed-accounts.ts';
-import type { BookedRows, Progress, Sync, SyncedRow, SyncRun } from '../../ports/sync.ts';
+import type { BookedRows, Progress, RowMark, Sync, SyncedRow, SyncRun } from '../../ports/sync.ts';
 import { storedRow } from '../../synced-rows.ts';
 import type { Claim, Claims } from '../claims.ts';
 import { type Database, ProfileRows, type Statements } from '../database.ts';
@@ -67,7 +67,7 @@ const FOUND = [
   ...['currency', `coalesce(description, '') as description`, `coalesce(details, '') as details`, 'code'],
   ...['transfer_reference as "transferReference"', 'transaction_id as "transactionId"'],
   ...['entry_reference as "entryReference"', 'internal_transaction_id as "internalTransactionId"'],
-  ...['counterparty_iban as "counterpartyIban"', 'future', 'cancelled'],
+  ...['counterparty_iban as "counterpartyIban"', 'future', 'cancelled', 'replaced'],
 ].join(', ');
 const ACCOUNT_COLUMNS = {
   productId: 'product_id text',
@@ -133,7 +133,7 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
   readonly #remembered = new Map<string, NamedProgress>();
   readonly #replaced = new Map<string, readonly object[]>();
   readonly #appended = new Map<string, SyncedRow[]>();
-  readonly #cancelled = new Map<string, SyncedRow[]>();
+  readonly #marked: { product: string; mark: RowMark; ids: string[] }[] = [];
 
   constructor(database: Database, profile: string, customerId: string, claim: Claim, months: Set<string>) {
     super(database, profile);
@@ -185,8 +185,8 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
         ),
       ],
       add: async (rows) => void this.#appended.set(productId, [...appended(), ...rows]),
-      cancel: async (rows) =>
-        void this.#cancelled.set(productId, [...(this.#cancelled.get(productId) ?? []), ...rows]),
+      mark: async (rows, mark) =>
+        void this.#marked.push({ product: productId, mark, ids: rows.map(({ id }) => id) }),
       recall: async () => {},
       lastDay: async (latest) => {
         const stored = await this.database.lookOne(
@@ -213,12 +213,11 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
   }
 
   async commit(): Promise<void> {
-    if (this.#appended.size + this.#replaced.size + this.#remembered.size + this.#cancelled.size === 0)
-      return;
+    if (this.#appended.size + this.#replaced.size + this.#remembered.size + this.#marked.length === 0) return;
     await this.#makeMonths();
     await this.database.transactionAgain((statements) => this.#write(statements));
     this.#appended.clear();
-    this.#cancelled.clear();
+    this.#marked.length = 0;
     this.#replaced.clear();
     for (const [product, progress] of this.#remembered) this.#known.set(product, progress);
     this.#remembered.clear();
@@ -260,11 +259,11 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
         hint: 'This sync leaves the customer to that one. Nothing is lost.',
       });
     for (const [product, rows] of this.#appended) await this.#insertBooked(statements, product, rows);
-    for (const [product, rows] of this.#cancelled)
+    for (const { product, mark, ids } of this.#marked)
       await statements.execute(
-        `update psd2.transactions set cancelled = true
+        `update psd2.transactions set ${mark} = true
          where profile = $1 and customer_id = $2 and product_id = $3 and id = any ($4)`,
-        [profile, customerId, product, rows.map(({ id }) => id)],
+        [profile, customerId, product, ids],
       );
     for (const [name, rows] of this.#replaced) await this.#replaceRows(statements, name, rows);
     for (const [product, progress] of this.#remembered) {
