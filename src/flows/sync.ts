@@ -491,13 +491,13 @@ class AccountSync {
     const { before, today } = this.#plan;
     const difference = this.#audit.differenceOf(balance);
     const isBalanced = difference === undefined ? null : isZero(difference);
+    const { cancelled, gone } = await this.#rows.end(addDays(this.#first, OUTSIDE_DAYS));
     this.#remember(earlier(today, this.#clock.today), this.#newest, {
       balance: balance ?? this.#audit.expected ?? balanceOfToday(this.#query.balance, today),
       ...(isBalanced === false
         ? { difference }
         : difference === undefined && { difference: before?.difference }),
     });
-    const { cancelled, gone } = await this.#rows.end(addDays(this.#first, OUTSIDE_DAYS));
     const isOpen = (rows: readonly { id: string }[]) => rows.some(({ id }) => !this.#replaced.has(id));
     return {
       ...this.#check,

@@ -261,7 +261,7 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
     for (const [product, rows] of this.#appended) await this.#insertBooked(statements, product, rows);
     for (const { product, mark, ids } of this.#marked)
       await statements.execute(
-        `update psd2.transactions set ${mark} = true
+        `update psd2.transactions set ${mark} = true, status = 'hidden'
          where profile = $1 and customer_id = $2 and product_id = $3 and id = any ($4)`,
         [profile, customerId, product, ids],
       );
