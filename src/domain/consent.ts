@@ -40,6 +40,8 @@ export interface Consent extends AnyFlow<ConsentState> {
   access: Readonly<Record<string, unknown>> | null;
   /** The bank's own word for its status; null until the bank has said one. */
   bankStatus: string | null;
+  /** What the bank says to psd2 and to the customer beside its answers, each sentence once. */
+  messages: readonly string[];
   /** When psd2 learnt that the customer has granted it, at such a bank. ISO 8601 with zone; null before. */
   grantedAt: string | null;
   /** Earlier consents of the customer stay valid beside it. */
@@ -86,6 +88,7 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       terms: event.terms ?? null,
       access: null,
       bankStatus: null,
+      messages: [],
       grantedAt: null,
       besideOthers: false,
       returnState: event.returnState ?? null,
@@ -95,7 +98,9 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       isDeletionTaken: false,
     };
   const before = begun(consent, event);
-  return { ...before, ...changes(before, event, at), updatedAt: at };
+  const told = 'messages' in event ? (event.messages ?? []) : [];
+  const messages = [...new Set([...before.messages, ...told])];
+  return { ...before, ...changes(before, event, at), messages, updatedAt: at };
 }
 
 function changes(

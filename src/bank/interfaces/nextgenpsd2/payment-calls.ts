@@ -16,6 +16,7 @@ import {
 } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
+import { saidBeside } from './messages.ts';
 import type { OAuth } from './oauth.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
 import { callOf } from './paths.ts';
@@ -141,7 +142,7 @@ async function initiate(
     const namesNone = !isInXml(payment.initiation) && !body.includes('"debtorAccount"');
     throw mayWantDebtor && namesNone ? error.with({ hint: NO_DEBTOR }) : error;
   });
-  const { transactionStatus, scaStatus, psuMessage } = data;
+  const { transactionStatus, scaStatus } = data;
   const linked = { ...payment, resource: resourceOf(payment, 'startPaymentAuthorisation', data.paymentId) };
   return {
     resourceId: data.paymentId,
@@ -151,7 +152,7 @@ async function initiate(
     ...begunWith(payment),
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
-    ...saidBeside(notices, psuMessage),
+    ...saidBeside({ notices, data }),
     ...(transactionStatus === 'RJCT' && { isRejected: true, ...(reasons.length > 0 && { reasons }) }),
     ...(isDuplicate({ status: transactionStatus, reasons }) && { isDuplicate: true }),
   };
@@ -205,18 +206,9 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
       status: data.transactionStatus,
       reasons,
       cost: costIn(data),
-      ...saidBeside(notices, data.psuMessage),
+      ...saidBeside({ notices, data }),
     };
   throw aboutAnother('payment', data.paymentId, paymentId, payment.transactionId);
-}
-
-/** What an answer says to psd2 and to the customer beside what it is about. */
-function saidBeside(
-  notices: readonly { text: string }[],
-  psuMessage: string | null,
-): { messages?: string[] } {
-  const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
-  return messages.length > 0 ? { messages } : {};
 }
 
 function reasonsOf({ isBulk }: Payment, { said }: NextGenAnswer): BankReason[] {
@@ -278,14 +270,16 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
       return bank.ask(call, (answer) => {
         const { verdict, notices } = readDeletion(answer, { what: 'payment', wasTaken });
         if (verdict === 'is gone') return { verdict, notices };
-        // The standard says where an authorisation begins, also without a link.
-        if (verdict === 'taken')
-          return { verdict, notices, ...(answer.status === 202 && { mayWantCustomer: true }) };
         const said = answer.body.length > 0 ? answer.said : { ...answer.said, json: {} };
         const { data, headers } = readAnswer({ ...answer, said }, cancellationAnswer);
+        const told = saidBeside({ notices, data });
+        // The standard says where an authorisation begins, also without a link.
+        if (verdict === 'taken')
+          return { verdict, notices, ...told, ...(answer.status === 202 && { mayWantCustomer: true }) };
         return {
           verdict,
           notices,
+          ...told,
           links: linksOf(data, headers, { ...payment, resource: resource(resourceId) }),
         };
       });
