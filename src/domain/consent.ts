@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
-import { endOfDay } from './calendar.ts';
+import { addDays, bankDay, earlier, endOfDay, type IsoDate } from './calendar.ts';
 import type { consentEvent } from './events.ts';
 import { type AnyFlow, beginning, begun, type CertificateName, resolutionOf } from './flow.ts';
 
@@ -272,17 +272,33 @@ const DAY_MS = 24 * 3_600_000;
  *   is not confirmed, or has no end
  */
 export function consentEnd(
-  { state, createdAt, updatedAt, resolution, terms }: Consent,
+  { state, createdAt, updatedAt, resolution, terms, grantedAt }: Consent,
   now: Date,
 ): { expiresAt: string; daysLeft: number } | null {
   if (state !== 'confirmed') return null;
   const access = terms?.access;
   // Consents for confirmations of funds have no last day. The card has one.
   const lastDay = access?.type === 'funds' ? access.cardExpiryDate : terms?.validUntil;
-  if (lastDay !== undefined) return endAt(Date.parse(endOfDay(lastDay)), now);
-  if (access?.type === 'funds') return null;
+  if (access?.type === 'funds')
+    return lastDay === undefined ? null : endAt(Date.parse(endOfDay(lastDay)), now);
+  if (lastDay !== undefined)
+    return endAt(Date.parse(endOfDay(untilSca({ ...terms, validUntil: lastDay, grantedAt }))), now);
   // A confirmed consent does not change. If a person confirmed the outcome, the real time is unknown: assume the earliest.
   return endAt(new Date(resolution ? createdAt : updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS, now);
+}
+
+/** The last day of a consent for readings: SCA must be made again after that time, however long the bank calls it valid. */
+export function untilSca({
+  validUntil,
+  grantedAt,
+  recurring = true,
+}: {
+  validUntil: IsoDate;
+  grantedAt: string | null;
+  recurring?: boolean;
+}): IsoDate {
+  if (grantedAt === null || !recurring) return validUntil;
+  return earlier(validUntil, addDays(bankDay(new Date(grantedAt)), DAYS_OF_CONSENT));
 }
 
 function endAt(end: number, now: Date): { expiresAt: string; daysLeft: number } {

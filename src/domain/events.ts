@@ -186,6 +186,19 @@ const cancelled = z.object({
   linkUntil: z.exactOptional(z.string()),
 });
 
+/** What happens while the bank is asked to cancel the payment. */
+const ofCancellation = [
+  /** The customer, or another person, gets the links to authorise the cancellation. */
+  z.object({
+    ...{ type: z.literal('cancel-sca-started'), id: z.exactOptional(z.string()) },
+    psuId: z.exactOptional(z.string()),
+  }),
+  /** How far an authorisation of the cancellation is, in the bank's word. */
+  z.object({ type: z.literal('cancel-noted'), id: z.exactOptional(z.string()), scaStatus: z.string() }),
+  /** What the bank says beside its answer to the request. */
+  z.object({ type: z.literal('cancel-told'), messages: z.array(z.string()) }),
+] as const;
+
 /** Its outcome is not known. `description`: the refusal that does not decide it. */
 const unanswered = z.object({
   ...{ type: z.literal('execute-unanswered'), description: z.optional(z.string()), reasons, bank },
@@ -214,15 +227,7 @@ export const stepEvent = z.lazy(() =>
     /** The operator gave the data of the further steps later. */
     z.object({ type: z.literal('further-data'), data: z.array(z.string()) }),
     z.object({ type: bareStep }),
-    /** What the bank says beside its answer to the request to cancel the payment. */
-    z.object({ type: z.literal('cancel-told'), messages: z.array(z.string()) }),
-    /** The customer, or another person, gets the links to authorise the cancellation. */
-    z.object({
-      ...{ type: z.literal('cancel-sca-started'), id: z.exactOptional(z.string()) },
-      psuId: z.exactOptional(z.string()),
-    }),
-    /** How far an authorisation of the cancellation is, in the bank's word. */
-    z.object({ type: z.literal('cancel-noted'), id: z.exactOptional(z.string()), scaStatus: z.string() }),
+    ...ofCancellation,
     /**
      * The bank has deleted its signing basket, whose link a customer has had: the payment is alone again, and may run all the same.
      * `linkUntil`: the link may work until then, by the bank's clock.

@@ -49,7 +49,11 @@ export function namesInAccess(access: Consent['access']): readonly string[] {
 }
 
 /** What a granted consent covers less than was asked for, in words. Empty: nothing, or the bank does not say. */
-export function lackingIn({ terms, access, grantedAt }: Consent): string[] {
+export function lackingIn({
+  terms,
+  access,
+  grantedAt,
+}: Pick<Consent, 'terms' | 'access' | 'grantedAt'>): string[] {
   const asked = terms?.access;
   const { data: granted } = accessShape().safeParse(access);
   if (!asked || grantedAt === null || !granted) return [];
@@ -76,7 +80,8 @@ function isNamed(asked: string, { iban, maskedPan, pan, bban, msisdn, currency }
   const names = [iban, maskedPan, pan, bban, msisdn].flatMap((name) =>
     name === undefined ? [] : plain(name),
   );
-  return names.includes(plain(id)) && (wanted ?? currency) === (currency ?? wanted);
+  const isOfOne = wanted === null || currency === undefined || wanted === currency.toUpperCase();
+  return names.includes(plain(id)) && isOfOne;
 }
 
 function referencesIn({ accounts = [], balances = [], transactions = [] }: Access) {

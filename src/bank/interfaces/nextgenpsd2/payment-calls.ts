@@ -140,6 +140,7 @@ async function initiate(
   const { data, headers, notices, reasons } = await asked.catch((error: unknown) => {
     const mayWantDebtor = error instanceof Psd2Error && error.bankCode === 'FORMAT_ERROR';
     const namesNone = !isInXml(payment.initiation) && !body.includes('"debtorAccount"');
+    if (error instanceof Psd2Error && wantsDay(error, payment.initiation)) throw error.with({ hint: NO_DAY });
     throw mayWantDebtor && namesNone ? error.with({ hint: NO_DEBTOR }) : error;
   });
   const { transactionStatus, scaStatus } = data;
@@ -157,6 +158,16 @@ async function initiate(
     ...(isDuplicate({ status: transactionStatus, reasons }) && { isDuplicate: true }),
   };
 }
+
+/** Whether the bank refuses a standing order and speaks of a day of the month, which the order does not have. */
+function wantsDay({ message, reasons = [] }: Psd2Error, { service, body }: Payment['initiation']): boolean {
+  const words = [message, ...reasons.map(({ text }) => text)].join(' ');
+  const lacks = service === 'periodic-payments' && !body.includes('"dayOfExecution"');
+  return lacks && /day[\s_-]*of[\s_-]*execution/i.test(words);
+}
+
+const NO_DAY =
+  'Give the day of the month with --day, and write "dayOfExecution" into payments.required of the bank file, so that psd2 asks for it.';
 
 const NO_DEBTOR =
   'The payment names no account to debit. If the bank wants one, add --from, and write payments.debtorAccount "required" into the bank file.';
