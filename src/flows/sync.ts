@@ -7,7 +7,14 @@ import { type Decimal, isZero, type Money } from '../domain/decimal.ts';
 import { rowsBeyondBalance } from '../domain/replaced-rows.ts';
 import { MOVED_DAYS } from '../domain/same-rows.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
-import type { Appended, BookedRows, Progress, SyncedRow, SyncTarget } from '../store/ports/sync.ts';
+import type {
+  Appended,
+  BookedRows,
+  Contradiction,
+  Progress,
+  SyncedRow,
+  SyncTarget,
+} from '../store/ports/sync.ts';
 import { BalanceAudit, type DayBalance } from './balance-audit.ts';
 import {
   contradicts,
@@ -365,8 +372,8 @@ class AccountSync {
   readonly #of: RowsOf;
   readonly #audit: BalanceAudit;
   readonly #check: AccountCheck;
-  /** What the bank's own statements say that their rows do not. */
-  readonly contradictions = new Set<string>();
+  /** What the bank's own statements say that their rows do not, in what was read. */
+  readonly #contradictions: Contradiction[] = [];
   #added = 0;
   /** Rows of any day are recognised. */
   #hasAll: boolean;
@@ -397,6 +404,10 @@ class AccountSync {
     this.#check = newCheck(storedAs);
     this.#hasAll = plan.readsKnownDays || plan.before === undefined;
     this.#newest = plan.before?.newest;
+  }
+
+  get contradictions(): ReadonlySet<string> {
+    return new Set(this.#contradictions.map(({ says }) => says));
   }
 
   /** How many rows were missing. */
@@ -510,7 +521,8 @@ class AccountSync {
   /** Reads days, and appends what is missing. @param last undefined: up to now */
   async #read(from: IsoDate, last: IsoDate | undefined, max: number) {
     const window = await this.#fetch(from, last, max);
-    for (const each of window.contradictions) this.contradictions.add(each);
+    const through = earlier(window.to ?? this.#plan.today, this.#plan.today);
+    for (const says of window.contradictions) this.#contradictions.push({ says, from, through });
     const { certainFrom: certain } = window;
     const booked = namedOldestFirst(this.#of, window.rows);
     const pending = window.rows.filter((row) => row.status === 'pending');
@@ -599,10 +611,36 @@ class AccountSync {
       through,
       ...reached,
       ...balance,
+      contradictions: contradictionsAfter(before?.contradictions, this.#contradictions, {
+        from: this.#first,
+        through,
+      }),
     };
     const settled = addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS);
     this.#to.remember(this.#query.productId, progress, settled);
   }
+}
+
+/** More sentences than these say nothing more. */
+const MAX_CONTRADICTIONS = 20;
+
+/**
+ * What the bank's statements of all stored days say that their rows do not: of days that are read again, only what was found now.
+ *
+ * @param read the days that are read
+ */
+function contradictionsAfter(
+  before: readonly Contradiction[] = [],
+  found: readonly Contradiction[],
+  read: { from: IsoDate; through: IsoDate },
+): Contradiction[] {
+  const isReadAgain = ({ from, through }: Contradiction) => from >= read.from && through <= read.through;
+  const all = new Map<string, Contradiction>();
+  for (const each of [...before.filter((known) => !isReadAgain(known)), ...found]) {
+    const { from, through } = all.get(each.says) ?? each;
+    all.set(each.says, { ...each, from: earlier(from, each.from), through: later(through, each.through) });
+  }
+  return [...all.values()].slice(-MAX_CONTRADICTIONS);
 }
 
 function newCheck(productId: string): AccountCheck {

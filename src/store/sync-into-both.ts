@@ -98,9 +98,15 @@ function common(one: Progress | undefined, other: Progress | undefined): Progres
   const through = one.through < other.through ? one.through : other.through;
   if (from > through) return undefined;
   const isSameRow = one.newest !== undefined && one.newest === other.newest;
+  const { contradictions: found = [] } = one;
+  const contradictions = [
+    ...found,
+    ...(other.contradictions ?? []).filter(({ says }) => found.every((each) => each.says !== says)),
+  ];
   return {
     ...{ from, through },
     ...(isSameRow && { newest: one.newest }),
+    ...(contradictions.length > 0 && { contradictions }),
     ...(isSame(one, other) && { balance: one.balance, difference: one.difference }),
   };
 }

@@ -255,6 +255,28 @@ describe('the products of a customer', () => {
     expect(stored.balance).toEqual(balance);
   });
 
+  it('what statements contradict stays with their days until these are read again', async () => {
+    const { bank } = syncBank({});
+    const { accounts } = bank;
+    const pages: typeof accounts.pages = async function* (query) {
+      for await (const page of accounts.pages(query)) yield { ...page, contradictions: ['new', 'wide'] };
+    };
+    const about = (says: string, from: number, through: number) => ({
+      says,
+      from: ago(from),
+      through: ago(through),
+    });
+    const { target, stored } = syncTarget({
+      ...{ from: ago(89), through: ago(1) },
+      contradictions: [about('old', 80, 60), about('again', 5, 3), about('wide', 40, 3)],
+    });
+    const { failures } = await synced({ ...bank, accounts: { ...accounts, pages } }, target);
+    expect(failures).toMatchObject([
+      { error: { code: 'needs_attention', message: expect.stringContaining('new') } },
+    ]);
+    expect(stored.contradictions).toEqual([about('old', 80, 60), about('wide', 40, 0), about('new', 11, 0)]);
+  });
+
   it('if a product is not due, sync replaces only the balances of the others', async () => {
     const { bank, calls } = syncBank({ products: [PRODUCT, OTHER] });
     const { target, stored } = syncTarget();

@@ -29,8 +29,17 @@ export interface Progress {
   balance?: Money | undefined;
   /** What the bank's balance has beyond that of the stored rows. Absent: nothing, or it is not known. */
   difference?: Decimal | undefined;
+  /** What the bank's own statements say that their rows do not, among those of the stored days. */
+  contradictions?: readonly Contradiction[] | undefined;
   /** The bank's reference of the newest stored row, at a bank that gives what comes after it. */
   newest?: string | undefined;
+}
+
+/** A sentence about a statement of the bank whose rows do not lead to its figures, and the days in which it was read. */
+export interface Contradiction {
+  says: string;
+  from: IsoDate;
+  through: IsoDate;
 }
 
 /** A stored row, without what only its readers need. */

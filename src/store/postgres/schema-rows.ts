@@ -41,6 +41,8 @@ create table psd2.balances (
   currency text,
   reason text,
   as_of text,
+  -- Whether it has a credit line in it. Null: the bank does not say.
+  credit_limit_included boolean,
   synced_at timestamptz not null default transaction_timestamp(),
   primary key (profile, customer_id, product_id, kind),
   constraint ids check (${ACCOUNT})
@@ -131,6 +133,8 @@ create table psd2.sync_progress (
   balance_currency text,
   -- What the bank's balance has beyond that of the rows. Null: nothing, or it is not known.
   balance_difference numeric,
+  -- What the bank's own statements say that their rows do not: a JSON array of sentences with their days. Null: nothing.
+  contradictions json,
   -- How the bank has named the account, so that it is found again under another id.
   account json,
   primary key (profile, customer_id, product_id),

@@ -131,6 +131,27 @@ describe.each(useBackends())('$name', ({ open }) => {
     ]);
   });
 
+  it('whether a credit line is in a balance, and what statements contradict, is read again', async () => {
+    const contradictions = [{ says: '1 is not 2', ...DAYS }];
+    const limited = { ...BALANCE, creditLimitIncluded: { accountBalance: false, availableBalance: true } };
+    await sync(async (to) => {
+      to.replace('accounts', [ACCOUNT]);
+      to.replace('balances', [limited]);
+      await to.booked('A1', true);
+      to.remember('A1', { ...DAYS, contradictions }, DAYS.from);
+    });
+    const stored = await synced();
+    expect((await stored.balance('1048262', 'A1'))?.creditLimitIncluded).toEqual(limited.creditLimitIncluded);
+    expect((await stored.booked('1048262', 'A1', DAYS.from))?.contradictions).toEqual(contradictions);
+    await sync(async (to) => {
+      to.replace('balances', [BALANCE]);
+      expect((await to.progress('A1'))?.contradictions).toEqual(contradictions);
+      to.remember('A1', { ...DAYS, contradictions: [] }, DAYS.from);
+    });
+    expect(await (await synced()).balance('1048262', 'A1')).not.toHaveProperty('creditLimitIncluded');
+    expect((await (await synced()).booked('1048262', 'A1', DAYS.from))?.contradictions).toEqual([]);
+  });
+
   it('a balance that could not be read has its reason', async () => {
     const none = { ...{ accountBalance: null, availableBalance: null, accountAvailability: null } };
     const unread = { productId: 'A1', ...none, accountAvailableCredit: null, asOf: null, reason: 'why' };

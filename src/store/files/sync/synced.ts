@@ -55,6 +55,7 @@ export class SyncedFolder implements SyncedData {
     return {
       ...{ from: progress.from, through: progress.through },
       ...{ balance: progress.balance ?? null, difference: progress.difference ?? null },
+      contradictions: progress.contradictions ?? [],
       rows: newestFirst(rows.filter(({ bookingDate }) => bookingDate === null || bookingDate >= from)),
     };
   }
