@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
-import { endOfDay } from './calendar.ts';
+import { addDays, bankDay, earlier, endOfDay, type IsoDate } from './calendar.ts';
 import type { consentEvent } from './events.ts';
 import { type AnyFlow, beginning, begun, type CertificateName, resolutionOf } from './flow.ts';
 
@@ -40,6 +40,8 @@ export interface Consent extends AnyFlow<ConsentState> {
   access: Readonly<Record<string, unknown>> | null;
   /** The bank's own word for its status; null until the bank has said one. */
   bankStatus: string | null;
+  /** What the bank says to psd2 and to the customer beside its answers, each sentence once. */
+  messages: readonly string[];
   /** When psd2 learnt that the customer has granted it, at such a bank. ISO 8601 with zone; null before. */
   grantedAt: string | null;
   /** Earlier consents of the customer stay valid beside it. */
@@ -86,6 +88,7 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       terms: event.terms ?? null,
       access: null,
       bankStatus: null,
+      messages: [],
       grantedAt: null,
       besideOthers: false,
       returnState: event.returnState ?? null,
@@ -95,7 +98,9 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       isDeletionTaken: false,
     };
   const before = begun(consent, event);
-  return { ...before, ...changes(before, event, at), updatedAt: at };
+  const told = 'messages' in event ? (event.messages ?? []) : [];
+  const messages = [...new Set([...before.messages, ...told])];
+  return { ...before, ...changes(before, event, at), messages, updatedAt: at };
 }
 
 function changes(
@@ -267,17 +272,33 @@ const DAY_MS = 24 * 3_600_000;
  *   is not confirmed, or has no end
  */
 export function consentEnd(
-  { state, createdAt, updatedAt, resolution, terms }: Consent,
+  { state, createdAt, updatedAt, resolution, terms, grantedAt }: Consent,
   now: Date,
 ): { expiresAt: string; daysLeft: number } | null {
   if (state !== 'confirmed') return null;
   const access = terms?.access;
   // Consents for confirmations of funds have no last day. The card has one.
   const lastDay = access?.type === 'funds' ? access.cardExpiryDate : terms?.validUntil;
-  if (lastDay !== undefined) return endAt(Date.parse(endOfDay(lastDay)), now);
-  if (access?.type === 'funds') return null;
+  if (access?.type === 'funds')
+    return lastDay === undefined ? null : endAt(Date.parse(endOfDay(lastDay)), now);
+  if (lastDay !== undefined)
+    return endAt(Date.parse(endOfDay(untilSca({ ...terms, validUntil: lastDay, grantedAt }))), now);
   // A confirmed consent does not change. If a person confirmed the outcome, the real time is unknown: assume the earliest.
   return endAt(new Date(resolution ? createdAt : updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS, now);
+}
+
+/** The last day of a consent for readings: SCA must be made again after that time, however long the bank calls it valid. */
+export function untilSca({
+  validUntil,
+  grantedAt,
+  recurring = true,
+}: {
+  validUntil: IsoDate;
+  grantedAt: string | null;
+  recurring?: boolean;
+}): IsoDate {
+  if (grantedAt === null || !recurring) return validUntil;
+  return earlier(validUntil, addDays(bankDay(new Date(grantedAt)), DAYS_OF_CONSENT));
 }
 
 function endAt(end: number, now: Date): { expiresAt: string; daysLeft: number } {

@@ -69,13 +69,15 @@ export const cost = z.object({
   unreadFees: z.exactOptional(z.string()),
 });
 
+/** What the bank says to psd2 and to the customer beside what it was asked. */
+const messages = z.exactOptional(z.array(z.string()));
+
 /** The bank's own words for a payment and its authorisation, at a bank that has them. */
 const bankWords = z.object({
   ...{ transactionStatus: textOrNull, scaStatus: textOrNull },
   /** What it says then that the payment costs. */
   cost: z.exactOptional(cost),
-  /** What it says to psd2 and to the customer beside its status. */
-  messages: z.exactOptional(z.array(z.string())),
+  messages,
 });
 const bank = z.exactOptional(bankWords);
 
@@ -133,8 +135,8 @@ export const verification = z.object({
   nextStep: z.string(),
   bank,
   links: z.exactOptional(scaLinks),
-  /** What the bank says to psd2 and to the customer about it, for example of the payee's name. */
-  messages: z.exactOptional(z.array(z.string())),
+  /** For example of the payee's name. */
+  messages,
 });
 
 /** The meaning of an execution status. */
@@ -184,6 +186,19 @@ const cancelled = z.object({
   linkUntil: z.exactOptional(z.string()),
 });
 
+/** What happens while the bank is asked to cancel the payment. */
+const ofCancellation = [
+  /** The customer, or another person, gets the links to authorise the cancellation. */
+  z.object({
+    ...{ type: z.literal('cancel-sca-started'), id: z.exactOptional(z.string()) },
+    psuId: z.exactOptional(z.string()),
+  }),
+  /** How far an authorisation of the cancellation is, in the bank's word. */
+  z.object({ type: z.literal('cancel-noted'), id: z.exactOptional(z.string()), scaStatus: z.string() }),
+  /** What the bank says beside its answer to the request. */
+  z.object({ type: z.literal('cancel-told'), messages: z.array(z.string()) }),
+] as const;
+
 /** Its outcome is not known. `description`: the refusal that does not decide it. */
 const unanswered = z.object({
   ...{ type: z.literal('execute-unanswered'), description: z.optional(z.string()), reasons, bank },
@@ -212,13 +227,7 @@ export const stepEvent = z.lazy(() =>
     /** The operator gave the data of the further steps later. */
     z.object({ type: z.literal('further-data'), data: z.array(z.string()) }),
     z.object({ type: bareStep }),
-    /** The customer, or another person, gets the links to authorise the cancellation. */
-    z.object({
-      ...{ type: z.literal('cancel-sca-started'), id: z.exactOptional(z.string()) },
-      psuId: z.exactOptional(z.string()),
-    }),
-    /** How far an authorisation of the cancellation is, in the bank's word. */
-    z.object({ type: z.literal('cancel-noted'), id: z.exactOptional(z.string()), scaStatus: z.string() }),
+    ...ofCancellation,
     /**
      * The bank has deleted its signing basket, whose link a customer has had: the payment is alone again, and may run all the same.
      * `linkUntil`: the link may work until then, by the bank's clock.
@@ -413,6 +422,7 @@ const granted = z.object({
   recurring: z.nullable(z.boolean()),
   /** What the customer has granted. Absent: the bank does not say. */
   access: bankAccess,
+  messages,
 });
 /** The bank has another word for it, and the customer has not decided: another person must authorise it, too. */
 const noted = z.object({
@@ -420,6 +430,7 @@ const noted = z.object({
   bankStatus: z.string(),
   /** How far the authorisation is that psd2 began last. */
   scaStatus: z.exactOptional(z.string()),
+  messages,
 });
 /** The bank has ended it, or the customer has refused it or taken it back. */
 const ended = z.object({
@@ -428,6 +439,7 @@ const ended = z.object({
   bankStatus: textOrNull,
   /** As in {@link noted}. */
   scaStatus: z.exactOptional(z.string()),
+  messages,
 });
 
 const requested = z.object({
@@ -443,6 +455,7 @@ const requested = z.object({
   /** Earlier consents of the customer stay valid. */
   besideOthers: z.exactOptional(z.boolean()),
   links: z.exactOptional(scaLinks),
+  messages,
   certificate,
 });
 

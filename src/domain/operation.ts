@@ -262,12 +262,20 @@ function wordsIn(
 ): Partial<Pick<Operation<OrderTarget>, 'transactionStatus' | 'scaStatus' | 'verification'>> {
   const words = 'bank' in event ? event.bank : undefined;
   if (!words) return {};
-  const messages = [...new Set([...(known?.messages ?? []), ...(words.messages ?? [])])];
   return {
-    ...(known && words.messages && { verification: { ...known, messages } }),
+    ...(words.messages && telling(known, words.messages)),
     ...(words.transactionStatus !== null && { transactionStatus: words.transactionStatus }),
     ...(words.scaStatus !== null && { scaStatus: words.scaStatus }),
   };
+}
+
+/** Adds what the bank says, each sentence once. */
+function telling(
+  known: Verification | null,
+  messages: readonly string[],
+): Partial<Pick<Operation<OrderTarget>, 'verification'>> {
+  if (!known) return {};
+  return { verification: { ...known, messages: [...new Set([...(known.messages ?? []), ...messages])] } };
 }
 
 /** The data for the next further step, if the operator gave it. */
@@ -289,6 +297,8 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return {};
     case 'cancel-taken':
       return { isCancellationTaken: true };
+    case 'cancel-told':
+      return telling(operation.verification, event.messages);
     case 'cancel-begun':
       return { cancellation: operation.cancellation ?? [] };
     case 'cancel-sca-started':

@@ -66,6 +66,10 @@ export function pseudonymisedEvent(event: unknown, nameOf: NameOf): unknown {
     ...kept
   } = event;
   if (isRecord(kept.order)) kept.order = pseudonymisedOrder(kept.order, nameOf);
+  if (isRecord(kept.bank)) {
+    const { messages: _told, ...words } = kept.bank;
+    kept.bank = words;
+  }
   if (isRecord(kept.initiation))
     kept.initiation = { ...kept.initiation, body: '', returnAddress: '', returnState: '' };
   for (const name of ['furtherData', 'data'])

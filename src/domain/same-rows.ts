@@ -91,14 +91,15 @@ export interface Candidate {
  * @param fresh rows whose content is not stored
  * @param trusted the ids that hold
  * @returns `fresh`: the rows that are new. `same`: the others, with the stored rows that they are. `certain`: those of them that an
- *   id names whose row keeps its text, and is not shown under its old day. `doubtful`: how many fresh ones may be stored
+ *   id names whose row keeps its text, and is not shown under its old day. `doubtful`: for each fresh row that may be stored, the
+ *   stored rows that it may be
  */
 export function changedRows<Row extends NamedRow>(
   fresh: readonly Row[],
   candidates: readonly Candidate[],
   trusted: readonly IdKind[],
   of: RowsOf,
-): { fresh: Row[]; same: [Row, NamedRow][]; certain: ReadonlySet<Row>; doubtful: number } {
+): { fresh: Row[]; same: [Row, NamedRow][]; certain: ReadonlySet<Row>; doubtful: NamedRow[][] } {
   const left = new Set(candidates);
   const same: [Row, NamedRow][] = [];
   const certain = new Set<Row>();
@@ -145,9 +146,11 @@ export function changedRows<Row extends NamedRow>(
         ),
     );
   // Places in a list can look like ids that hold.
-  const isDoubtful = (row: Row) =>
-    bySum.get(sumOf(row, of))?.some((each) => left.has(each) && isNear(row, each));
-  return { fresh: others, same, certain, doubtful: others.filter(isDoubtful).length };
+  const doubtful = others.flatMap((row) => {
+    const near = (bySum.get(sumOf(row, of)) ?? []).filter((each) => left.has(each) && isNear(row, each));
+    return near.length === 0 ? [] : [near.map(({ known }) => known)];
+  });
+  return { fresh: others, same, certain, doubtful };
 }
 
 /** Whether the day of a row can have moved to that of the other one. The day of a coming row is told anew instead. */

@@ -63,6 +63,11 @@ export class BalanceAudit {
     }
   }
 
+  /** Takes out rows that are in the stored balance, and not in the account any more. */
+  without(rows: readonly SyncedRow[]): void {
+    for (const { amount } of rows) this.#since = this.#since.minus(amount);
+  }
+
   /** The balance that the rows lead to on a day, from that of the bank. Undefined if its day is too early. */
   carried(balance: DayBalance | undefined, today: IsoDate): Money | undefined {
     if (!balance || this.#isMixed) return undefined;

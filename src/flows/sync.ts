@@ -1,10 +1,20 @@
+import Big from 'big.js';
 import type { Account, Accounts, Balance, Bank, Transaction } from '../bank/ports/bank.ts';
+import { written } from '../domain/account-history.ts';
 import { type RowsOf, withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, earlier, type IsoDate, later } from '../domain/calendar.ts';
 import { type Decimal, isZero, type Money } from '../domain/decimal.ts';
+import { rowsBeyondBalance } from '../domain/replaced-rows.ts';
 import { MOVED_DAYS } from '../domain/same-rows.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
-import type { Appended, BookedRows, Progress, SyncTarget } from '../store/ports/sync.ts';
+import type {
+  Appended,
+  BookedRows,
+  Contradiction,
+  Progress,
+  SyncedRow,
+  SyncTarget,
+} from '../store/ports/sync.ts';
 import { BalanceAudit, type DayBalance } from './balance-audit.ts';
 import {
   contradicts,
@@ -69,6 +79,8 @@ export interface AccountCheck {
   coming: number;
   /** Rows that vanished before their day. */
   cancelled: number;
+  /** Rows that the bank hid when it showed others for them, so that its balance agrees without them. */
+  replaced: number;
   /** Stored rows that the bank does not show any more. */
   vanished: number;
   /** Rows that are probably stored, with another text or day. */
@@ -360,13 +372,16 @@ class AccountSync {
   readonly #of: RowsOf;
   readonly #audit: BalanceAudit;
   readonly #check: AccountCheck;
-  /** What the bank's own statements say that their rows do not. */
-  readonly contradictions = new Set<string>();
+  /** What the bank's own statements say that their rows do not, in what was read. */
+  readonly #contradictions: Contradiction[] = [];
   #added = 0;
   /** Rows of any day are recognised. */
   #hasAll: boolean;
   /** The bank's reference of the newest row. */
   #newest: string | undefined;
+  /** See `Appended.doubtful`. */
+  readonly #doubtful: (readonly { id: string }[])[] = [];
+  readonly #replaced = new Set<string>();
 
   /** @param first the first day to read */
   constructor(
@@ -389,6 +404,10 @@ class AccountSync {
     this.#check = newCheck(storedAs);
     this.#hasAll = plan.readsKnownDays || plan.before === undefined;
     this.#newest = plan.before?.newest;
+  }
+
+  get contradictions(): ReadonlySet<string> {
+    return new Set(this.#contradictions.map(({ says }) => says));
   }
 
   /** How many rows were missing. */
@@ -430,7 +449,8 @@ class AccountSync {
   }
 
   /**
-   * Compares the bank's balance with the rows. If they differ, reads the balance once more, then older days too.
+   * Compares the bank's balance with the rows. If they differ, reads the balance once more, looks for rows that others replaced,
+   * then reads older days too.
    *
    * @returns the balance that the rows lead to today. Undefined if it cannot be said
    */
@@ -438,12 +458,43 @@ class AccountSync {
     const { before, oldest } = this.#plan;
     let balance = this.#carried(this.#query.balance);
     const isOff = () => isSome(this.#audit.differenceOf(balance));
-    if (!isOff() || isSome(before?.difference)) return balance;
+    if (!isOff()) return balance;
+    const wasOff = isSome(before?.difference);
     // Something may have been booked since.
-    const now = await orNothing(this.#query.readBalance());
+    const now = wasOff ? undefined : await orNothing(this.#query.readBalance());
     if (now) balance = this.#carried(now);
-    if (isOff() && oldest < this.#first) await this.#readOlderDays();
+    if (isOff()) await this.#markReplaced(balance, this.#first);
+    if (wasOff || !isOff() || oldest >= this.#first) return balance;
+    await this.#readOlderDays();
+    if (isOff()) await this.#markReplaced(balance, oldest);
     return balance;
+  }
+
+  /**
+   * Marks the rows that others have replaced: the bank shows their days without them, and its balance agrees without them.
+   *
+   * @param from the first day that was read
+   */
+  async #markReplaced(balance: Money | undefined, from: IsoDate): Promise<void> {
+    const { before } = this.#plan;
+    const difference = this.#audit.differenceOf(balance);
+    if (!before || difference === undefined) return;
+    const { currency } = this.#query;
+    const gone = (await this.#rows.gone()).filter(
+      (row) =>
+        (row.currency ?? currency) === currency &&
+        isShownIfBooked(row, from) &&
+        (row.bookingDate ?? '') <= before.through,
+    );
+    // What this sync does not explain may be what an earlier one has left, or not.
+    const ofThisSync = written(new Big(difference).minus(before.difference ?? 0));
+    const replaced = [ofThisSync, difference]
+      .map((beyond) => rowsBeyondBalance(gone, beyond))
+      .find((rows) => rows.length > 0);
+    if (!replaced) return;
+    await this.#rows.replace(replaced);
+    this.#audit.without(replaced);
+    for (const { id } of replaced) this.#replaced.add(id);
   }
 
   /** Remembers how far the sync has come, and ends the reading. @returns what is certain of the rows */
@@ -451,21 +502,27 @@ class AccountSync {
     const { before, today } = this.#plan;
     const difference = this.#audit.differenceOf(balance);
     const isBalanced = difference === undefined ? null : isZero(difference);
+    const { cancelled, gone } = await this.#rows.end(addDays(this.#first, OUTSIDE_DAYS));
     this.#remember(earlier(today, this.#clock.today), this.#newest, {
       balance: balance ?? this.#audit.expected ?? balanceOfToday(this.#query.balance, today),
       ...(isBalanced === false
         ? { difference }
         : difference === undefined && { difference: before?.difference }),
     });
-    const { cancelled, gone } = await this.#rows.end(addDays(this.#first, OUTSIDE_DAYS));
-    const found = { balanced: isBalanced, difference: difference ?? null, cancelled, vanished: gone };
-    return { ...this.#check, ...found };
+    const isOpen = (rows: readonly { id: string }[]) => rows.some(({ id }) => !this.#replaced.has(id));
+    return {
+      ...this.#check,
+      ...{ balanced: isBalanced, difference: difference ?? null, cancelled, vanished: gone },
+      replaced: this.#replaced.size,
+      changed: this.#check.changed + this.#doubtful.filter(isOpen).length,
+    };
   }
 
   /** Reads days, and appends what is missing. @param last undefined: up to now */
   async #read(from: IsoDate, last: IsoDate | undefined, max: number) {
     const window = await this.#fetch(from, last, max);
-    for (const each of window.contradictions) this.contradictions.add(each);
+    const through = earlier(window.to ?? this.#plan.today, this.#plan.today);
+    for (const says of window.contradictions) this.#contradictions.push({ says, from, through });
     const { certainFrom: certain } = window;
     const booked = namedOldestFirst(this.#of, window.rows);
     const pending = window.rows.filter((row) => row.status === 'pending');
@@ -516,6 +573,7 @@ class AccountSync {
     this.#audit.add(shown, appended, from, this.#clock.today);
     this.#added += appended.added.length;
     this.#check.changed += appended.unsure;
+    this.#doubtful.push(...appended.doubtful);
     this.#check.coming += shown.filter(({ future }) => future).length;
     if (before && isCertain)
       this.#check.late += appended.added.filter(
@@ -553,14 +611,40 @@ class AccountSync {
       through,
       ...reached,
       ...balance,
+      contradictions: contradictionsAfter(before?.contradictions, this.#contradictions, {
+        from: this.#first,
+        through,
+      }),
     };
     const settled = addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS);
     this.#to.remember(this.#query.productId, progress, settled);
   }
 }
 
+/** More sentences than these say nothing more. */
+const MAX_CONTRADICTIONS = 20;
+
+/**
+ * What the bank's statements of all stored days say that their rows do not: of days that are read again, only what was found now.
+ *
+ * @param read the days that are read
+ */
+function contradictionsAfter(
+  before: readonly Contradiction[] = [],
+  found: readonly Contradiction[],
+  read: { from: IsoDate; through: IsoDate },
+): Contradiction[] {
+  const isReadAgain = ({ from, through }: Contradiction) => from >= read.from && through <= read.through;
+  const all = new Map<string, Contradiction>();
+  for (const each of [...before.filter((known) => !isReadAgain(known)), ...found]) {
+    const { from, through } = all.get(each.says) ?? each;
+    all.set(each.says, { ...each, from: earlier(from, each.from), through: later(through, each.through) });
+  }
+  return [...all.values()].slice(-MAX_CONTRADICTIONS);
+}
+
 function newCheck(productId: string): AccountCheck {
-  const none = { late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0 };
+  const none = { late: 0, coming: 0, cancelled: 0, replaced: 0, vanished: 0, changed: 0 };
   return {
     productId,
     balanced: null,
@@ -574,6 +658,13 @@ function newCheck(productId: string): AccountCheck {
 
 function isFuture({ bookingDate }: { bookingDate: IsoDate | null }, today: IsoDate): boolean {
   return bookingDate !== null && bookingDate > today;
+}
+
+/** Whether a bank that selects days by the booking day or by the value date shows a row, if it has it. */
+function isShownIfBooked({ bookingDate, valueDate }: SyncedRow, from: IsoDate): boolean {
+  return (
+    bookingDate !== null && bookingDate >= from && (valueDate ?? addDays(bookingDate, -OUTSIDE_DAYS)) >= from
+  );
 }
 
 function isSome(amount: Decimal | undefined): boolean {
@@ -635,7 +726,7 @@ async function appendAfter(
 }> {
   const on =
     newest === undefined ? undefined : await fetchAfter(calls, query, newest, { known, maxRows: MAX_ROWS });
-  if (!on) return { booked: [], appended: { added: [], awaited: new Map(), unsure: 0 } };
+  if (!on) return { booked: [], appended: { added: [], awaited: new Map(), unsure: 0, doubtful: [] } };
   const { booked } = on;
   const appended = await rows.append(booked, { of: query.of, covered: undefined });
   const last = newestOf(booked);

@@ -22,7 +22,8 @@ export function writeCamt053Statement(
   statement: Statement,
   { opening, closing }: { opening: Decimal; closing: Decimal },
 ): string {
-  const { productId, currency, history, createdAt } = statement;
+  const { productId, currency, history, createdAt, creditLimitIncluded } = statement;
+  const line = creditLimitIncluded === null ? '' : `<CdtLine><Incl>${creditLimitIncluded}</Incl></CdtLine>`;
   const { from, to, bookings } = history;
   const messageId = createHash('sha256').update(`${productId} ${createdAt}`).digest('hex').slice(0, 32);
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -34,8 +35,8 @@ export function writeCamt053Statement(
 <CreDtTm>${createdAt}</CreDtTm>
 <FrToDt><FrDtTm>${bankLocalTime(from, '00:00')}</FrDtTm><ToDtTm>${bankLocalTime(to, '23:59:59')}</ToDtTm></FrToDt>
 <Acct>${writeAccountId(statement)}<Ccy>${currency}</Ccy>${element('Nm', cut(statement.name ?? '', 70))}</Acct>
-${writeBalance('OPBD', opening, from, currency)}
-${writeBalance('CLBD', closing, to, currency)}
+${writeBalance('OPBD', line, opening, from, currency)}
+${writeBalance('CLBD', line, closing, to, currency)}
 ${writeSummary(bookings)}
 ${allBookings(statement)
   .map((entry) => writeEntry(entry, entry.currency ?? currency))
@@ -52,8 +53,15 @@ function writeAccountId({ iban, productId, productCode }: Statement): string {
     : `<Id><Othr><Id>${productId}</Id><SchmeNm><Prtry>PRODUCT</Prtry></SchmeNm></Othr></Id>`;
 }
 
-function writeBalance(code: 'OPBD' | 'CLBD', amount: Decimal, day: IsoDate, currency: string): string {
-  return `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp>${writeAmount(amount, currency)}<Dt><Dt>${day}</Dt></Dt></Bal>`;
+/** @param line whether a credit line is in it */
+function writeBalance(
+  code: 'OPBD' | 'CLBD',
+  line: string,
+  amount: Decimal,
+  day: IsoDate,
+  currency: string,
+): string {
+  return `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp>${line}${writeAmount(amount, currency)}<Dt><Dt>${day}</Dt></Dt></Bal>`;
 }
 
 function writeSummary(entries: Booking[]): string {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
-import { addDays, bankDay, earlier, type IsoDate, isIsoDate } from '../domain/calendar.ts';
+import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
+import { untilSca } from '../domain/consent.ts';
 import { Psd2Error } from '../errors.ts';
 import type { KeptCustomer, LastingConsent } from './ports/customers.ts';
 
@@ -48,18 +49,14 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
   accounts: z.exactOptional(keptAccounts),
 });
 
-/** RTS (EU) 2018/389, article 10, as changed by (EU) 2022/2360. */
-const DAYS_OF_SCA = 180;
-
 /** The consents of a customer for {@link LastingConsent}. Of those for funds of one account the newest comes first, and counts. */
 export function lastingOf(customer: string, { consents, funds = [] }: KeptCustomer): LastingConsent[] {
-  // SCA must be made again after that time, however long the bank calls a consent for readings valid.
   const readings = consents
     .filter(({ recurring }) => recurring)
-    .map((each) => {
-      const law = addDays(bankDay(new Date(each.grantedAt)), DAYS_OF_SCA);
-      return { ...each, validUntil: each.validUntil && earlier(each.validUntil, law) };
-    });
+    .map((each) => ({
+      ...each,
+      validUntil: each.validUntil && untilSca({ ...each, validUntil: each.validUntil }),
+    }));
   const newest = funds.filter((each) => funds.find(({ account }) => account === each.account) === each);
   return [...readings, ...newest].flatMap(({ flow, validUntil }) =>
     validUntil !== null ? [{ customer, flow, validUntil }] : [],

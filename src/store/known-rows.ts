@@ -1,15 +1,22 @@
 import { hash } from 'node:crypto';
 import { addDays, type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { type Candidate, changedRows, MOVED_DAYS, type NamedRow, sameContent } from '../domain/same-rows.ts';
-import type { Appended, BookedRows, HowToAppend, SyncedRow } from './ports/sync.ts';
+import {
+  type Appended,
+  type BookedRows,
+  counts,
+  type HowToAppend,
+  type RowMark,
+  type SyncedRow,
+} from './ports/sync.ts';
 
 /** The stored rows of a product, as a backend finds and adds them. */
 export interface StoredRows {
   /** The rows of some days (`''`: without a day), and all from a day on. Rows that may not come again can be missing. */
   find(days: ReadonlySet<string>, from?: IsoDate): Promise<SyncedRow[]>;
   add(rows: readonly SyncedRow[]): Promise<void>;
-  /** Marks rows that vanished before their day. */
-  cancel(rows: readonly SyncedRow[]): Promise<void>;
+  /** Marks rows that do not count any more. */
+  mark(rows: readonly SyncedRow[], mark: RowMark): Promise<void>;
   recall(): Promise<void>;
   lastDay(latest: IsoDate): Promise<IsoDate | undefined>;
 }
@@ -37,7 +44,7 @@ export class KnownRows implements BookedRows {
     for (let day = covered?.from; day && covered?.to && day <= covered.to; day = addDays(day, 1))
       days.add(day);
     const known = await this.#stored.find(days, covered?.to ? undefined : covered?.from);
-    const shown = known.filter(({ id, cancelled }) => !cancelled && !changed.has(id));
+    const shown = known.filter((row) => counts(row) && !changed.has(row.id));
     const isAll = covered !== undefined;
     // Without all rows of a day, only an id of the bank tells a row from an equal one.
     const { fresh, pairs, unseen, trusted } = sameContent(
@@ -68,7 +75,7 @@ export class KnownRows implements BookedRows {
           trusted,
           of,
         )
-      : { fresh, same: [], certain: new Set<Row>(), doubtful: 0 };
+      : { fresh, same: [], certain: new Set<Row>(), doubtful: [] };
     for (const [{ id: shown }, { id }] of same) {
       this.#gone.delete(id);
       this.#changed.set(shown, id);
@@ -79,18 +86,28 @@ export class KnownRows implements BookedRows {
     // A booked row that is to come now is in the stored balance already, and not in the bank's.
     const isUnsure = ([row, known]: [Row, NamedRow]) =>
       !certain.has(row) || (row.future && !(known.future && dayOf(known) > (today ?? '')));
-    return { added, awaited, unsure: same.filter(isUnsure).length + doubtful };
+    return { added, awaited, unsure: same.filter(isUnsure).length, doubtful };
   }
 
   recall(): Promise<void> {
     return this.#stored.recall();
   }
 
+  async gone(): Promise<SyncedRow[]> {
+    return [...this.#gone.values()];
+  }
+
+  async replace(rows: readonly SyncedRow[]): Promise<void> {
+    const replaced = rows.flatMap(({ id }) => this.#gone.get(id) ?? []);
+    for (const { id } of replaced) this.#gone.delete(id);
+    await this.#stored.mark(replaced, 'replaced');
+  }
+
   async end(from: IsoDate): Promise<{ cancelled: number; gone: number }> {
     const gone = [...this.#gone.values()].filter((row) => dayOf(row) >= from);
     this.#gone.clear();
     const cancelled = gone.filter(({ future }) => future);
-    await this.#stored.cancel(cancelled);
+    await this.#stored.mark(cancelled, 'cancelled');
     return { cancelled: cancelled.length, gone: gone.length - cancelled.length };
   }
 
@@ -118,9 +135,9 @@ export class KnownRows implements BookedRows {
     return [
       ...gone,
       ...others.flatMap((known) =>
-        known.cancelled || this.#gone.has(known.id) || !sums.has(Number(known.amount))
-          ? []
-          : [{ known, isGone: false }],
+        counts(known) && !this.#gone.has(known.id) && sums.has(Number(known.amount))
+          ? [{ known, isGone: false }]
+          : [],
       ),
     ];
   }

@@ -73,6 +73,11 @@ function bothRows(one: BookedRows, other: BookedRows): BookedRows {
       await one.recall();
       await other.recall();
     },
+    gone: () => one.gone(),
+    replace: async (rows) => {
+      await one.replace(rows);
+      await other.replace(rows);
+    },
     end: async (from) => {
       const ended = await one.end(from);
       await other.end(from);
@@ -93,9 +98,15 @@ function common(one: Progress | undefined, other: Progress | undefined): Progres
   const through = one.through < other.through ? one.through : other.through;
   if (from > through) return undefined;
   const isSameRow = one.newest !== undefined && one.newest === other.newest;
+  const { contradictions: found = [] } = one;
+  const contradictions = [
+    ...found,
+    ...(other.contradictions ?? []).filter(({ says }) => found.every((each) => each.says !== says)),
+  ];
   return {
     ...{ from, through },
     ...(isSameRow && { newest: one.newest }),
+    ...(contradictions.length > 0 && { contradictions }),
     ...(isSame(one, other) && { balance: one.balance, difference: one.difference }),
   };
 }

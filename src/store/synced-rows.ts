@@ -1,11 +1,17 @@
 import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../domain/decimal.ts';
+import { isoDate } from '../domain/events.ts';
 import { FACT_NAMES, TRANSACTION_FACTS } from '../domain/transaction-facts.ts';
-import type { SyncedRow } from './ports/sync.ts';
+import type { Contradiction, SyncedRow } from './ports/sync.ts';
 import type { SyncedAccount, SyncedBalance, SyncedBooking } from './ports/synced.ts';
 
 // Rows of a sync, as the backends keep them and a reader gets them back.
+
+/** What a bank's own statements say, kept with the progress. */
+export const contradiction: z.ZodMiniType<Contradiction> = z.object({
+  ...{ says: z.string(), from: isoDate, through: isoDate },
+});
 
 const text = z.nullable(z.string());
 const decimal = z.custom<Decimal>((value) => typeof value === 'string' && isDecimal(value));
@@ -34,6 +40,9 @@ export const syncedBalance: z.ZodMiniType<SyncedBalance> = z.pipe(
     ...{ accountBalance: money, availableBalance: money },
     ...{ accountAvailability: money, accountAvailableCredit: money },
     asOf: z.nullish(z.string()),
+    creditLimitIncluded: z.nullish(
+      z.object({ accountBalance: z.optional(z.boolean()), availableBalance: z.optional(z.boolean()) }),
+    ),
     reason: z.nullish(z.string()),
   }),
   z.transform(({ productId, accountBalance, availableBalance, asOf, reason, ...more }) => ({
@@ -43,6 +52,7 @@ export const syncedBalance: z.ZodMiniType<SyncedBalance> = z.pipe(
     accountAvailability: more.accountAvailability ?? null,
     accountAvailableCredit: more.accountAvailableCredit ?? null,
     asOf: asOf ?? null,
+    ...(more.creditLimitIncluded && { creditLimitIncluded: more.creditLimitIncluded }),
     ...(reason && { reason }),
   })),
 );
@@ -74,7 +84,7 @@ const flag = z.optional(z.nullable(z.boolean()));
 export const storedRow: z.ZodMiniType<SyncedRow> = z.looseObject({
   ...rowFields,
   ...{ transactionId: mayLack, entryReference: mayLack, internalTransactionId: mayLack },
-  ...{ counterpartyIban: mayLack, future: flag, cancelled: flag },
+  ...{ counterpartyIban: mayLack, future: flag, cancelled: flag, replaced: flag },
 });
 
 /** The newest first; rows of one day in the opposite order to that in which they were stored. */

@@ -71,9 +71,9 @@ it('a consent begins with its categories, none of them answered', () => {
        { name: "PAYMENTS", outcome: null, products: ["0000012345", "CARD000001"] }],
       certificate: null, confirmRequestId: null, createdAt: "2026-11-21T10:00:00.000Z",
       customerId: "1234567", flow: "co-1", grantedAt: null, isDeletionTaken: false, kind: "consent",
-      links: null, reached: false, refusedUnconfirmed: false, resolution: null, resourceId: null,
-      returnState: null, returned: false, state: "created", terms: null, transactionId: "t1",
-      updatedAt: "2026-11-21T10:00:00.000Z" }
+      links: null, messages: [], reached: false, refusedUnconfirmed: false, resolution: null,
+      resourceId: null, returnState: null, returned: false, state: "created", terms: null,
+      transactionId: "t1", updatedAt: "2026-11-21T10:00:00.000Z" }
   `);
   expect(nextConsentStep(begun)).toBe('request');
 });
@@ -284,6 +284,29 @@ describe("a consent that the customer's SCA alone grants", () => {
     expect(consentEnd(again, new Date('2026-12-31T12:00:00.000Z'))).toEqual({
       ...{ expiresAt: '2026-12-31T23:00:00.000Z', daysLeft: 1 },
     });
+  });
+
+  it('has what the bank says beside its answers, each sentence once', () => {
+    const told = { ...granted, messages: ['Check your app', 'Until May'] };
+    const { messages } = following(
+      { type: 'noted', bankStatus: 'received', messages: ['Check your app'] },
+      told,
+    );
+    expect(messages).toEqual(['Check your app', 'Until May']);
+  });
+
+  it.each([
+    [
+      'after 180 days, if the bank calls it valid for longer',
+      day('9999-12-31'),
+      null,
+      '2027-05-20T22:00:00.000Z',
+    ],
+    ['on its last day, if that is earlier', day('2027-01-31'), null, '2027-01-31T23:00:00.000Z'],
+    ['on its last day, if it is for one reading', day('2027-12-31'), false, '2027-12-31T23:00:00.000Z'],
+  ])('ends %s', (_, validUntil, recurring, end) => {
+    const consent = following({ ...granted, validUntil, recurring });
+    expect(consentEnd(consent, new Date())?.expiresAt).toBe(end);
   });
 
   it.each(['rejected', 'expired', 'cancelled', 'revoked'] as const)('ends as the bank says: %s', (state) => {

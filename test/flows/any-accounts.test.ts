@@ -113,7 +113,7 @@ async function silentDifference(customer: Customer): Promise<string | undefined>
       new KnownRows({
         find: async (days) => rowsOf(id).filter(({ bookingDate }) => days.has(bookingDate ?? '')),
         add: async (rows) => void stored.set(id, [...rowsOf(id), ...rows]),
-        cancel: async () => {},
+        mark: async () => {},
         recall: async () => {},
         lastDay: async () => undefined,
       }),

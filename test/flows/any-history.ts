@@ -3,9 +3,10 @@ import type { Accounts, Balance, Bank, Transaction } from '../../src/bank/ports/
 import { addDays, type IsoDate } from '../../src/domain/calendar.ts';
 import { type AccountCheck, syncCustomer } from '../../src/flows/sync.ts';
 import { KnownRows } from '../../src/store/known-rows.ts';
-import type { Progress, SyncedRow, SyncTarget } from '../../src/store/ports/sync.ts';
+import { counts, type Progress, type SyncedRow, type SyncTarget } from '../../src/store/ports/sync.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { decimalOf } from '../domain/bookings.ts';
+import { rowsInMemory } from '../store/rows-in-memory.ts';
 import { PRODUCT, TODAY } from './sync-bank.ts';
 
 // An account with its true bookings, and a bank that shows them in any of the ways that real banks have.
@@ -28,12 +29,16 @@ const BOOKING = fc.record({
   moves: rarely(fc.record({ by: fc.integer({ min: -3, max: 3 }), from: SYNC })),
   /** From this sync on, it is not booked any more, if its day has not come. */
   vanishes: rarely(SYNC),
+  /** From this sync on, another row of that day is booked for it. */
+  replaced: rarely(SYNC),
 });
 type Drawn = typeof BOOKING extends fc.Arbitrary<infer T> ? T : never;
 type Booking = Omit<Drawn, 'cents' | 'text' | 'shownFrom'> & {
   cents: number;
   text: string;
   shownFrom: number;
+  /** It is booked for another one, from this sync on. */
+  booksAnew?: number;
 };
 
 export const HISTORY = fc.record({
@@ -70,7 +75,9 @@ function knowable(history: History): Known {
     // The last sync may store it or not.
     const isMidRead =
       each.isMidRead && shownFrom < gaps.length && (hasBalance || (each.day >= -3 && shownFrom < 2));
-    return { ...each, moves, shownFrom, isMidRead };
+    const isBooked = each.day <= 0 && shownFrom < (each.replaced ?? 0) && !isMidRead && !moves;
+    const replaced = isBooked && hasBalance ? each.replaced : null;
+    return { ...each, moves, shownFrom, isMidRead, replaced };
   });
   return { ...history, bookings };
 }
@@ -81,15 +88,15 @@ function isPlain({ bookings, cut, ignores }: Known): boolean {
     ignores === 'none' &&
     !cut &&
     bookings.every(
-      ({ shownFrom, isMidRead, moves, vanishes }) =>
-        !moves && vanishes === null && !isMidRead && shownFrom === 0,
+      ({ shownFrom, isMidRead, moves, vanishes, replaced }) =>
+        !moves && vanishes === null && replaced === null && !isMidRead && shownFrom === 0,
     )
   );
 }
 
 function paidByCard({ cut, gaps: [gap = 0] }: Known): Booking[] {
   const { old = 0, days = 1, late = 0 } = cut ?? {};
-  const card = { cents: -100, text: 'Card', isMidRead: false, moves: null, vanishes: null };
+  const card = { cents: -100, text: 'Card', isMidRead: false, moves: null, vanishes: null, replaced: null };
   return [
     ...Array.from({ length: old }, (_, at) => ({ ...card, day: -(at % days), shownFrom: 0 })),
     ...Array.from({ length: late }, (_, at) => ({ ...card, day: gap - (at % 3), shownFrom: 1 })),
@@ -104,11 +111,20 @@ class Ledger {
 
   constructor(history: Known) {
     this.history = history;
-    this.bookings = [...history.bookings, ...paidByCard(history)];
     let day = TODAY;
     this.days = [0, ...history.gaps].map((gap) => {
       day = addDays(day, gap);
       return day;
+    });
+    this.bookings = [...history.bookings, ...paidByCard(history), ...this.#bookedAnew()];
+  }
+
+  #bookedAnew(): Booking[] {
+    return this.history.bookings.flatMap(({ replaced, ...each }) => {
+      if (replaced === null || replaced >= this.days.length) return [];
+      const day = this.history.gaps.slice(0, replaced).reduce((sum, gap) => sum + gap, 0);
+      const anew = { day, shownFrom: replaced, booksAnew: replaced, replaced: null, vanishes: null };
+      return [{ ...each, ...anew, text: 'Presented' }];
     });
   }
 
@@ -125,6 +141,7 @@ class Ledger {
     return (
       (sync > each.shownFrom || (sync === each.shownFrom && (hasBegun || !each.isMidRead))) &&
       !this.#hasVanished(each, sync) &&
+      sync < (each.replaced ?? MANY) &&
       (this.history.showsComing || this.dayOf(each, sync) <= this.today(sync))
     );
   }
@@ -133,7 +150,10 @@ class Ledger {
   isCounted(each: Booking, sync: number, hasBegun: boolean): boolean {
     const isBooked =
       sync >= each.shownFrom ? hasBegun || !each.isMidRead || sync > each.shownFrom : each.day > 0;
-    return isBooked && !this.#hasVanished(each, sync) && this.dayOf(each, sync) <= this.today(sync);
+    const isThere = sync >= (each.booksAnew ?? 0) && sync < (each.replaced ?? MANY);
+    return (
+      isBooked && isThere && !this.#hasVanished(each, sync) && this.dayOf(each, sync) <= this.today(sync)
+    );
   }
 
   #hasVanished(each: Booking, sync: number): boolean {
@@ -215,27 +235,38 @@ function bankOf(ledger: Ledger, sync: number): Bank {
 export async function silentDifference(any: History): Promise<string | undefined> {
   const history = knowable(any);
   const ledger = new Ledger(history);
+  const { stored, checks } = await syncAll(ledger);
+  const last = ledger.days.length - 1;
+  const right = ledger.bookings
+    .filter((each) => ledger.isShown(each, last))
+    .map(({ cents, text }) => `${decimalOf(cents)} ${text}`);
+  const found = stored.flatMap((row) => (counts(row) ? `${row.amount} ${row.description}` : []));
+  const ids = new Set(stored.map(({ id }) => id));
+  if (ids.size < stored.length) return 'an id twice';
+  const told = checks.filter(
+    (each) =>
+      each.balanced === false ||
+      !each.complete ||
+      each.late + each.vanished + each.changed + each.cancelled + each.replaced > 0,
+  );
+  if (right.toSorted().join() !== found.toSorted().join())
+    return told.length > 0 ? undefined : `${found.toSorted().join()} instead of ${right.toSorted().join()}`;
+  return told.length > 0 && isPlain(history) ? `told without reason: ${JSON.stringify(told)}` : undefined;
+}
+
+/** @returns what is stored after all syncs of a history, and what each of them found */
+export function syncHistory(history: Known): Promise<{ stored: SyncedRow[]; checks: AccountCheck[] }> {
+  return syncAll(new Ledger(history));
+}
+
+async function syncAll(ledger: Ledger): Promise<{ stored: SyncedRow[]; checks: AccountCheck[] }> {
   const stored: SyncedRow[] = [];
   let progress: Progress | undefined;
   const target: SyncTarget = {
     place: async (accounts) =>
       accounts.map((account) => ({ account, storedAs: account.productId, takenFor: null })),
     progress: async () => progress,
-    booked: async () =>
-      new KnownRows({
-        find: async (days, from) =>
-          stored.filter(
-            ({ bookingDate }) =>
-              days.has(bookingDate ?? '') ||
-              (from !== undefined && bookingDate !== null && bookingDate >= from),
-          ),
-        add: async (rows) => void stored.push(...rows),
-        cancel: async (rows) => {
-          for (const row of rows) row.cancelled = true;
-        },
-        recall: async () => {},
-        lastDay: async () => undefined,
-      }),
+    booked: async () => new KnownRows(rowsInMemory(stored)),
     replace: () => {},
     remember: (_productId, now) => {
       progress = now;
@@ -247,22 +278,5 @@ export async function silentDifference(any: History): Promise<string | undefined
     const query = { customerId: 'ada', since: undefined, today, transactionId: 't' };
     checks.push(...(await syncCustomer(bankOf(ledger, sync), target, query)).checks);
   }
-  const last = ledger.days.length - 1;
-  const right = ledger.bookings
-    .filter((each) => ledger.isShown(each, last))
-    .map(({ cents, text }) => `${decimalOf(cents)} ${text}`);
-  const found = stored.flatMap(({ amount, description, cancelled }) =>
-    cancelled ? [] : `${amount} ${description}`,
-  );
-  const ids = new Set(stored.map(({ id }) => id));
-  if (ids.size < stored.length) return 'an id twice';
-  const told = checks.filter(
-    (each) =>
-      each.balanced === false ||
-      !each.complete ||
-      each.late + each.vanished + each.changed + each.cancelled > 0,
-  );
-  if (right.toSorted().join() !== found.toSorted().join())
-    return told.length > 0 ? undefined : `${found.toSorted().join()} instead of ${right.toSorted().join()}`;
-  return told.length > 0 && isPlain(history) ? `told without reason: ${JSON.stringify(told)}` : undefined;
+  return { stored, checks };
 }

@@ -158,6 +158,13 @@ describe('without SCA', () => {
     expect([waits, limits, world.sleeps]).toEqual([['Waiting for the bank to cancel it'], [10_000], []]);
   });
 
+  it('what the bank says beside its answer is written down', async () => {
+    const messages = ['It is cancelled tonight'];
+    const { run, recorded } = await scene({ answer: { verdict: 'taken', messages } });
+    expect((await run()).verification?.messages).toEqual(messages);
+    expect(recorded()).toEqual([SENT, { type: 'cancel-told', messages }, TAKEN, cancelled]);
+  });
+
   it('another psd2 goes on with it meanwhile: the request does not leave', async () => {
     const overtaken: TransferEvent[] = [{ type: 'sca-returned' }];
     const { run, recorded, requests, payment } = await scene({ events: AUTHORISING, overtaken });

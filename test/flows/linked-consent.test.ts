@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { consentEnd } from '../../src/domain/consent.ts';
+import { consentEnd, DAYS_OF_CONSENT } from '../../src/domain/consent.ts';
 import { json, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { customerElsewhere, errorOf, fakeCustomer } from './doubles.ts';
@@ -21,14 +21,15 @@ const temporary = temporaryFolder();
 const OAUTH = { scaOAuth: { href: '/.well-known/bank' } };
 const oauthBank = () => open({ file: { oauth: { mode: 'integrated' } } }).bank;
 describe('the customer authorises on a page', () => {
-  it('a consent that the bank gives no last day is granted', async () => {
+  it('a consent that the bank gives no last day is granted, and ends with its SCA', async () => {
     const consent = await newLinkedConsent(temporary);
     script.request();
     script.is('valid', { validUntil: '9999-12-31' });
     script.sca('finalised');
     const granted = await consent.run(open().bank);
     expect(granted.terms?.validUntil).toBe('9999-12-31');
-    expect(consentEnd(granted, new Date())?.expiresAt).toBe('9999-12-31T22:59:59.000Z');
+    // SCA must be made again (RTS (EU) 2018/389, article 10).
+    expect(consentEnd(granted, new Date(granted.grantedAt ?? ''))?.daysLeft).toBe(DAYS_OF_CONSENT + 1);
   });
 
   it('if the browser never returns, or returns to another machine, the status of the bank decides', async () => {

@@ -98,6 +98,7 @@ export interface Stored {
   appended: string[][];
   remembered: { from: string; through: string; settled: string }[];
   balance?: Progress['balance'];
+  contradictions?: Progress['contradictions'];
   replaced: Record<string, object[]>;
   commits: number;
 }
@@ -117,7 +118,7 @@ export function syncTarget(progress?: Progress, lastDay?: IsoDate): { target: Sy
         ...NO_ROWS,
         async append(rows) {
           stored.appended.push(rows.map(textOf));
-          return { added: [...rows], awaited: new Map(), unsure: 0 };
+          return { added: [...rows], awaited: new Map(), unsure: 0, doubtful: [] };
         },
         lastDay: async (most) => (lastDay !== undefined && lastDay <= most ? lastDay : undefined),
       };
@@ -125,8 +126,9 @@ export function syncTarget(progress?: Progress, lastDay?: IsoDate): { target: Sy
     replace(name, rows) {
       stored.replaced[name] = [...rows];
     },
-    remember(_product, { from, through, balance }, settled) {
+    remember(_product, { from, through, balance, contradictions }, settled) {
       stored.balance = balance;
+      stored.contradictions = contradictions;
       stored.remembered.push({ from, through, settled });
     },
     async commit() {

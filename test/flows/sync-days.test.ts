@@ -224,7 +224,7 @@ describe('the products of a customer', () => {
     const pending = [{ day: ago(1), text: 'pending' }];
     const { bank } = syncBank({ products: [PRODUCT, OTHER], pending });
     const { target, stored } = syncTarget();
-    const none = { late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0, takenFor: null };
+    const none = { late: 0, coming: 0, cancelled: 0, replaced: 0, vanished: 0, changed: 0, takenFor: null };
     const check = { balanced: null, difference: null, complete: true, certainFrom: null, ...none };
     expect(await synced(bank, target)).toEqual({
       ...{ accounts: 2, newTransactions: 0, pending: 2, skipped: [], failures: [] },
@@ -253,6 +253,28 @@ describe('the products of a customer', () => {
     const { target, stored } = syncTarget();
     await synced({ ...bank, accounts: { ...accounts, balance: read } }, target);
     expect(stored.balance).toEqual(balance);
+  });
+
+  it('what statements contradict stays with their days until these are read again', async () => {
+    const { bank } = syncBank({});
+    const { accounts } = bank;
+    const pages: typeof accounts.pages = async function* (query) {
+      for await (const page of accounts.pages(query)) yield { ...page, contradictions: ['new', 'wide'] };
+    };
+    const about = (says: string, from: number, through: number) => ({
+      says,
+      from: ago(from),
+      through: ago(through),
+    });
+    const { target, stored } = syncTarget({
+      ...{ from: ago(89), through: ago(1) },
+      contradictions: [about('old', 80, 60), about('again', 5, 3), about('wide', 40, 3)],
+    });
+    const { failures } = await synced({ ...bank, accounts: { ...accounts, pages } }, target);
+    expect(failures).toMatchObject([
+      { error: { code: 'needs_attention', message: expect.stringContaining('new') } },
+    ]);
+    expect(stored.contradictions).toEqual([about('old', 80, 60), about('wide', 40, 0), about('new', 11, 0)]);
   });
 
   it('if a product is not due, sync replaces only the balances of the others', async () => {

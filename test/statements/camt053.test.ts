@@ -109,6 +109,20 @@ describe('camt.053', () => {
     expect(entryOf(told)).not.toMatch(/<AmtDtls>|<Chrgs>/);
   });
 
+  it.each([
+    [true, '<CdtLine><Incl>true</Incl></CdtLine>'],
+    [false, '<CdtLine><Incl>false</Incl></CdtLine>'],
+    [null, ''],
+  ])(
+    'both balances of a camt.053 statement say whether a credit line is in them: %j',
+    (creditLimitIncluded, line) => {
+      const balances = contentsOf(camt({ ...statementOf(EXAMPLE), creditLimitIncluded }), 'Bal');
+      expect(
+        balances.map((each) => each.startsWith(`<Tp>`) && each.split('</Tp>')[1]?.startsWith(`${line}<Amt`)),
+      ).toEqual([true, true]);
+    },
+  );
+
   it('a camt.053 statement says that a balance below zero is a debit', () => {
     const document = camt(statementOf([booking('2026-02-03', '1500.00')]));
     expect(document).toContain(

@@ -56,6 +56,7 @@ describe('camt.053', () => {
     validate(statementOf([]));
     validate(statementOf(ROWS, ['2026-01-01', '2026-03-31'], { iban: null, name: null }));
     validate(statementOf(ROWS, ['2026-01-01', '2026-03-31'], { productCode: 'CA30' }));
+    validate(statementOf(ROWS, ['2026-01-01', '2026-03-31'], { creditLimitIncluded: true }));
     for (const iban of ['it89 F099 9001 6000 0001 0482 620', 'none', ' ', '<IBAN>'])
       validate(statementOf(ROWS, undefined, { iban }));
   });

@@ -14,6 +14,7 @@ export function statementOf(
     currency: 'EUR',
     name: 'Conto di casa',
     noBalance: null,
+    creditLimitIncluded: null,
     certainFrom: null,
     doubt: null,
     productCode: 'AZIM',

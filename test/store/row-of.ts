@@ -21,7 +21,9 @@ export async function append(rows: BookedRows, some: readonly SyncedRow[]): Prom
 
 /** Rows of a product that nothing is stored of. */
 export const NO_ROWS: BookedRows = {
-  append: async () => ({ added: [], awaited: new Map(), unsure: 0 }),
+  append: async () => ({ added: [], awaited: new Map(), unsure: 0, doubtful: [] }),
+  gone: async () => [],
+  replace: async () => {},
   recall: async () => {},
   end: async () => ({ cancelled: 0, gone: 0 }),
   lastDay: async () => undefined,

@@ -210,8 +210,16 @@ export interface Balance {
   asOf: string | null;
   /** The last day whose booked rows are in `accountBalance`. Null: the bank does not say. Absent: all rows up to now are. */
   bookedDay?: IsoDate | null;
+  /** Whether a credit line is in these. Absent: the bank does not say. */
+  creditLimitIncluded?: CreditLimits;
   /** All balances in the bank's own words, if it has words for them. */
   balances?: TypedBalance[];
+}
+
+/** Whether a credit line is in a balance, as far as the bank says it. */
+export interface CreditLimits {
+  accountBalance?: boolean | undefined;
+  availableBalance?: boolean | undefined;
 }
 
 /** A balance with the bank's own name for it: `closingBooked`. */

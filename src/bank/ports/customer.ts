@@ -106,6 +106,8 @@ export interface ConsentStatus {
   means: 'open' | 'unknown' | 'valid' | 'rejected' | 'expired' | 'revoked' | 'ended by us';
   /** Somebody has authorised it, and others must. */
   isPartly?: true;
+  /** What the bank says to psd2 and to the customer beside it. Absent: nothing. */
+  messages?: string[];
 }
 
 /** A consent as the bank has it. What the bank does not say is null. */
@@ -132,6 +134,8 @@ export interface RequestedConsent {
   besideOthers?: boolean;
   /** What is next for SCA, if the answer says it. `Sca.proceed` takes it. */
   links?: ScaLinks;
+  /** As in {@link ConsentStatus}. */
+  messages?: string[];
   /** The certificate with which it was begun. */
   certificate?: CertificateName;
 }

@@ -67,12 +67,14 @@ export interface PaymentCalls {
 
 /**
  * What the bank's answer to the request to cancel a payment proves. The payment's status still says whether it was in time.
- * `mayWantCustomer`: the bank may want the customer to authorise it, although its answer does not say where.
+ * `mayWantCustomer`: the bank may want the customer to authorise it, although its answer does not say where. `messages`: what the bank
+ * says to psd2 and to the customer beside it.
  */
-export type CancellationAnswer =
+export type CancellationAnswer = { messages?: string[] } & (
   | { verdict: 'taken'; mayWantCustomer?: boolean }
   | { verdict: 'to be authorised'; links: ScaLinks }
-  | { verdict: 'is gone' };
+  | { verdict: 'is gone' }
+);
 
 /** How a payment is cancelled at a bank where the customer commits. */
 export interface Cancellation {

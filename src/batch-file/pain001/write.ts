@@ -15,6 +15,8 @@ export interface OrderedPayment {
   endToEndId: string;
   name: string;
   iban: Iban;
+  /** Of several accounts with this IBAN, the one in this currency. */
+  accountCurrency?: string | undefined;
   amount: Decimal;
   currency: string;
   description: string;
@@ -26,7 +28,7 @@ export interface OrderedPayment {
 export interface PaymentGroup {
   /** At most 35 characters. */
   paymentInformationId: string;
-  debtor: { name: string; iban: Iban };
+  debtor: { name: string; iban: Iban; accountCurrency?: string | undefined };
   executionDate: IsoDate;
   instant: boolean;
   urgent: boolean;
@@ -77,7 +79,7 @@ async function* writeGroup(group: PaymentGroup, format: Initiation['format']): A
 ${element('PmtInfId', paymentInformationId)}<PmtMtd>TRF</PmtMtd>${booking}<NbOfTxs>${count}</NbOfTxs><CtrlSum>${sum}</CtrlSum>
 <PmtTpInf>${urgent ? '<InstrPrty>HIGH</InstrPrty>' : ''}<SvcLvl><Cd>SEPA</Cd></SvcLvl>${instrument}</PmtTpInf>
 <ReqdExctnDt>${day}</ReqdExctnDt>
-<Dbtr>${element('Nm', debtor.name)}</Dbtr><DbtrAcct><Id><IBAN>${debtor.iban}</IBAN></Id></DbtrAcct>
+<Dbtr>${element('Nm', debtor.name)}</Dbtr><DbtrAcct>${writeAccount(debtor)}</DbtrAcct>
 <DbtrAgt><FinInstnId><Othr><Id>${NOT_PROVIDED}</Id></Othr></FinInstnId></DbtrAgt><ChrgBr>SLEV</ChrgBr>
 `;
   let seen = 0;
@@ -95,13 +97,23 @@ ${element('PmtInfId', paymentInformationId)}<PmtMtd>TRF</PmtMtd>${booking}<NbOfT
 }
 
 function writePayment(payment: OrderedPayment): string {
-  const { instructionId, endToEndId, name, iban, amount, currency, description, address } = payment;
+  const { instructionId, endToEndId, name, amount, currency, description, address } = payment;
   const remittance = writeRemittance(description, payment.creditorReference);
   return `<CdtTrfTxInf>
 <PmtId>${element('InstrId', instructionId)}${element('EndToEndId', endToEndId)}</PmtId><Amt><InstdAmt Ccy="${currency}">${amount}</InstdAmt></Amt>
-<Cdtr>${element('Nm', name)}${address ? writeAddress(address) : ''}</Cdtr><CdtrAcct><Id><IBAN>${iban}</IBAN></Id></CdtrAcct>
+<Cdtr>${element('Nm', name)}${address ? writeAddress(address) : ''}</Cdtr><CdtrAcct>${writeAccount(payment)}</CdtrAcct>
 ${remittance && `<RmtInf>${remittance}</RmtInf>`}</CdtTrfTxInf>
 `;
+}
+
+function writeAccount({
+  iban,
+  accountCurrency = '',
+}: {
+  iban: Iban;
+  accountCurrency?: string | undefined;
+}): string {
+  return `<Id><IBAN>${iban}</IBAN></Id>${element('Ccy', accountCurrency)}`;
 }
 
 /** What is in `RmtInf`: the text, or the payee's reference in its place. */

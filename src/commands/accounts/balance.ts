@@ -1,3 +1,4 @@
+import type { CreditLimits } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
 import {
   day,
@@ -29,6 +30,17 @@ const oneBalance = object({
   bookedDay: optional(
     orNull(day('last day whose rows are in accountBalance; null: the bank does not say; absent: all are')),
   ),
+  creditLimitIncluded: optional(
+    object(
+      {
+        accountBalance: optional(flag('whether it has a credit line in it')),
+        availableBalance: optional(flag('whether it has a credit line in it')),
+      },
+      'of these balances, as far as the bank says it',
+    ),
+  )
+    .as('With a credit line', { ifAny: true })
+    .written(writeLimits),
   reason: optional(text('why the sync could not read the balance (--from-store)')),
 });
 
@@ -48,6 +60,15 @@ const shape = object({
     ),
   ),
 });
+
+/** The balances that have a credit line in them. */
+function writeLimits(limits: CreditLimits | undefined): string | null {
+  const words = [
+    ...(limits?.accountBalance ? ['account balance'] : []),
+    ...(limits?.availableBalance ? ['available balance'] : []),
+  ];
+  return words.length === 0 ? null : words.join(', ');
+}
 
 export const balance = verb(
   {

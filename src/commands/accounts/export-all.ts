@@ -157,7 +157,8 @@ async function exportOne(
     makePrivateFolder(join(out, folder));
     await saveDocument(context, join(out, file), content);
     const leftOut = format === 'ofx' ? leftOutOf(statement, 'OFX') : null;
-    const problem = statement.doubt?.mayLackRows ? statement.doubt.message : leftOut;
+    const [contradiction = null] = statement.contradictions;
+    const problem = statement.doubt?.mayLackRows ? statement.doubt.message : (contradiction ?? leftOut);
     const sha256 = createHash('sha256').update(content).digest('hex');
     const rows = statement.history.bookings.length + (format === 'ofx' ? 0 : statement.foreign.length);
     return { ...entry, file, rows, sha256, problem };

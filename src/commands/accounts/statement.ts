@@ -92,7 +92,16 @@ export async function fetchStatement(
       const name = account.name ?? account.productDescription;
       const createdAt = bankTime(now);
       const contradictions = [...readings.contradictions];
-      const known = { history, foreign, noBalance, certainFrom, doubt: null, contradictions };
+      const { hasCreditLimit: creditLimitIncluded } = balance;
+      const known = {
+        history,
+        foreign,
+        noBalance,
+        certainFrom,
+        doubt: null,
+        contradictions,
+        creditLimitIncluded,
+      };
       return { productId, iban, currency, name, productCode, ...known, createdAt };
     }
     balance = after;
@@ -123,17 +132,19 @@ interface KnownBalance {
   money: Money | null;
   day: IsoDate | null;
   problem: string | null;
+  /** Null: the bank does not say. */
+  hasCreditLimit: boolean | null;
 }
 
 /** A balance that cannot be read never keeps the transactions from being read. */
 async function readBalance(reading: Promise<Balance>, today: IsoDate): Promise<KnownBalance> {
   try {
-    const { accountBalance: money, bookedDay: day = today } = await reading;
+    const { accountBalance: money, bookedDay: day = today, creditLimitIncluded } = await reading;
     const problem = money && day === null ? 'the bank does not say to which day its balance belongs' : null;
-    return { money, day, problem };
+    return { money, day, problem, hasCreditLimit: creditLimitIncluded?.accountBalance ?? null };
   } catch (error) {
     if (!(error instanceof Psd2Error) || !isOfOneProduct(error)) throw error;
-    return { money: null, day: null, problem: error.message };
+    return { money: null, day: null, problem: error.message, hasCreditLimit: null };
   }
 }
 

@@ -151,7 +151,8 @@ export async function writeStatement(
   const stored = await data.booked(customerId, productId, range.from);
   if (!stored) throw nothingStored(`the transactions of ${productId}`);
   const { rows, balance } = stored;
-  const noBalance = whyNoBalance(stored, await data.balance(customerId, productId));
+  const read = await data.balance(customerId, productId);
+  const noBalance = whyNoBalance(stored, read);
   const currency = account.currency || balance?.currency || 'EUR';
   const inAll = rows.map((row) => toBooking(row, currency, productId));
   const { own: bookings, foreign } = byCurrency(inAll, currency, range);
@@ -163,7 +164,11 @@ export async function writeStatement(
       ...range,
       balanceDay: later(stored.through, range.to),
     }),
-    ...{ foreign, noBalance, certainFrom: null, contradictions: [] },
+    ...{ foreign, noBalance, certainFrom: null },
+    contradictions: stored.contradictions
+      .filter(({ from, through }) => from <= range.to && through >= range.from)
+      .map(({ says }) => says),
+    creditLimitIncluded: read?.creditLimitIncluded?.accountBalance ?? null,
     doubt: doubt ? { message: doubt.message, mayLackRows: doubt.balanced === false } : null,
     createdAt: bankTime(world.now()),
   };

@@ -2,6 +2,7 @@ import { type Consent, type ConsentState, consentEnd, nextConsentStep } from '..
 import { CONSENT_CATEGORIES } from '../../domain/consent-category.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { askOfConsent } from '../../flows/resolve.ts';
+import { cleanText } from '../../terminal/clean.ts';
 import {
   anything,
   day,
@@ -19,10 +20,11 @@ import {
   type View,
   whole,
 } from '../../terminal/output/fields.ts';
+import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import { flowBegins, flowEnds, personsFields } from '../flow/fields.ts';
 import { forgetRefusedCall } from '../open/call-records.ts';
-import { namesInAccess } from './coverage.ts';
+import { lackingIn, namesInAccess } from './coverage.ts';
 
 const STATES = [
   ...(['created', 'requested', 'authorizing', 'confirming', 'confirmed'] as const),
@@ -76,6 +78,15 @@ const fields = () => ({
   access: ofTerms(orNull(anything(ACCESS)), (terms, { access }) => access ?? terms.access ?? null)
     .as('Accounts', { ifAny: true })
     .shown(writeAccounts),
+  lacks: ofTerms(
+    list(text(), 'what it covers less than was asked for, as far as the bank says it'),
+    (_, consent) => lackingIn(consent),
+  )
+    .as('Lacks', { ifAny: true })
+    .shown((consent: Consent) => lackingIn(consent).join(', ') || null),
+  messages: ofTerms(list(text(), 'what the bank says to the customer'), (_, { messages }) => messages)
+    .as('Bank says', { ifAny: true })
+    .shown(({ messages }: Consent) => messages.join(' ') || null),
   card: seen(
     'Card',
     ({ terms }: Consent) => (terms?.access?.type === 'funds' ? terms.access.cardNumber : null),
@@ -126,7 +137,7 @@ const listed = objectOf<Consent & { now: Date }>()(() => ({
 /** One consent, with a line for each category. */
 function record(consent: Consent, now: Date): View<Consent> {
   const { lines } = listed.inRecord(
-    'flow state customerId consentStatus authorisedBy refusedBy waitsFor access card recurring resolution expiresAt resourceId transactionId',
+    'flow state customerId consentStatus authorisedBy refusedBy waitsFor access lacks messages card recurring resolution expiresAt resourceId transactionId',
   );
   const end = consentEnd(consent, now);
   const own = lines.map((line) => ({
@@ -183,6 +194,13 @@ confirms nothing at the bank. First end every psd2 process that still works on t
     ],
   },
 };
+
+/** Warns that a granted consent covers less than was asked for. */
+export function warnOfLess({ terminal }: Pick<Context, 'terminal'>, consent: Consent): void {
+  const lacking = lackingIn(consent);
+  if (lacking.length > 0)
+    terminal.warn(cleanText(`The consent covers less than was asked for. It lacks: ${lacking.join(', ')}.`));
+}
 
 /** The accounts that the bank has granted, or that the operator asks for. */
 function writeAccounts({ terms, access, grantedAt }: Consent): string | null {

@@ -10,11 +10,14 @@ type Coverage = Pick<KeptConsent, 'accounts' | 'reads' | 'cards'>;
 /** A consent's `access` as the standard has it. */
 function accessShape() {
   const name = z.optional(z.string());
-  const reference = z.looseObject({ iban: name, maskedPan: name, pan: name, bban: name, msisdn: name });
+  const reference = z.looseObject({
+    ...{ iban: name, maskedPan: name, pan: name, bban: name, msisdn: name, currency: name },
+  });
   const references = z.optional(z.array(reference));
   return z.looseObject({ accounts: references, balances: references, transactions: references });
 }
 type Access = z.infer<ReturnType<typeof accessShape>>;
+type Reference = NonNullable<Access['accounts']>[number];
 
 /** What the customer has granted, as the bank says it; else what was asked for. */
 export function coverageOf(
@@ -43,6 +46,42 @@ export function coverageOf(
 export function namesInAccess(access: Consent['access']): readonly string[] {
   const { data } = accessShape().safeParse(access);
   return data ? namesOf(referencesIn(data)) : [];
+}
+
+/** What a granted consent covers less than was asked for, in words. Empty: nothing, or the bank does not say. */
+export function lackingIn({
+  terms,
+  access,
+  grantedAt,
+}: Pick<Consent, 'terms' | 'access' | 'grantedAt'>): string[] {
+  const asked = terms?.access;
+  const { data: granted } = accessShape().safeParse(access);
+  if (!asked || grantedAt === null || !granted) return [];
+  // At a bank with other names, an IBAN tells nothing.
+  if (!referencesIn(granted).some(({ iban }) => iban !== undefined)) return [];
+  const { reads } = coverageOf({ terms }, { access });
+  const kinds = askedCoverage({ terms }).reads.filter((kind) => !reads.includes(kind));
+  if (asked.type !== 'dedicated') return kinds;
+  const lacking = (kind: KeptConsent['reads'][number]) => {
+    const all = granted[kind] ?? (kind === 'accounts' ? referencesIn(granted) : []);
+    return all.length === 0 ? [] : asked[kind].filter((each) => !all.some((other) => isNamed(each, other)));
+  };
+  const whole = lacking('accounts');
+  const parts = (['balances', 'transactions'] as const).flatMap((kind) =>
+    lacking(kind).flatMap((each) => (whole.includes(each) ? [] : `${kind} of ${each}`)),
+  );
+  return [...kinds, ...whole, ...parts];
+}
+
+/** Whether a reference of the bank's is the account that the operator named. */
+function isNamed(asked: string, { iban, maskedPan, pan, bban, msisdn, currency }: Reference): boolean {
+  const { id, currency: wanted } = accountReferenceOf(asked);
+  const plain = (name: string) => name.replace(/\s/g, '').toUpperCase();
+  const names = [iban, maskedPan, pan, bban, msisdn].flatMap((name) =>
+    name === undefined ? [] : plain(name),
+  );
+  const isOfOne = wanted === null || currency === undefined || wanted === currency.toUpperCase();
+  return names.includes(plain(id)) && isOfOne;
 }
 
 function referencesIn({ accounts = [], balances = [], transactions = [] }: Access) {

@@ -15,7 +15,7 @@ import { customerOf } from '../open/bank.ts';
 import { refusePasting } from '../open/returns.ts';
 import { refuseOtherBank } from '../open/serving.ts';
 import { keepPsu, withPsuOptions } from '../shared/psu.ts';
-import { CONSENTS } from './consents.ts';
+import { CONSENTS, warnOfLess } from './consents.ts';
 import { grantPortsOf } from './grant.ts';
 import {
   confirmReplacement,
@@ -227,7 +227,8 @@ export async function driveConsent(
   if (open.current.terms) {
     const grant = await grantPortsOf(context, opened, open.current, { paste, ...how });
     const at = { ...opened, bank: bankFor(opened.bank, open.current) };
-    return driveFlow(context, CONSENTS, at, open, (ports) => runLinkedConsent(open, ports, grant));
+    await driveFlow(context, CONSENTS, at, open, (ports) => runLinkedConsent(open, ports, grant));
+    return warnOfLess(context, open.current);
   }
   await driveFlow(context, CONSENTS, opened, open, (ports) => runConsent(open, ports));
   const refused = open.current.categories.filter(({ outcome }) => outcome === false);

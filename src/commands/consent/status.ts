@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { printFlow, printsOne } from '../flow/describe.ts';
-import { CONSENTS } from './consents.ts';
+import { CONSENTS, warnOfLess } from './consents.ts';
 import { grantPortsOf } from './grant.ts';
 
 /** `psd2 consent status <flow>` */
@@ -24,5 +24,6 @@ async function consentStatus(context: Context, reference: string): Promise<void>
   await flows.resume('consent', found.flow, async (open) => {
     await recordStatus(open, { bank: bankFor(opened.bank, found) }, grant);
     printFlow(context, CONSENTS, open.current);
+    warnOfLess(context, open.current);
   });
 }

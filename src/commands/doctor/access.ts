@@ -1,6 +1,6 @@
 import { ACCESS } from '../../advice.ts';
 import { addDays, bankDay } from '../../domain/calendar.ts';
-import { consentEnd, DAYS_OF_CONSENT } from '../../domain/consent.ts';
+import { consentEnd, DAYS_OF_CONSENT, untilSca } from '../../domain/consent.ts';
 import type { Context } from '../context.ts';
 import { allEndings, DAY_MS } from '../expiring/endings.ts';
 import { describeSoon, SOON_DAYS } from '../expiring/warn.ts';
@@ -93,7 +93,12 @@ async function checkKeptConsents(context: Context): Promise<Finding> {
     return finding('warn', elsewhere ? `${none}; ${elsewhere}` : none, fix);
   }
   const today = bankDay(world.now());
-  const good = kept.filter(({ validUntil }) => validUntil === null || validUntil >= today);
+  const good = kept
+    .map((each) => ({
+      ...each,
+      validUntil: each.validUntil && untilSca({ ...each, validUntil: each.validUntil }),
+    }))
+    .filter(({ validUntil }) => validUntil === null || validUntil >= today);
   if (good.length === 0) return finding('warn', `customer ${customerId}: the consent has ended`, fix);
   const detail = good
     .map(

@@ -30,6 +30,12 @@ export const linkUntilField = orNull(
   time('until when a customer may still authorise it by a link, although the bank has cancelled it'),
 ).as('Link until');
 
+/** What the bank says of a payment beside its answers. */
+export const messagesField = () =>
+  list(text(), "what the bank says to the customer, for example of the payee's name")
+    .from(({ verification }: Pick<Operation<OrderTarget>, 'verification'>) => verification?.messages ?? [])
+    .as('Bank says');
+
 /** What a flow says of the persons who authorise it. */
 interface Authorised {
   state: string;

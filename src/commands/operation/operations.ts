@@ -11,6 +11,7 @@ import {
   costFields,
   executionFields,
   flowEnds,
+  messagesField,
   operationBegins,
   personsFields,
 } from '../flow/fields.ts';
@@ -36,12 +37,13 @@ const form = objectOf<GenericOperation>()(() => {
     ...executionFields(),
     ...personsFields(),
     cancellation: cancellationField(),
+    messages: messagesField(),
     ...ends,
     createdAt: ends.createdAt.as('Created', { dispensable: 1 }),
   };
 })
   .inRecord(
-    'flow operation state customerId product nextStep totalAmount commissions authorizationStatus authorisedBy refusedBy waitsFor cancellation cro resolution resourceId transactionId',
+    'flow operation state customerId product nextStep totalAmount commissions authorizationStatus authorisedBy refusedBy waitsFor cancellation messages cro resolution resourceId transactionId',
   )
   .inList('flow state operation product createdAt customerId');
 

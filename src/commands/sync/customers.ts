@@ -32,6 +32,9 @@ const accountCheck = object({
   late: whole('new transactions whose day psd2 had read before'),
   coming: whole('transactions booked for a day to come'),
   cancelled: whole('transactions that vanished before their day'),
+  replaced: whole(
+    'stored transactions that the bank hid when it showed others for them: its balance agrees without them',
+  ),
   vanished: whole('stored transactions that the bank no longer shows'),
   changed: whole('transactions that are probably stored, with another text or day'),
   takenFor: orNull(

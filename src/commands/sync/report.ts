@@ -102,6 +102,10 @@ export function doubtsOf(check: Omit<CustomerReport['checks'][number], 'productI
     ...rows(check.changed, 'changed text or day, and no id of the bank names them for certain'),
     ...rows(check.vanished, 'of the store that the bank no longer shows'),
     ...rows(
+      check.replaced,
+      `that the bank no longer shows, and that its balance does not count, ${check.replaced === 1 ? 'is' : 'are'} marked as replaced`,
+    ),
+    ...rows(
       check.cancelled,
       `of a day to come vanished, and ${check.cancelled === 1 ? 'is' : 'are'} marked as cancelled`,
     ),

@@ -9,7 +9,6 @@ import {
   day,
   decimal,
   flag,
-  list,
   objectOf,
   oneOf,
   optional,
@@ -26,6 +25,7 @@ import {
   executionFields,
   flowEnds,
   linkUntilField,
+  messagesField,
   operationBegins,
   payeeCheckField,
   personsFields,
@@ -34,9 +34,7 @@ import { isFirst, wasSaid } from '../shared/once.ts';
 
 /** What the bank says, and who the payee is. */
 const aboutPayee = () => ({
-  messages: list(text(), "what the bank says to the customer, for example of the payee's name")
-    .from(({ verification }: Transfer) => verification?.messages ?? [])
-    .as('Bank says'),
+  messages: messagesField(),
   payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN"))
     .from(({ order }: Transfer) => order.payeeSource ?? null)
     .as('Name given by')

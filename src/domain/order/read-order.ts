@@ -7,7 +7,7 @@ import { parseSepaIban } from './iban.ts';
 import type { PayeeSource } from './payee-check.ts';
 import { parsePaymentAmount } from './payment-amount.ts';
 import { parseDescription, parsePayeeName, parseReference } from './sepa-text.ts';
-import { type FREQUENCIES, parseExecutionDate, parseSepaCurrency, takesNoDebtor } from './terms.ts';
+import { type FREQUENCIES, IN_WEEKS, parseExecutionDate, parseSepaCurrency, takesNoDebtor } from './terms.ts';
 
 /** How a bank names accounts. @throws Psd2Error `invalid_product_id` and others */
 interface Accounts {
@@ -111,8 +111,6 @@ function readTerms(options: OrderOptions, now: Date) {
   };
 }
 
-const IN_WEEKS: ReadonlySet<string> = new Set(['Daily', 'Weekly', 'EveryTwoWeeks']);
-
 /** @throws Psd2Error `invalid_date` for a last day before the first; `usage` for a day of the month in weeks */
 function readStanding(
   { frequency, end, day }: NonNullable<OrderOptions['standing']>,
@@ -121,7 +119,7 @@ function readStanding(
   const last = end === undefined ? null : parseDate('--end', end);
   if (last !== null && last < start)
     throw new Psd2Error('invalid_date', `--end ${last} is before --start ${start}`);
-  if (day !== null && IN_WEEKS.has(frequency))
+  if (day !== null && IN_WEEKS.includes(frequency))
     throw new Psd2Error(
       'usage',
       `--day is a day of the month, and a standing order with ${frequency} has none`,

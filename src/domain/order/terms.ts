@@ -14,6 +14,9 @@ export const FREQUENCIES = [
   'MonthlyVariable',
 ] as const;
 
+/** Those without a day of the month. */
+export const IN_WEEKS: readonly string[] = ['Daily', 'Weekly', 'EveryTwoWeeks'];
+
 /** The currency of a SEPA transfer. @throws Psd2Error `usage` */
 export function parseSepaCurrency(code: string): 'EUR' {
   if (code === 'EUR') return code;

@@ -358,14 +358,14 @@ export async function recordStatus(
   const { consentStatus: bankStatus, means } = found;
   if (means === 'open' || isWaitedFor(found)) {
     const isOpen = isUndecided(consent) || consent.state === 'confirmed';
-    const isNew = isOpen && bankStatus !== consent.bankStatus;
-    if (isNew) await open.record({ type: 'noted', bankStatus });
+    const isNew = isOpen && (bankStatus !== consent.bankStatus || saysNew(consent, found));
+    if (isNew) await open.record({ type: 'noted', bankStatus, ...messagesIn(found) });
     return found;
   }
   const isOurs = isUndecided(consent) || consent.state === 'confirmed';
   if (means !== 'valid') {
     await grant.dropConsent(consent);
-    if (isOurs) await open.record({ type: 'ended', state: ENDS[means], bankStatus });
+    if (isOurs) await open.record({ type: 'ended', state: ENDS[means], bankStatus, ...messagesIn(found) });
   } else if (!isOurs) {
     await grant.dropConsent(consent);
   } else if (!isUndecided(consent) || !lacksLogin(consent)) {
@@ -382,18 +382,30 @@ function goneAfter({ bankStatus }: Consent): ConsentDetails {
 }
 
 /** Whether the customer has just granted it, or the bank has changed its word, its last day or what it covers. */
-function isNews(consent: Consent, { consentStatus, validUntil, access }: ConsentDetails): boolean {
+function isNews(consent: Consent, found: ConsentDetails): boolean {
+  const { consentStatus, validUntil, access } = found;
   return (
     isUndecided(consent) ||
+    saysNew(consent, found) ||
     consentStatus !== consent.bankStatus ||
     (validUntil !== null && validUntil !== consent.terms?.validUntil) ||
     (access !== null && JSON.stringify(access) !== JSON.stringify(consent.access))
   );
 }
 
-function grantedBy({ consentStatus, access, ...terms }: ConsentDetails): ConsentEvent {
-  const { validUntil, frequencyPerDay, recurring } = terms;
+/** Whether the bank says something beside its word that the journal does not have. */
+function saysNew({ messages: known }: Consent, { messages = [] }: ConsentDetails): boolean {
+  return messages.some((each) => !known.includes(each));
+}
+
+function messagesIn({ messages }: Pick<ConsentDetails, 'messages'>) {
+  return messages ? { messages } : {};
+}
+
+function grantedBy(found: ConsentDetails): ConsentEvent {
+  const { consentStatus, access, validUntil, frequencyPerDay, recurring } = found;
   return {
+    ...messagesIn(found),
     ...({ type: 'granted', bankStatus: consentStatus, validUntil, frequencyPerDay, recurring } as const),
     ...(access && { access }),
   };

@@ -247,6 +247,7 @@ async function requested(
       return told;
     };
     const answer = await request(announced, isCancellationTaken);
+    if (answer.messages) await open.record({ type: 'cancel-told', messages: answer.messages });
     if (answer.verdict !== 'to be authorised') await recordTaken(open);
     else if (open.current.cancellation === null) await open.record({ type: 'cancel-begun' });
     return answer;

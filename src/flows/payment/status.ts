@@ -169,10 +169,11 @@ async function linkedStatus(
   }: { status: ResourceStatus; progress: ScaProgress | null; isNoNews: boolean; isOverHere: boolean },
 ): Promise<StepEvent> {
   const cost = status.cost ?? progress?.cost;
+  const messages = [...(status.messages ?? []), ...(progress?.message ? [progress.message] : [])];
   const words = {
     ...{ transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null },
     ...(cost && { cost }),
-    ...(status.messages && { messages: status.messages }),
+    ...(messages.length > 0 && { messages }),
   };
   // A bank may have checked a payment, for a later day too, before the customer has authorised it.
   const isOpen = isGoingOn(progress) || isNoNews;

@@ -18,9 +18,15 @@ export function isWithin(row: Transaction, { from, to }: DayRange): boolean {
   return day === null || ((from === undefined || day >= from) && (to === undefined || day <= to));
 }
 
+/** Whether a bank refuses a page, and would refuse it again. */
+function isRefusedForGood(error: unknown): boolean {
+  if (!(error instanceof Psd2Error)) return false;
+  return error.lasts || error.code === 'bank_refused' || error.code === 'forbidden';
+}
+
 /**
- * The pages of a list. Some banks count each page as a reading, and refuse one when the readings of the day are used up: then the
- * list ends before it, if its rows came newest first. So only older rows are missing.
+ * The pages of a list. Some banks count each page as a reading, and refuse one when the readings of the day are used up. Others refuse
+ * all but the first. Then the list ends before it, if its rows came newest first. So only older rows are missing.
  *
  * @param cut called if it ends so
  */
@@ -42,7 +48,7 @@ export async function* pagesInHand(
     }
   } catch (error) {
     const isNewestFirst = days.length > 1 && days.every((day, at) => day && day <= (days[at - 1] ?? day));
-    if (!(error instanceof Psd2Error && error.lasts && hasMore && isNewestFirst)) throw error;
+    if (!(isRefusedForGood(error) && hasMore && isNewestFirst)) throw error;
     cut();
   }
 }
@@ -178,7 +184,7 @@ export function notComplete(productId: string, from: IsoDate | null): Psd2Error 
     'needs_attention',
     `The bank's list of the transactions of ${productId} is not complete: it does not reach back to the first day${certain}`,
     {
-      hint: 'The bank ignores the range of days, has cut the list, or gives no further page today. Older transactions may be missing.',
+      hint: 'The bank ignores the range of days, has cut the list, or gives no further page. Older transactions may be missing.',
     },
   );
 }

@@ -29,14 +29,33 @@ export interface Progress {
   balance?: Money | undefined;
   /** What the bank's balance has beyond that of the stored rows. Absent: nothing, or it is not known. */
   difference?: Decimal | undefined;
+  /** What the bank's own statements say that their rows do not, among those of the stored days. */
+  contradictions?: readonly Contradiction[] | undefined;
   /** The bank's reference of the newest stored row, at a bank that gives what comes after it. */
   newest?: string | undefined;
+}
+
+/** A sentence about a statement of the bank whose rows do not lead to its figures, and the days in which it was read. */
+export interface Contradiction {
+  says: string;
+  from: IsoDate;
+  through: IsoDate;
 }
 
 /** A stored row, without what only its readers need. */
 export interface SyncedRow extends NamedRow {
   /** It vanished before its day. */
   cancelled?: boolean | null | undefined;
+  /** The bank hid it when it showed another one for it, and its balance agrees without it. */
+  replaced?: boolean | null | undefined;
+}
+
+/** Why a stored row does not count any more. */
+export type RowMark = 'cancelled' | 'replaced';
+
+/** Whether a stored row is one of the account. */
+export function counts({ cancelled, replaced }: Pick<SyncedRow, RowMark>): boolean {
+  return !cancelled && !replaced;
 }
 
 /** An account as a list of the bank has it. */
@@ -87,6 +106,10 @@ export interface BookedRows {
   append<Row extends SyncedRow>(rows: readonly Row[], how: HowToAppend): Promise<Appended<Row>>;
   /** Makes rows of any day known, also those that were settled. */
   recall(): Promise<void>;
+  /** The stored rows of the days read so far that the bank has not shown again. */
+  gone(): Promise<SyncedRow[]>;
+  /** Marks some of {@link gone} as replaced. */
+  replace(rows: readonly SyncedRow[]): Promise<void>;
   /**
    * Ends a reading: marks the coming rows cancelled that it has not shown again.
    *
@@ -113,6 +136,8 @@ export interface Appended<Row> {
   awaited: ReadonlyMap<Row, SyncedRow>;
   /** Rows that are probably stored, with another text or day: nothing names them for certain. */
   unsure: number;
+  /** For each added row that may be stored too, the stored rows that it may be. */
+  doubtful: readonly (readonly { id: string }[])[];
 }
 
 /** The rounds of `psd2 sync --all-customers` over the customers of a profile. All workers share them. */

@@ -1,6 +1,8 @@
+import type { CreditLimits } from '../../bank/ports/bank.ts';
 import type { Booking } from '../../domain/account-history.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
+import type { Contradiction } from './sync.ts';
 
 /** An account as the last sync has read it. */
 export interface SyncedAccount {
@@ -28,6 +30,8 @@ export interface SyncedBalance {
   accountAvailability: Money | null;
   accountAvailableCredit: Money | null;
   asOf: string | null;
+  /** Whether a credit line is in these. Absent: the bank does not say. */
+  creditLimitIncluded?: CreditLimits;
   /** Why the balance could not be read. Absent: it was. */
   reason?: string;
 }
@@ -52,6 +56,8 @@ export interface SyncedBookings extends SyncedDays {
   balance: Money | null;
   /** What the bank's balance has beyond that of the rows. Null: nothing, or it is not known. */
   difference: Decimal | null;
+  /** What the bank's own statements say that their rows do not. */
+  contradictions: readonly Contradiction[];
 }
 
 /** What syncs have stored, for reading alone. A sync may write at the same time. */

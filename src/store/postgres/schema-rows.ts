@@ -41,6 +41,8 @@ create table psd2.balances (
   currency text,
   reason text,
   as_of text,
+  -- Whether it has a credit line in it. Null: the bank does not say.
+  credit_limit_included boolean,
   synced_at timestamptz not null default transaction_timestamp(),
   primary key (profile, customer_id, product_id, kind),
   constraint ids check (${ACCOUNT})
@@ -67,9 +69,11 @@ create table psd2.transactions (
   -- What a bank with the standard's facts says. Null at other banks.
   ${FACTS},
   internal_transaction_id text,
-  -- future: the row was stored before its day. cancelled: it vanished before that. Null: no.
+  -- future: the row was stored before its day. cancelled: it vanished before that. replaced: the bank hid it when it showed
+  -- another one for it. Null: no.
   future boolean,
   cancelled boolean,
+  replaced boolean,
   primary key (profile, customer_id, product_id, month, id),
   constraint ids check (${ACCOUNT})
 ) partition by range (month);
@@ -129,6 +133,8 @@ create table psd2.sync_progress (
   balance_currency text,
   -- What the bank's balance has beyond that of the rows. Null: nothing, or it is not known.
   balance_difference numeric,
+  -- What the bank's own statements say that their rows do not: a JSON array of sentences with their days. Null: nothing.
+  contradictions json,
   -- How the bank has named the account, so that it is found again under another id.
   account json,
   primary key (profile, customer_id, product_id),

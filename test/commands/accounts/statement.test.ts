@@ -96,7 +96,15 @@ it.each([
   const days = { from: day('2026-11-19'), to: day('2026-11-21') };
   const history = accountHistory([], balance === null ? null : decimalOf(1000), days);
   const statement = {
-    ...{ productId: PRODUCT, iban: null, currency, name: null, productCode: null, noBalance: null },
+    ...{
+      productId: PRODUCT,
+      iban: null,
+      currency,
+      name: null,
+      productCode: null,
+      noBalance: null,
+      creditLimitIncluded: null,
+    },
     ...{ certainFrom: null, doubt: null, foreign: [], contradictions: [], history, createdAt: NOW },
   };
   const written = writeExport(statement, format);

@@ -67,8 +67,8 @@ function dataOf(stored: Record<string, Stored[]>): SyncedData {
     },
     booked: async (customerId, productId) => {
       const found: Partial<Stored> = find(customerId, productId) ?? {};
-      const { from, through, rows = [], balance = null, difference = null } = found;
-      return from && through && { from, through, rows, balance, difference };
+      const { from, through, rows = [], balance = null, difference = null, contradictions = [] } = found;
+      return from && through && { from, through, rows, balance, difference, contradictions };
     },
   };
 }
@@ -93,7 +93,7 @@ describe('the statement of stored days', () => {
     );
     expect(rest).toEqual({
       ...{ ...of, productId: A, currency: 'EUR', noBalance: null, certainFrom: null, doubt: null },
-      ...{ foreign: [], contradictions: [] },
+      ...{ foreign: [], contradictions: [], creditLimitIncluded: null },
     });
     expect(createdAt).toBe('2026-11-21T13:00:00+01:00');
     expect(history).toMatchObject({ ...OCTOBER, opening: '76.50', closing: '105.00' });
@@ -136,6 +136,23 @@ describe('the statement of stored days', () => {
   ])('has no balances %s, and says why', async (_, stored, noBalance) => {
     const found = await statement(stored);
     expect(found).toMatchObject({ noBalance, history: { opening: null, closing: null, balances: [] } });
+  });
+
+  it.each<[string, string, string, string[]]>([
+    ['in these days', '2026-09-01', '2026-10-01', ['1 is not 2']],
+    ['in other days', '2026-09-01', '2026-09-30', []],
+    ['in later days', '2026-11-01', '2026-11-21', []],
+  ])('has what a statement of the bank %s contradicts', async (_, from, through, contradictions) => {
+    const stored = {
+      ...known,
+      contradictions: [{ says: '1 is not 2', from: day(from), through: day(through) }],
+    };
+    expect(await statement(stored)).toMatchObject({ contradictions });
+  });
+
+  it('says whether a credit line is in its balances', async () => {
+    const read = { accountBalance: euros('100.00'), creditLimitIncluded: { accountBalance: true } };
+    expect(await statement({ ...known, read })).toMatchObject({ creditLimitIncluded: true });
   });
 
   const doubt = { balanced: null, difference: null, complete: true, certainFrom: null, message: 'why' };

@@ -257,7 +257,15 @@ const CONSENT: Consent = {
   ...{ kind: 'consent', flow: 'co-1', transactionId: 't1', customerId: '1', state: 'confirmed' },
   categories: [],
   ...{ resourceId: null, reached: true, returned: true, confirmRequestId: null, refusedUnconfirmed: false },
-  ...{ terms: null, access: null, bankStatus: null, grantedAt: null, besideOthers: false, returnState: null },
+  ...{
+    terms: null,
+    access: null,
+    bankStatus: null,
+    messages: [],
+    grantedAt: null,
+    besideOthers: false,
+    returnState: null,
+  },
   ...{ links: null, authorisations: [], resolution: null, certificate: null, isDeletionTaken: false },
   ...{ createdAt: '2025-01-01T00:00:00Z', updatedAt: '2025-01-01T00:00:00Z' },
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { coverageOf, namesInAccess } from '../../../src/commands/consent/coverage.ts';
+import { coverageOf, lackingIn, namesInAccess } from '../../../src/commands/consent/coverage.ts';
 import {
   givenTerms,
   readFundsTerms,
@@ -186,6 +186,44 @@ describe('what a consent covers', () => {
     ['an account of what the customer chose', asking(), { accounts: one }, covers([ONE])],
   ])('a consent covers what the bank says that was granted: %s', (_, consent, access, coverage) => {
     expect(coverageOf(consent, { access })).toEqual(coverage);
+  });
+
+  const TWO = { ...ALL_OF_ONE, accounts: REPEATED.accounts };
+  const inEuro = (iban: string) => [{ iban, currency: 'EUR' }];
+  it.each<[string, Asked, Record<string, unknown> | null, string[]]>([
+    ['nothing, if all was granted', asking(dedicated([ONE])), ALL_OF_ONE, []],
+    ['nothing, if the bank does not say', asking(dedicated([ONE, OTHER])), null, []],
+    ['nothing, if the bank has other names', asking(dedicated([CARD])), { accounts: [{ pan: CARD }] }, []],
+    [
+      'nothing, if the bank names an account in another way',
+      asking(dedicated([ONE])),
+      { accounts: [{ iban: ONE.toLowerCase().replace(/(.{4})/g, '$1 ') }] },
+      [],
+    ],
+    ['an account', asking(dedicated([ONE, OTHER])), ALL_OF_ONE, [OTHER]],
+    ['the transactions of all', ofOne, { accounts: one, balances: one }, ['transactions']],
+    [
+      'a part of an account',
+      asking(dedicated([ONE, OTHER], [ONE, OTHER], [ONE])),
+      TWO,
+      [`balances of ${OTHER}`],
+    ],
+    [
+      'what the customer chose less',
+      asking(chosen(true, true)),
+      { accounts: one, transactions: one },
+      ['balances'],
+    ],
+    [
+      'an account in a currency',
+      asking(dedicated([`${ONE}:USD`, `${ONE}:EUR`])),
+      { accounts: inEuro(ONE) },
+      [`${ONE}:USD`],
+    ],
+  ])('a granted consent lacks %s', (_, consent, access, lacking) => {
+    const granted = { ...consent, access, grantedAt: '2026-11-21T10:00:00.000Z' };
+    expect(lackingIn(granted)).toEqual(lacking);
+    expect(lackingIn({ ...granted, grantedAt: null })).toEqual([]);
   });
 
   const PAN = { pan: 'p', bban: 'b' };

@@ -52,7 +52,7 @@ describe('psd2 consent request', () => {
       categories: [{ name: 'ACCOUNT_INFO', products: [], outcome: true }],
       ...{ consentStatus: 'valid', validUntil: null, frequencyPerDay: null, recurring: null, access: null },
       authorisations: [{ id: null, psuId: null, scaStatus: null, at: 'NOW' }],
-      ...{ authorisedBy: [], refusedBy: [], waitsFor: null },
+      ...{ authorisedBy: [], refusedBy: [], waitsFor: null, lacks: [], messages: [] },
       ...{ resolution: null, createdAt: 'NOW', updatedAt: 'NOW' },
     });
     expect(said).toBe(
@@ -319,6 +319,19 @@ it('--paste needs a terminal', async () => {
       'exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal',
       'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
     ]);
+});
+
+it('what a consent lacks and what the bank says beside it is shown, and a lack is warned of', async () => {
+  const { run, bank } = await operatorAt();
+  const access = { accounts: [{ iban: IBAN }], balances: [{ iban: IBAN }] };
+  bank.becomes = { consentStatus: 'valid', means: 'valid', access, messages: ['Only balances'] };
+  const { said, data } = await run([...REQUEST, '--account', IBAN]);
+  expect(said).toContain('The consent covers less than was asked for. It lacks: transactions.');
+  expect(data).toMatchObject({ lacks: ['transactions'], messages: ['Only balances'] });
+  bank.says('c1', { messages: ['Only balances', 'Until May'] });
+  expect((await run(['consent', 'status', 'co-1'])).data).toMatchObject({
+    messages: ['Only balances', 'Until May'],
+  });
 });
 
 it('psd2 consent show has what the customer has granted, in the words of the bank', async () => {

@@ -208,7 +208,7 @@ it.each([
 
 const CHECK = {
   ...{ productId: 'A1', balanced: null, difference: null, complete: true, certainFrom: null },
-  ...{ late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0, takenFor: null },
+  ...{ late: 0, coming: 0, cancelled: 0, replaced: 0, vanished: 0, changed: 0, takenFor: null },
 };
 
 const KEPT_BACK = "the bank's balance differs by -3.50 from the stored transactions";

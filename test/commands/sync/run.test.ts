@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 const CHECK = { balanced: null, difference: null, complete: true, certainFrom: null };
-const NONE = { late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0, takenFor: null };
+const NONE = { late: 0, coming: 0, cancelled: 0, replaced: 0, vanished: 0, changed: 0, takenFor: null };
 const sync = (...words: string[]) => operator.json(REPORT, ['sync', '--out', out, ...words]);
 
 describe('psd2 sync', () => {

@@ -280,6 +280,7 @@ const accountCheck = z.strictObject({
   complete: z.boolean(),
   certainFrom: day.nullable(),
   ...{ late: z.int(), coming: z.int(), cancelled: z.int(), vanished: z.int(), changed: z.int() },
+  replaced: z.int(),
 });
 
 export const syncReport = z.strictObject({

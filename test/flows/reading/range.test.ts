@@ -52,7 +52,7 @@ it('a row of a day to come does not mean that the bank ignores the range', () =>
   expect(watch.certainFrom).toBeUndefined();
 });
 
-describe('a bank refuses a page because the readings of the day are used up', () => {
+describe('a bank refuses a page for good, for example because the readings of the day are used up', () => {
   const usedUp = new Psd2Error('too_many_calls', 'used up', { lasts: true });
   it.each<[string, number[][], boolean, Psd2Error, number | undefined]>([
     [
@@ -69,6 +69,8 @@ describe('a bank refuses a page because the readings of the day are used up', ()
     ['rows of one day do not show the order', [[9, 9]], true, usedUp, undefined],
     ['no page has come', [], true, usedUp, undefined],
     ['the list had ended', [[2, 9]], false, usedUp, undefined],
+    ['refused for another reason', [[2, 9]], true, new Psd2Error('bank_refused', 'no'), 8],
+    ['forbidden', [[2, 9]], true, new Psd2Error('forbidden', 'no'), 8],
     ['it only failed', [[2, 9]], true, new Psd2Error('bank_failing', 'failed'), undefined],
   ])('%s', async (_, pages, hasMore, error, certain) => {
     const list = {

@@ -68,6 +68,30 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect(await through([])).toMatchObject({ cancelled: 1, gone: 1 });
   });
 
+  it('a row that is marked as replaced does not count, and counts again if the bank shows it again', async () => {
+    const of = { productId: 'A1', currency: 'EUR' };
+    const shows = async (ids: string[]) => {
+      const rows = ids.map((id) => row(id, '2026-10-30', '-4.00'));
+      let gone: string[] = [];
+      await sync(async (to) => {
+        const booked = await to.booked('A1', true);
+        await booked.append(rows, { of, covered: { from: DAYS.from, to: undefined }, today: DAYS.through });
+        const missing = await booked.gone();
+        gone = missing.map(({ id }) => id);
+        await booked.replace(missing);
+        expect(await booked.end(DAYS.from)).toEqual({ cancelled: 0, gone: 0 });
+        to.remember('A1', DAYS, DAYS.from);
+      });
+      const stored = await (await synced()).booked('1048262', 'A1', DAYS.from);
+      return { gone, counted: stored?.rows.map(({ description }) => description) };
+    };
+    expect(await shows(['held', 'other'])).toEqual({ gone: [], counted: ['other', 'held'] });
+    expect(await shows(['other'])).toEqual({ gone: ['held'], counted: ['other'] });
+    expect(await shows(['other'])).toEqual({ gone: [], counted: ['other'] });
+    const { counted } = await shows(['held', 'other']);
+    expect(counted?.toSorted()).toEqual(['held', 'other']);
+  });
+
   it('an account that the bank gives another id goes on in the same place, and is found by both', async () => {
     const under = async (id: string) => {
       await sync(async (to) => {
@@ -105,6 +129,27 @@ describe.each(useBackends())('$name', ({ open }) => {
       ['b', '-1.00'],
       ['c', '2'],
     ]);
+  });
+
+  it('whether a credit line is in a balance, and what statements contradict, is read again', async () => {
+    const contradictions = [{ says: '1 is not 2', ...DAYS }];
+    const limited = { ...BALANCE, creditLimitIncluded: { accountBalance: false, availableBalance: true } };
+    await sync(async (to) => {
+      to.replace('accounts', [ACCOUNT]);
+      to.replace('balances', [limited]);
+      await to.booked('A1', true);
+      to.remember('A1', { ...DAYS, contradictions }, DAYS.from);
+    });
+    const stored = await synced();
+    expect((await stored.balance('1048262', 'A1'))?.creditLimitIncluded).toEqual(limited.creditLimitIncluded);
+    expect((await stored.booked('1048262', 'A1', DAYS.from))?.contradictions).toEqual(contradictions);
+    await sync(async (to) => {
+      to.replace('balances', [BALANCE]);
+      expect((await to.progress('A1'))?.contradictions).toEqual(contradictions);
+      to.remember('A1', { ...DAYS, contradictions: [] }, DAYS.from);
+    });
+    expect(await (await synced()).balance('1048262', 'A1')).not.toHaveProperty('creditLimitIncluded');
+    expect((await (await synced()).booked('1048262', 'A1', DAYS.from))?.contradictions).toEqual([]);
   });
 
   it('a balance that could not be read has its reason', async () => {

@@ -20,9 +20,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
+import { isDecimal } from '../../../src/domain/decimal.ts';
 import { type SyncFolder, SyncRun } from '../../../src/store/files/sync/folder.ts';
 import { putInPlace, SyncedRows, takeOwnCopy } from '../../../src/store/files/sync/rows.ts';
 import { thrownBy } from '../../support/thrown.ts';
+import { rowOf } from '../row-of.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replace } from '../waiting.ts';
 
@@ -30,6 +32,7 @@ const temporary = temporaryFolder();
 const { signal } = new AbortController();
 const day = parseDate('--date', '2026-11-21');
 const progress = { from: day, through: day, settled: 0 };
+const decimal = (text: string) => (isDecimal(text) ? text : expect.unreachable());
 const row = (id: string) => ({ id, bookingDate: day });
 let out: string;
 
@@ -345,6 +348,33 @@ it('a file of synced rows takes each row once, and is only appended to', () => {
   expect(readFileSync(path, 'utf8').startsWith(before)).toBe(true);
   expect(idsIn(path)).toEqual(['a', 'b', 'c', 'd']);
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+it('a marked row comes once more, and the line before says that it does not count', async () => {
+  const rows = new SyncedRows(path, 0);
+  const booked = { ...rowOf('a', '2026-11-01', '-1.00'), description: 'say "status":"booked"' };
+  const others = [rowOf('b', '2026-11-01', '-1.00'), rowOf('c', '2026-11-02', '-1.00')];
+  await rows.add([...others, booked]);
+  await rows.mark([booked], 'replaced');
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  const hidden = { ...booked, status: 'hidden' };
+  expect(lines.map((line) => JSON.parse(line))).toEqual([...others, hidden, { ...hidden, replaced: true }]);
+  expect(await new SyncedRows(path, 0).find(new Set(['2026-11-01']))).toMatchObject([
+    { id: 'b', status: 'booked' },
+    { id: 'a', status: 'hidden', replaced: true },
+  ]);
+});
+
+it('after a kill that left rows without their progress, the balance does not count', async () => {
+  const known = { ...progress, balance: { amount: decimal('1.00'), currency: 'EUR' } };
+  await sync(async (folder) => {
+    folder.booked('A1', 0).append([row('r1')]);
+    folder.remember('A1', known);
+  });
+  const read = () => sync(async (folder) => folder.progressOf('A1'));
+  expect(await read()).toMatchObject({ balance: known.balance });
+  appendFileSync(rowsFile('A1'), `${JSON.stringify(row('r2'))}\n`);
+  expect(await read()).toMatchObject({ through: day, balance: undefined });
 });
 
 it('settled rows of a file are not read again', () => {

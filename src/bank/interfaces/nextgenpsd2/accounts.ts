@@ -3,7 +3,7 @@ import type { Money } from '../../../domain/decimal.ts';
 import { isAccountId } from '../../../domain/identifiers.ts';
 import { eachOnce } from '../../../domain/odd-values.ts';
 import { Psd2Error } from '../../../errors.ts';
-import type { Account, Accounts, Balance, Details, TypedBalance } from '../../ports/bank.ts';
+import type { Account, Accounts, Balance, CreditLimits, Details, TypedBalance } from '../../ports/bank.ts';
 import { aboutAnother, ask } from './answer.ts';
 import { atAccountOrCard, CARD, type Calls, earliestDay, lacking, reading, resourceIdOf } from './calls.ts';
 import { pagesOf } from './transactions.ts';
@@ -148,6 +148,7 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
     accountAvailableCredit: null,
     asOf: shown?.lastChangeDateTime ?? shown?.referenceDate ?? null,
     ...(accountBalance && { bookedDay: lastDayOf(accountBalance, today) }),
+    ...limitsIn({ accountBalance, availableBalance }),
     balances: read.map(toTyped),
   };
 }
@@ -189,6 +190,27 @@ function lastDayOf(
 
 function moneyOf(balance: WireBalance | undefined): Money | null {
   return balance ? balance.balanceAmount : null;
+}
+
+/** Whether a credit line is in the balances, as far as the bank says it. */
+function limitsIn(
+  balances: Record<keyof CreditLimits, WireBalance | undefined>,
+): Pick<Balance, 'creditLimitIncluded'> {
+  const { accountBalance, availableBalance } = balances;
+  const said = [accountBalance, availableBalance].some(
+    (each) => typeof each?.creditLimitIncluded === 'boolean',
+  );
+  if (!said) return {};
+  return {
+    creditLimitIncluded: {
+      ...(accountBalance && isSaid('accountBalance', accountBalance)),
+      ...(availableBalance && isSaid('availableBalance', availableBalance)),
+    },
+  };
+}
+
+function isSaid(name: keyof CreditLimits, { creditLimitIncluded }: WireBalance): CreditLimits {
+  return creditLimitIncluded === null ? {} : { [name]: creditLimitIncluded };
 }
 
 function toTyped(balance: WireBalance): TypedBalance {

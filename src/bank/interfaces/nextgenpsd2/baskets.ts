@@ -8,6 +8,7 @@ import type { PaymentCalls } from '../../ports/payment-calls.ts';
 import { ask, readAnswer, readDeletion } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import { termsOf } from './initiation.ts';
+import { saidBeside } from './messages.ts';
 import type { OAuth } from './oauth.ts';
 import { assertHolds } from './ordered.ts';
 import { callOf } from './paths.ts';
@@ -17,7 +18,7 @@ import { linksOf, type Resource, scaOf, usableLinks } from './sca.ts';
 import { sendInitiation } from './send-initiation.ts';
 import { scaPart } from './wire/consent.ts';
 import { costIn, costPart } from './wire/costs.ts';
-import { headerId } from './wire/fields.ts';
+import { headerId, optionalMessage } from './wire/fields.ts';
 import { authorisationsAnswer, transactionStatus } from './wire/payment.ts';
 
 /**
@@ -79,9 +80,10 @@ function scaOfBasket(basket: Basket): Sca {
     oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
     async status(basketId, _, decides) {
       const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
-      const { data } = await ask(bank, { ...call, decides: decides || true }, basketStatusAnswer);
+      const answer = await ask(bank, { ...call, decides: decides || true }, basketStatusAnswer);
       // As soon as the bank has checked it, the customer has nothing more to do for it.
-      return resourceStatus({ status: data.transactionStatus }, NOT_INSTANT, description.payments.final);
+      const said = { status: answer.data.transactionStatus, ...saidBeside(answer) };
+      return resourceStatus(said, NOT_INSTANT, description.payments.final);
     },
     async count(basketId) {
       const call = callOf(paths, 'getSigningBasketAuthorisation', { basketId }, transactionId);
@@ -116,9 +118,8 @@ async function create(
   ).catch((error: unknown) => {
     throw error instanceof Psd2Error ? orNone(error) : error;
   });
-  const { basketId, transactionStatus, scaStatus, psuMessage } = data;
+  const { basketId, transactionStatus, scaStatus } = data;
   const linked = { ...basket, resource: resourceOf(basketId) };
-  const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
   return {
     resourceId: basketId,
     ...(costIn(data) ?? { totalAmount: null, commissions: null }),
@@ -127,7 +128,7 @@ async function create(
     ...begunWith(basket),
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
-    ...(messages.length > 0 && { messages }),
+    ...saidBeside({ notices, data }),
   };
 }
 
@@ -145,4 +146,4 @@ function orNone(error: Psd2Error): Psd2Error {
 export const basketAnswer = z.object({ transactionStatus, basketId: headerId, ...costPart, ...scaPart });
 
 /** The status of a signing basket. */
-export const basketStatusAnswer = z.object({ transactionStatus });
+export const basketStatusAnswer = z.object({ transactionStatus, psuMessage: optionalMessage });

@@ -15,6 +15,7 @@ import { aboutAnother, ask, readDeletion } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import type { OperationId } from './description/operations.ts';
 import type { BankDescription } from './description/schema.ts';
+import { saidBeside } from './messages.ts';
 import { callOf } from './paths.ts';
 import { linksOf, usableLinks } from './sca.ts';
 import { consentAnswer, consentDetailsAnswer, consentStatusAnswer } from './wire/consent.ts';
@@ -105,9 +106,9 @@ async function fetchStatus(
 ): Promise<ConsentStatus> {
   if (isUntold({ operations, description })) return UNTOLD;
   const call = callOf(paths, operations.status, { consentId }, transactionId);
-  const { data } = await ask(bank, { ...call, decides: decides || true }, consentStatusAnswer);
-  assertAbout(data, consentId, transactionId);
-  return statusOf(data.consentStatus);
+  const answer = await ask(bank, { ...call, decides: decides || true }, consentStatusAnswer);
+  assertAbout(answer.data, consentId, transactionId);
+  return { ...statusOf(answer.data.consentStatus), ...saidBeside(answer) };
 }
 
 /** The consent as the bank has it. At a bank that does not show consents, their status alone. */
@@ -121,9 +122,9 @@ async function fetchDetails(
     return { ...UNTOLD, validUntil: null, frequencyPerDay: null, recurring: null, access: null };
   const call = callOf(calls.paths, calls.operations.information, { consentId }, transactionId);
   try {
-    const { data } = await ask(calls.bank, { ...call, decides: decides || true }, consentDetailsAnswer);
-    assertAbout(data, consentId, transactionId);
-    return detailsOf(data);
+    const answer = await ask(calls.bank, { ...call, decides: decides || true }, consentDetailsAnswer);
+    assertAbout(answer.data, consentId, transactionId);
+    return { ...detailsOf(answer.data), ...saidBeside(answer) };
   } catch (error) {
     if (!lacksCall(error)) throw error;
     const status = await fetchStatus(calls, consentId, transactionId, decides).catch((reason: unknown) => {
@@ -194,7 +195,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     beforeSend,
     ...(redirectUri !== undefined && { redirectUri }),
   };
-  const { data, headers } = await ask(calls.bank, call, consentAnswer).catch((error: unknown) => {
+  const { data, headers, notices } = await ask(calls.bank, call, consentAnswer).catch((error: unknown) => {
     throw withOtherKinds(error, terms.access.type);
   });
   const { consentId } = data;
@@ -205,6 +206,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     terms: { ...terms, access: maskedAccess(terms.access) },
     access: maskedMembers(body.access),
     bankStatus: data.consentStatus,
+    ...saidBeside({ notices, data }),
     ...begunWith(calls),
     besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
     links: usableLinks(() => linksOf(data, headers, { ...calls, resource }, isDecided(data.consentStatus))),

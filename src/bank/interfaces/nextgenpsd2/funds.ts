@@ -6,6 +6,7 @@ import type { Consents } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import { afterRequest, isDecided, referenceTo, statusOf } from './consents.ts';
+import { saidBeside } from './messages.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
 import { aboutPayment } from './payment-calls.ts';
@@ -66,7 +67,7 @@ async function requestFundsConsent(
     ...{ body, beforeSend },
     ...(redirectUri !== undefined && { redirectUri }),
   };
-  const { data, headers } = await ask(calls.bank, call, consentAnswer).catch((error: unknown) => {
+  const { data, headers, notices } = await ask(calls.bank, call, consentAnswer).catch((error: unknown) => {
     throw isLackingService(error) ? error.with({ hint: LACKING_SERVICE }) : error;
   });
   const { consentId, consentStatus } = data;
@@ -76,6 +77,7 @@ async function requestFundsConsent(
     outcomes: categories.map(({ name }) => ({ name, outcome: name === FUNDS })),
     access: maskedMembers(body),
     bankStatus: consentStatus,
+    ...saidBeside({ notices, data }),
     ...begunWith(calls),
     besideOthers: true,
     links: usableLinks(() => linksOf(data, headers, { ...calls, resource }, isDecided(consentStatus))),

@@ -1,6 +1,7 @@
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import { accountReferenceOf } from '../../../domain/order/account-reference.ts';
+import { IN_WEEKS } from '../../../domain/order/terms.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { PlannedPayment } from '../../ports/bank.ts';
@@ -76,8 +77,27 @@ export function refuseUntakenOrder(
   { standing, executionDate, payeeAddress, ...order }: TransferOrder,
   today: IsoDate,
 ): void {
+  if (standing) refuseLackingRule(payments, standing);
   const planned = { executionDate: standing ? null : executionDate, address: payeeAddress ?? null };
   refuseUntaken(payments, { ...order, ...planned }, today);
+}
+
+/** @throws Psd2Error `usage` for a standing order without a day that the bank demands */
+function refuseLackingRule({ required }: FieldRules, standing: NonNullable<TransferOrder['standing']>): void {
+  const { frequency, day, end } = standing;
+  if (day === null && mayHaveDay(frequency) && required.includes('dayOfExecution'))
+    throw new Psd2Error('usage', 'This bank wants to know the day of the month of a standing order', {
+      hint: 'Give it with --day, 1 to 31.',
+    });
+  if (end === null && required.includes('endDate'))
+    throw new Psd2Error('usage', 'This bank takes only standing orders with a last day', {
+      hint: 'Give it with --end.',
+    });
+}
+
+/** Whether a standing order can have a day of the month. */
+export function mayHaveDay(frequency: string): boolean {
+  return !IN_WEEKS.includes(frequency);
 }
 
 /** As {@link refuseUntakenOrder}, for what is known before there is an order. */
@@ -180,13 +200,26 @@ export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldR
   const constant = Object.entries(rules.constant)
     .filter(([path]) => isKnown(path))
     .reduce((filled, [path, value]) => fill(filled, path.split('.'), () => value), body);
-  return rules.required
-    .filter(isKnown)
-    .reduce(
-      (filled, path) => fill(filled, path.split('.'), () => demanded(path, order, endToEndId)),
-      constant,
-    );
+  return (
+    rules.required
+      .filter((path) => isKnown(path) && (standing !== undefined || !OF_STANDING.includes(path)))
+      // Days in weeks follow from the first one.
+      .filter((path) => path !== 'dayOfExecution' || !standing || mayHaveDay(standing.frequency))
+      .reduce(
+        (filled, path) => fill(filled, path.split('.'), () => demanded(path, order, endToEndId)),
+        constant,
+      )
+  );
 }
+
+/** What only standing orders have. */
+const OF_STANDING: readonly string[] = [
+  'startDate',
+  'endDate',
+  'frequency',
+  'dayOfExecution',
+  'executionRule',
+];
 
 /** The part of an account reference that names one of several accounts with an IBAN. */
 function inCurrency(currency: string | undefined): { currency?: string } {

@@ -115,14 +115,14 @@ export async function writeXml(
       {
         paymentInformationId: messageId,
         // psd2 does not know the name of the account holder. The bank does.
-        debtor: { name: 'NOTPROVIDED', iban },
+        debtor: { name: 'NOTPROVIDED', iban, accountCurrency: first.fromCurrency },
         ...{ executionDate: first.executionDate, instant: first.instant, urgent: false, batchBooking },
         ...{ count: orders.length, sum: written(sum) },
         payments: orders.map(({ to, name, amount, currency, description, payeeAddress, ...order }) => ({
           ...(order.creditorReference && { creditorReference: order.creditorReference }),
           instructionId: null,
           endToEndId: idOf(order),
-          ...{ name, iban: to, amount, currency, description },
+          ...{ name, iban: to, accountCurrency: order.toCurrency, amount, currency, description },
           address: payeeAddress
             ? {
                 country: payeeAddress.country,

@@ -16,6 +16,7 @@ import {
 } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import type { BankDescription } from './description/schema.ts';
+import { saidBeside } from './messages.ts';
 import type { OAuth } from './oauth.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
 import { callOf } from './paths.ts';
@@ -139,9 +140,10 @@ async function initiate(
   const { data, headers, notices, reasons } = await asked.catch((error: unknown) => {
     const mayWantDebtor = error instanceof Psd2Error && error.bankCode === 'FORMAT_ERROR';
     const namesNone = !isInXml(payment.initiation) && !body.includes('"debtorAccount"');
+    if (error instanceof Psd2Error && wantsDay(error, payment.initiation)) throw error.with({ hint: NO_DAY });
     throw mayWantDebtor && namesNone ? error.with({ hint: NO_DEBTOR }) : error;
   });
-  const { transactionStatus, scaStatus, psuMessage } = data;
+  const { transactionStatus, scaStatus } = data;
   const linked = { ...payment, resource: resourceOf(payment, 'startPaymentAuthorisation', data.paymentId) };
   return {
     resourceId: data.paymentId,
@@ -151,11 +153,21 @@ async function initiate(
     ...begunWith(payment),
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
-    ...saidBeside(notices, psuMessage),
+    ...saidBeside({ notices, data }),
     ...(transactionStatus === 'RJCT' && { isRejected: true, ...(reasons.length > 0 && { reasons }) }),
     ...(isDuplicate({ status: transactionStatus, reasons }) && { isDuplicate: true }),
   };
 }
+
+/** Whether the bank refuses a standing order and speaks of a day of the month, which the order does not have. */
+function wantsDay({ message, reasons = [] }: Psd2Error, { service, body }: Payment['initiation']): boolean {
+  const words = [message, ...reasons.map(({ text }) => text)].join(' ');
+  const lacks = service === 'periodic-payments' && !body.includes('"dayOfExecution"');
+  return lacks && /day[\s_-]*of[\s_-]*execution/i.test(words);
+}
+
+const NO_DAY =
+  'Give the day of the month with --day, and write "dayOfExecution" into payments.required of the bank file, so that psd2 asks for it.';
 
 const NO_DEBTOR =
   'The payment names no account to debit. If the bank wants one, add --from, and write payments.debtorAccount "required" into the bank file.';
@@ -205,18 +217,9 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
       status: data.transactionStatus,
       reasons,
       cost: costIn(data),
-      ...saidBeside(notices, data.psuMessage),
+      ...saidBeside({ notices, data }),
     };
   throw aboutAnother('payment', data.paymentId, paymentId, payment.transactionId);
-}
-
-/** What an answer says to psd2 and to the customer beside what it is about. */
-function saidBeside(
-  notices: readonly { text: string }[],
-  psuMessage: string | null,
-): { messages?: string[] } {
-  const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
-  return messages.length > 0 ? { messages } : {};
 }
 
 function reasonsOf({ isBulk }: Payment, { said }: NextGenAnswer): BankReason[] {
@@ -278,14 +281,16 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
       return bank.ask(call, (answer) => {
         const { verdict, notices } = readDeletion(answer, { what: 'payment', wasTaken });
         if (verdict === 'is gone') return { verdict, notices };
-        // The standard says where an authorisation begins, also without a link.
-        if (verdict === 'taken')
-          return { verdict, notices, ...(answer.status === 202 && { mayWantCustomer: true }) };
         const said = answer.body.length > 0 ? answer.said : { ...answer.said, json: {} };
         const { data, headers } = readAnswer({ ...answer, said }, cancellationAnswer);
+        const told = saidBeside({ notices, data });
+        // The standard says where an authorisation begins, also without a link.
+        if (verdict === 'taken')
+          return { verdict, notices, ...told, ...(answer.status === 202 && { mayWantCustomer: true }) };
         return {
           verdict,
           notices,
+          ...told,
           links: linksOf(data, headers, { ...payment, resource: resource(resourceId) }),
         };
       });

@@ -20,20 +20,19 @@ const TRANSFER = [
 /** Of these, the fields that a bank need not take. */
 const OPTIONAL =
   /^(endToEndIdentification|creditorAgent|creditorAddress|remittanceInformationUnstructured)(\.|$)/;
+const OF_STANDING: readonly string[] = [
+  'startDate',
+  'endDate',
+  'frequency',
+  'dayOfExecution',
+  'executionRule',
+];
 const DEBTOR = ['debtorAccount.iban', 'debtorAccount.currency'];
 
 /** The fields of each service. The entries of a bulk are looked at alone. */
 export const STANDARD_FIELDS = {
   payments: [...DEBTOR, ...TRANSFER],
-  'periodic-payments': [
-    ...DEBTOR,
-    ...TRANSFER,
-    'startDate',
-    'endDate',
-    'frequency',
-    'dayOfExecution',
-    'executionRule',
-  ],
+  'periodic-payments': [...DEBTOR, ...TRANSFER, ...OF_STANDING],
   'bulk-payments': [...DEBTOR, 'payments', 'batchBookingPreferred'],
   entry: TRANSFER,
 } as const;
@@ -82,8 +81,10 @@ export function checkFields(
       path: `${at}${path}`,
     });
   }
+  const inWeeks = ['Daily', 'Weekly', 'EveryTwoWeeks'].includes(String(body.frequency));
   for (const path of required) {
-    if (valueAt(body, path) !== undefined) continue;
+    if (kind !== 'periodic-payments' && OF_STANDING.includes(path)) continue;
+    if (valueAt(body, path) !== undefined || (path === 'dayOfExecution' && inWeeks)) continue;
     throw new DoorRefusal('FORMAT_ERROR', `The bank needs the field ${path}`, '', { path: `${at}${path}` });
   }
 }

@@ -136,12 +136,17 @@ class Reader {
       throw wrong('NbOfTxs is wrong', `Expected: ${this.#payments.length}. Received: ${count}.`);
     const day = group.get('ReqdExctnDt/Dt') ?? group.get('ReqdExctnDt');
     return {
-      debtorAccount: { iban: group.get('DbtrAcct/Id/IBAN') ?? '' },
+      debtorAccount: accountIn(group, 'DbtrAcct'),
       ...(group.has('BtchBookg') && { batchBookingPreferred: group.get('BtchBookg') === 'true' }),
       ...(day && day !== today && { requestedExecutionDate: day }),
       payments: this.#payments.map(entryOf),
     };
   }
+}
+
+function accountIn(texts: ReadonlyMap<string, string>, name: string): { iban: string; currency?: string } {
+  const currency = texts.get(`${name}/Ccy`);
+  return { iban: texts.get(`${name}/Id/IBAN`) ?? '', ...(currency !== undefined && { currency }) };
 }
 
 function entryOf(payment: Map<string, string>): Entry {
@@ -156,7 +161,7 @@ function entryOf(payment: Map<string, string>): Entry {
   return {
     endToEndIdentification: payment.get('PmtId/EndToEndId'),
     instructedAmount: { currency: payment.get('currency') ?? '', amount: payment.get('Amt/InstdAmt') ?? '' },
-    creditorAccount: { iban: payment.get('CdtrAcct/Id/IBAN') ?? '' },
+    creditorAccount: accountIn(payment, 'CdtrAcct'),
     creditorName: payment.get('Cdtr/Nm') ?? '',
     ...(description !== undefined && { remittanceInformationUnstructured: description }),
     ...(country !== undefined && {

@@ -21,6 +21,7 @@ import { Psd2Error } from '../../../errors.ts';
 import { cannotRead, cannotWrite, isMissing, systemCode, withFile } from '../../disk/files.ts';
 import { holderOf } from '../../disk/lock.ts';
 import { accountName } from '../../placed-accounts.ts';
+import { contradiction } from '../../synced-rows.ts';
 
 const count = z.int().check(z.gte(0));
 
@@ -35,6 +36,7 @@ const productProgress = z.object({
   balance: z.optional(z.object({ amount: decimal, currency: z.string() })),
   /** What the bank's balance has beyond that of the rows. */
   difference: z.optional(decimal),
+  contradictions: z.optional(z.readonly(z.array(contradiction))),
   /** The bank's reference of the newest row, at a bank that gives what comes after it. */
   newest: z.optional(z.string()),
   /** How the bank has named the account. */

@@ -131,7 +131,10 @@ export class SyncFolder {
     const known = this.#progressOf(productId);
     if (known?.size === undefined) return known;
     const path = this.#rowsPath(productId);
-    return orRefuse(path, () => sizeOf(path)) < known.size ? undefined : known;
+    const size = orRefuse(path, () => sizeOf(path));
+    if (size < known.size) return undefined;
+    // A kill came after rows were written: the balance does not have them.
+    return size > known.size ? { ...known, balance: undefined, difference: undefined } : known;
   }
 
   /** Stores the progress. Call it after the rows were appended. */

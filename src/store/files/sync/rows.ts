@@ -11,13 +11,14 @@ import {
   renameSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
 import { isRecord, jsonIn } from '../../../domain/json.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { isMissing, withFile } from '../../disk/files.ts';
 import type { StoredRows } from '../../known-rows.ts';
-import type { SyncedRow } from '../../ports/sync.ts';
+import type { RowMark, SyncedRow } from '../../ports/sync.ts';
 import { storedRow } from '../../synced-rows.ts';
 import { WRITE_AT_END } from './claim.ts';
 
@@ -38,6 +39,9 @@ interface Run {
 }
 
 const BLOCK = 256 * 1024;
+const BOOKED = '"status":"booked"';
+/** As long as `booked`, so that it can be written in its place. */
+const HIDDEN = 'hidden';
 /** For a caller that shares the folder with nobody. */
 const UNSHARED = { claim: { assertHeld: () => {} }, isFlushed: false };
 
@@ -98,9 +102,35 @@ export class SyncedRows implements StoredRows {
     this.append(rows);
   }
 
-  /** Appends the rows again, with the mark. The last line of a row counts. */
-  async cancel(rows: readonly SyncedRow[]): Promise<void> {
-    this.#write(rows.map((row) => ({ ...row, cancelled: true })));
+  /**
+   * Appends the rows again, with the mark, for programs that follow the file. The lines before get another status, for those
+   * that read all of it.
+   */
+  async mark(rows: readonly SyncedRow[], mark: RowMark): Promise<void> {
+    if (rows.length === 0) return;
+    const places = this.#placesOf(rows);
+    this.#write(rows.map((row) => ({ ...row, status: HIDDEN, [mark]: true })));
+    try {
+      withFile(this.path, 'r+', (file) => {
+        this.#assertOwn(file);
+        for (const place of places) writeSync(file, HIDDEN, place);
+      });
+    } catch (cause) {
+      throw this.#notWritten(cause);
+    }
+  }
+
+  /** Where the file says of some rows that they are booked, in bytes. */
+  #placesOf(rows: readonly SyncedRow[]): number[] {
+    const ids = new Set(rows.map(({ id }) => id));
+    return [...this.#blocksOf(new Set(rows.map(dayOf)))].flatMap(({ bytes, offset }) =>
+      linesIn(bytes).flatMap(({ begin, end }) => {
+        const line = bytes.toString('utf8', begin, end);
+        const at = bytes.subarray(begin, end).indexOf(BOOKED);
+        const isOne = at !== -1 && ids.has(readRow(this.path, line, offset + begin).id);
+        return isOne ? [offset + begin + at + BOOKED.indexOf('booked')] : [];
+      }),
+    );
   }
 
   #write(fresh: readonly Line[]): number {
@@ -110,17 +140,21 @@ export class SyncedRows implements StoredRows {
       this.#unflushed ??= this.#open();
       writeFileSync(this.#unflushed, lines.join(''));
     } catch (cause) {
-      if (cause instanceof Psd2Error) throw cause;
-      throw new Psd2Error('config', `${this.path} cannot be written`, {
-        hint: 'Check the free space, and who owns the folder. What is in the file stays. The next sync continues.',
-        cause,
-      });
+      throw this.#notWritten(cause);
     }
     fresh.forEach((row, index) => {
       this.#hold(row, this.#size);
       this.#size += Buffer.byteLength(lines[index] ?? '');
     });
     return fresh.length;
+  }
+
+  #notWritten(cause: unknown): Psd2Error {
+    if (cause instanceof Psd2Error) return cause;
+    return new Psd2Error('config', `${this.path} cannot be written`, {
+      hint: 'Check the free space, and who owns the folder. What is in the file stays. The next sync continues.',
+      cause,
+    });
   }
 
   /** Size of the file in bytes, including appended rows. */
@@ -133,18 +167,23 @@ export class SyncedRows implements StoredRows {
     // If the file existed and is gone now, do not create it again.
     const file = openSync(this.path, this.#size === 0 ? 'a' : WRITE_AT_END, 0o600);
     try {
-      // A run that takes the folder over gives the file a new inode. So this file is ours, or no path leads to it any more.
-      this.#claim.assertHeld();
-      if (fstatSync(file).size === this.#size) return file;
-      throw new Psd2Error(
-        'config',
-        `${this.path} was changed by another program while psd2 sync worked on it`,
-        { hint: 'Do not write to the files of psd2 sync. Run it again.' },
-      );
+      this.#assertOwn(file);
+      return file;
     } catch (error) {
       closeSync(file);
       throw error;
     }
+  }
+
+  #assertOwn(file: number): void {
+    // A run that takes the folder over gives the file a new inode. So this file is ours, or no path leads to it any more.
+    this.#claim.assertHeld();
+    if (fstatSync(file).size === this.#size) return;
+    throw new Psd2Error(
+      'config',
+      `${this.path} was changed by another program while psd2 sync worked on it`,
+      { hint: 'Do not write to the files of psd2 sync. Run it again.' },
+    );
   }
 
   #hold(row: Line, offset: number): void {
@@ -172,28 +211,37 @@ export class SyncedRows implements StoredRows {
 
   /** The rows of some days, as they are stored. */
   async find(days: ReadonlySet<string>, from?: IsoDate): Promise<SyncedRow[]> {
+    const found = new Map<string, SyncedRow>();
+    for (const { bytes, offset } of this.#blocksOf(days, from))
+      for (const line of bytes.toString('utf8').split('\n')) {
+        if (line === '') continue;
+        const { success, data } = storedRow.safeParse(JSON.parse(line));
+        if (!success) throw damagedAt(this.path, offset);
+        found.set(data.id, data);
+      }
+    return [...found.values()];
+  }
+
+  /** The lines of some days, in as few blocks of the file as possible. */
+  *#blocksOf(days: ReadonlySet<string>, from?: IsoDate): Generator<{ bytes: Buffer; offset: number }> {
     const wanted = this.#runs.flatMap(({ day, offset }, index) => {
       const isWanted = days.has(day) || (from !== undefined && day >= from);
       return isWanted ? [{ offset, end: this.#runs[index + 1]?.offset ?? this.#size }] : [];
     });
-    if (wanted.length === 0) return [];
-    const found = new Map<string, SyncedRow>();
-    withFile(this.path, 'r', (file) => {
+    if (wanted.length === 0) return;
+    const file = openSync(this.path, 'r');
+    try {
       for (let at = 0; at < wanted.length; ) {
         const { offset = 0 } = wanted[at] ?? {};
         let end = wanted[at]?.end ?? offset;
         for (at += 1; wanted[at]?.offset === end; at += 1) end = wanted[at]?.end ?? end;
         const bytes = Buffer.alloc(end - offset);
         readSync(file, bytes, 0, bytes.length, offset);
-        for (const line of bytes.toString('utf8').split('\n')) {
-          if (line === '') continue;
-          const { success, data } = storedRow.safeParse(JSON.parse(line));
-          if (!success) throw damagedAt(this.path, offset);
-          found.set(data.id, data);
-        }
+        yield { bytes, offset };
       }
-    });
-    return [...found.values()];
+    } finally {
+      closeSync(file);
+    }
   }
 
   async recall(): Promise<void> {
@@ -272,6 +320,14 @@ function readRows(
     }
     return offset;
   });
+}
+
+/** The lines of a block of whole lines. */
+function linesIn(bytes: Buffer): { begin: number; end: number }[] {
+  const lines = [];
+  for (let begin = 0, end = bytes.indexOf(10); end !== -1; begin = end + 1, end = bytes.indexOf(10, begin))
+    lines.push({ begin, end });
+  return lines;
 }
 
 function readRow(path: string, line: string, offset: number): Line {

@@ -47,14 +47,15 @@ export class SyncedFolder implements SyncedData {
     const path = join(this.#folder(customerId), 'transactions', `${nameOfAccount(productId)}.ndjson`);
     const lines = linesOf(path, progress.size);
     const all = lines.map((line) => parse(path, line, syncedBooking));
-    // The last line of a row that vanished before its day says so. A text of the bank has its quotes escaped.
-    const cancelled = new Set(
-      all.flatMap(({ id }, at) => (lines[at]?.includes('"cancelled":true') ? id : [])),
+    // The last line of a row that does not count any more says so. A text of the bank has its quotes escaped.
+    const marked = new Set(
+      all.flatMap(({ id }, at) => (/"(?:cancelled|replaced)":true/.test(lines[at] ?? '') ? id : [])),
     );
-    const rows = all.filter(({ id }) => !cancelled.has(id));
+    const rows = all.filter(({ id }) => !marked.has(id));
     return {
       ...{ from: progress.from, through: progress.through },
       ...{ balance: progress.balance ?? null, difference: progress.difference ?? null },
+      contradictions: progress.contradictions ?? [],
       rows: newestFirst(rows.filter(({ bookingDate }) => bookingDate === null || bookingDate >= from)),
     };
   }

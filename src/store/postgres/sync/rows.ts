@@ -6,8 +6,16 @@ import type { StoredAccount } from '../../../domain/same-accounts.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { KnownRows, type StoredRows } from '../../known-rows.ts';
 import { accountName, byIdsOfToday, type NamedProgress, type StoredTarget } from '../../placed-accounts.ts';
-import type { BookedRows, Progress, Sync, SyncedRow, SyncRun } from '../../ports/sync.ts';
-import { storedRow } from '../../synced-rows.ts';
+import type {
+  BookedRows,
+  Contradiction,
+  Progress,
+  RowMark,
+  Sync,
+  SyncedRow,
+  SyncRun,
+} from '../../ports/sync.ts';
+import { contradiction, storedRow } from '../../synced-rows.ts';
 import type { Claim, Claims } from '../claims.ts';
 import { type Database, ProfileRows, type Statements } from '../database.ts';
 import { FACT_COLUMNS } from '../fact-columns.ts';
@@ -24,6 +32,7 @@ const progressRow = z.object({
   balance: z.nullable(z.string()),
   balance_currency: z.nullable(z.string()),
   balance_difference: z.nullable(z.string()),
+  contradictions: z.nullable(z.string()),
   account: z.nullable(z.string()),
 });
 const count = z.object({ count: z.number() });
@@ -67,7 +76,7 @@ const FOUND = [
   ...['currency', `coalesce(description, '') as description`, `coalesce(details, '') as details`, 'code'],
   ...['transfer_reference as "transferReference"', 'transaction_id as "transactionId"'],
   ...['entry_reference as "entryReference"', 'internal_transaction_id as "internalTransactionId"'],
-  ...['counterparty_iban as "counterpartyIban"', 'future', 'cancelled'],
+  ...['counterparty_iban as "counterpartyIban"', 'future', 'cancelled', 'replaced'],
 ].join(', ');
 const ACCOUNT_COLUMNS = {
   productId: 'product_id text',
@@ -87,6 +96,7 @@ const money = z.nullish(z.object({ amount: z.string(), currency: z.string() }));
 const balanceRow = z.looseObject({
   productId: z.string(),
   asOf: z.nullish(z.string()),
+  creditLimitIncluded: z.nullish(z.record(z.string(), z.boolean())),
   reason: z.nullish(z.string()),
 });
 
@@ -133,7 +143,7 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
   readonly #remembered = new Map<string, NamedProgress>();
   readonly #replaced = new Map<string, readonly object[]>();
   readonly #appended = new Map<string, SyncedRow[]>();
-  readonly #cancelled = new Map<string, SyncedRow[]>();
+  readonly #marked: { product: string; mark: RowMark; ids: string[] }[] = [];
 
   constructor(database: Database, profile: string, customerId: string, claim: Claim, months: Set<string>) {
     super(database, profile);
@@ -146,17 +156,18 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
     const rows = await this.database.look(
       progressRow,
       `select product_id, read_from::text, read_through::text, newest, balance::text, balance_currency,
-         balance_difference::text, account::text
+         balance_difference::text, contradictions::text, account::text
        from psd2.sync_progress
        where profile = $1 and customer_id = $2`,
       this.#address,
     );
-    for (const { product_id, read_from, read_through, newest, account, ...row } of rows)
+    for (const { product_id, read_from, read_through, newest, contradictions, account, ...row } of rows)
       this.#known.set(product_id, {
         from: read_from,
         through: read_through,
         ...(newest !== null && { newest }),
         ...balanceIn(row),
+        ...(contradictions !== null && { contradictions: contradictionsIn(contradictions) }),
         ...(account !== null && { account: accountName.parse(JSON.parse(account)) }),
       });
   }
@@ -185,8 +196,8 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
         ),
       ],
       add: async (rows) => void this.#appended.set(productId, [...appended(), ...rows]),
-      cancel: async (rows) =>
-        void this.#cancelled.set(productId, [...(this.#cancelled.get(productId) ?? []), ...rows]),
+      mark: async (rows, mark) =>
+        void this.#marked.push({ product: productId, mark, ids: rows.map(({ id }) => id) }),
       recall: async () => {},
       lastDay: async (latest) => {
         const stored = await this.database.lookOne(
@@ -213,12 +224,11 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
   }
 
   async commit(): Promise<void> {
-    if (this.#appended.size + this.#replaced.size + this.#remembered.size + this.#cancelled.size === 0)
-      return;
+    if (this.#appended.size + this.#replaced.size + this.#remembered.size + this.#marked.length === 0) return;
     await this.#makeMonths();
     await this.database.transactionAgain((statements) => this.#write(statements));
     this.#appended.clear();
-    this.#cancelled.clear();
+    this.#marked.length = 0;
     this.#replaced.clear();
     for (const [product, progress] of this.#remembered) this.#known.set(product, progress);
     this.#remembered.clear();
@@ -260,24 +270,26 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
         hint: 'This sync leaves the customer to that one. Nothing is lost.',
       });
     for (const [product, rows] of this.#appended) await this.#insertBooked(statements, product, rows);
-    for (const [product, rows] of this.#cancelled)
+    for (const { product, mark, ids } of this.#marked)
       await statements.execute(
-        `update psd2.transactions set cancelled = true
+        `update psd2.transactions set ${mark} = true, status = 'hidden'
          where profile = $1 and customer_id = $2 and product_id = $3 and id = any ($4)`,
-        [profile, customerId, product, rows.map(({ id }) => id)],
+        [profile, customerId, product, ids],
       );
     for (const [name, rows] of this.#replaced) await this.#replaceRows(statements, name, rows);
     for (const [product, progress] of this.#remembered) {
-      const { from, through, newest = null, balance, difference, account } = progress;
+      const { from, through, newest = null, balance, difference, contradictions = [], account } = progress;
       await statements.execute(
         `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, newest,
-           balance, balance_currency, balance_difference, account) values ($1, $2, $3, $4, $5, $6, $7::numeric, $8, $9::numeric, $10::json)
+           balance, balance_currency, balance_difference, contradictions, account)
+           values ($1, $2, $3, $4, $5, $6, $7::numeric, $8, $9::numeric, $10::json, $11::json)
            on conflict (profile, customer_id, product_id) do update set
            read_from = excluded.read_from, read_through = excluded.read_through, newest = excluded.newest, balance = excluded.balance, balance_currency = excluded.balance_currency,
-           balance_difference = excluded.balance_difference, account = excluded.account, synced_at = excluded.synced_at`,
+           balance_difference = excluded.balance_difference, contradictions = excluded.contradictions, account = excluded.account, synced_at = excluded.synced_at`,
         [
           ...[profile, customerId, product, from, through, newest],
           ...[balance?.amount ?? null, balance?.currency ?? null, difference ?? null],
+          contradictions.length > 0 ? JSON.stringify(contradictions) : null,
           account ? JSON.stringify(account) : null,
         ],
       );
@@ -318,7 +330,7 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
     rows: readonly object[],
   ): Promise<void> {
     const balances = rows.flatMap((row): object[] => {
-      const { productId, asOf, reason, ...amounts } = balanceRow.parse({
+      const { productId, asOf, reason, creditLimitIncluded, ...amounts } = balanceRow.parse({
         ...(product !== null && { productId: product }),
         ...row,
       });
@@ -326,7 +338,12 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
       return BALANCE_KINDS.flatMap((kind) => {
         const balance = money.parse(amounts[kind]);
         return balance
-          ? [{ product_id: productId, kind: snakeCase(kind), as_of: asOf ?? null, ...balance }]
+          ? [
+              {
+                ...{ product_id: productId, kind: snakeCase(kind), as_of: asOf ?? null, ...balance },
+                credit_limit_included: creditLimitIncluded?.[kind] ?? null,
+              },
+            ]
           : [];
       });
     });
@@ -335,9 +352,9 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
       [...this.#address, product],
     );
     await statements.execute(
-      `insert into psd2.balances (profile, customer_id, product_id, kind, amount, currency, as_of, reason)
-       select $1, $2, product_id, kind, amount, currency, as_of, reason from json_to_recordset($3::json)
-       as r (product_id text, kind text, amount numeric, currency text, as_of text, reason text)`,
+      `insert into psd2.balances (profile, customer_id, product_id, kind, amount, currency, as_of, credit_limit_included, reason)
+       select $1, $2, product_id, kind, amount, currency, as_of, credit_limit_included, reason from json_to_recordset($3::json)
+       as r (product_id text, kind text, amount numeric, currency text, as_of text, credit_limit_included boolean, reason text)`,
       [...this.#address, JSON.stringify(balances)],
     );
   }
@@ -354,6 +371,11 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
       [...this.#address, product, asColumns(rows, TRANSACTION_COLUMNS)],
     );
   }
+}
+
+/** What `psd2.sync_progress` says of the bank's own statements. */
+export function contradictionsIn(json: string | null): readonly Contradiction[] {
+  return json === null ? [] : z.array(contradiction).parse(JSON.parse(json));
 }
 
 /** The balance in a row of `psd2.sync_progress`. */

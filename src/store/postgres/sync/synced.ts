@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { CreditLimits } from '../../../bank/ports/bank.ts';
 import type { IsoDate } from '../../../domain/calendar.ts';
 import { isoDate } from '../../../domain/events.ts';
 import type {
@@ -10,13 +11,14 @@ import type {
 } from '../../ports/synced.ts';
 import { newestFirst, syncedAccount, syncedBalance, syncedBooking } from '../../synced-rows.ts';
 import { ProfileRows } from '../database.ts';
-import { balanceIn, FACTS_OF_ROW } from './rows.ts';
+import { balanceIn, contradictionsIn, FACTS_OF_ROW } from './rows.ts';
 
 const balanceRow = z.object({
   kind: z.string(),
   amount: z.nullable(z.string()),
   currency: z.nullable(z.string()),
   as_of: z.nullable(z.string()),
+  credit_limit_included: z.nullable(z.boolean()),
   reason: z.nullable(z.string()),
 });
 
@@ -27,6 +29,7 @@ const progressAndRow = z.looseObject({
     balance: z.nullable(z.string()),
     balance_currency: z.nullable(z.string()),
     balance_difference: z.nullable(z.string()),
+    contradictions: z.nullable(z.string()),
     id: z.nullable(z.string()),
   },
 });
@@ -54,7 +57,7 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
   async balance(customerId: string, productId: string): Promise<SyncedBalance | undefined> {
     const rows = await this.look(
       balanceRow,
-      `select kind, amount::text, currency, as_of, reason from psd2.balances
+      `select kind, amount::text, currency, as_of, credit_limit_included, reason from psd2.balances
        where profile = $1 and customer_id = $2 and product_id = $3`,
       [customerId, productId],
     );
@@ -69,6 +72,7 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
       accountAvailability: found.get('account_availability'),
       accountAvailableCredit: found.get('account_available_credit'),
       asOf: rows[0]?.as_of,
+      creditLimitIncluded: limitsIn(rows),
       reason: rows[0]?.reason,
     });
   }
@@ -87,13 +91,13 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
     const rows = await this.look(
       progressAndRow,
       `select p.read_from::text as "from", p.read_through::text as through, p.balance::text, p.balance_currency,
-         p.balance_difference::text,
+         p.balance_difference::text, p.contradictions::text as contradictions,
          t.id, t.booking_date::text as "bookingDate", t.value_date::text as "valueDate", t.amount::text, t.currency,
          coalesce(t.description, '') as description, coalesce(t.details, '') as details, t.code,
          t.transfer_reference as "transferReference", t.fee_charge as "feeCharge", ${FACTS_OF_ROW}
        from psd2.sync_progress p left join psd2.transactions t
          on t.profile = p.profile and t.customer_id = p.customer_id and t.product_id = p.product_id
-         and (t.booking_date is null or t.booking_date >= $4::date) and t.synced_at <= p.synced_at and t.cancelled is not true
+         and (t.booking_date is null or t.booking_date >= $4::date) and t.synced_at <= p.synced_at and t.cancelled is not true and t.replaced is not true
        where p.profile = $1 and p.customer_id = $2 and p.product_id = $3
        order by t.booking_date nulls first, t.synced_at, t.id`,
       [customerId, productId, from],
@@ -103,9 +107,21 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
     const { balance = null, difference = null } = balanceIn(progress);
     return {
       ...{ from: progress.from, through: progress.through, balance, difference },
+      contradictions: contradictionsIn(progress.contradictions),
       rows: newestFirst(
         rows.flatMap(({ id, ...row }) => (id === null ? [] : z.parse(syncedBooking, { id, ...row }))),
       ),
     };
   }
+}
+
+/** Whether a credit line is in the balances, as far as their rows say it. */
+function limitsIn(rows: readonly z.infer<typeof balanceRow>[]): CreditLimits | undefined {
+  const said = (kind: string) => rows.find((row) => row.kind === kind)?.credit_limit_included ?? undefined;
+  const [accountBalance, availableBalance] = ['account_balance', 'available_balance'].map(said);
+  if (accountBalance === undefined && availableBalance === undefined) return undefined;
+  return {
+    ...(accountBalance !== undefined && { accountBalance }),
+    ...(availableBalance !== undefined && { availableBalance }),
+  };
 }

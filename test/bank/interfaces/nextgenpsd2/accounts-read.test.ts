@@ -280,6 +280,20 @@ describe('the balance of an account', () => {
     });
   });
 
+  const limit = (creditLimitIncluded: unknown) => ({ creditLimitIncluded });
+  it.each<[object, object, object | undefined]>([
+    [limit(true), limit('false'), { accountBalance: true, availableBalance: false }],
+    [{}, limit(true), { availableBalance: true }],
+    [limit(false), {}, { accountBalance: false }],
+    [{}, {}, undefined],
+  ])('says whether a credit line is in it: %j, %j', async (booked, available, said) => {
+    const { balance } = await balanceOf([
+      of('interimBooked', '1.00', booked),
+      of('interimAvailable', '2.00', available),
+    ]);
+    expect(balance.creditLimitIncluded).toEqual(said);
+  });
+
   const CLOSING = of('closingBooked', '1.00');
   it.each<[string, object[], string, string]>([
     ['a type in capitals', [of(' INTERIMBOOKED ', '1.00')], '1.00', 'interimBooked'],

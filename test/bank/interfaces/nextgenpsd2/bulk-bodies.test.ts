@@ -186,6 +186,12 @@ describe('the body in JSON', () => {
 
 describe('the body in XML', () => {
   const XML = xmlBulk('pain.001.001.09');
+  it('names one of several accounts with an IBAN by its currency', async () => {
+    const { body } = await made([order('INV-1', '1.10', { fromCurrency: 'EUR', toCurrency: 'USD' })]);
+    expect(body).toContain(`<DbtrAcct><Id><IBAN>${IBAN}</IBAN></Id><Ccy>EUR</Ccy></DbtrAcct>`);
+    expect(body).toContain(`<CdtrAcct><Id><IBAN>${PAYEE}</IBAN></Id><Ccy>USD</Ccy></CdtrAcct>`);
+  });
+
   const made = async (orders: TransferOrder[], payments = XML, qwac?: X509Certificate) =>
     bulkAt(payments, [], qwac).bulk.initiation(orders, BACK, () => NEW_ID);
   const text = (value: string) => parseSepaText('--payee-town', value, 70);

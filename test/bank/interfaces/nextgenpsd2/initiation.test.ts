@@ -179,6 +179,22 @@ it('payments.days writes the day of a standing order with two digits', () => {
   expect(bodyOf({ products, days: 'two-digits' }, order)).toMatchObject({ dayOfExecution: '01' });
 });
 
+it('payments.required asks for what a standing order alone has', () => {
+  const products = { 'periodic-payments': ['sepa-credit-transfers'], payments: ['sepa-credit-transfers'] };
+  const required = ['dayOfExecution', 'endDate'];
+  const whole = { frequency: 'Monthly', end: date('2027-12-01'), day: 1 } as const;
+  const ofStanding = (standing: NonNullable<TransferOrder['standing']>) =>
+    bodyOf({ products, required }, { ...SIMPLE, standing });
+  expect(bodyOf({ products, required }, SIMPLE)).toEqual(BODY);
+  expect(ofStanding(whole)).toMatchObject({ dayOfExecution: '1', endDate: '2027-12-01' });
+  expect(ofStanding({ ...whole, frequency: 'Weekly', day: null })).not.toHaveProperty('dayOfExecution');
+  expect(errorOf(() => ofStanding({ ...whole, day: null }))).toEqual({
+    ...{ code: 'usage', hint: 'Give it with --day, 1 to 31.' },
+    message: 'This bank wants to know the day of the month of a standing order',
+  });
+  expect(errorOf(() => ofStanding({ ...whole, end: null }))).toMatchObject({ hint: 'Give it with --end.' });
+});
+
 it('payments.frequencies has the words of the bank', () => {
   const order = { ...SIMPLE, standing: { frequency: 'Monthly', end: null, day: null } } as const;
   const products = { 'periodic-payments': ['sepa-credit-transfers'] };

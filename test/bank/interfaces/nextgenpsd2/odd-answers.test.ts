@@ -120,6 +120,21 @@ describe('an odd row', () => {
     expect(await readRow(more)).toMatchObject({ ...expected, unread: {} });
   });
 
+  it.each<[object, object]>([
+    [exchange({ sourceCurrency: 'ABC', targetCurrency: 'EUR' }), RATE],
+    [{ originalAmount: { amount: '14', currency: 'ABC' } }, { originalAmount: '14' }],
+    [
+      { originalAmount: { amount: '14', currency: 'ABC' }, ...exchange({ targetCurrency: 'USD' }) },
+      { originalCurrency: 'USD' },
+    ],
+  ])('with %j has no original currency that is none', async (more, expected) => {
+    const read = await readRow(more);
+    expect({ originalCurrency: undefined, ...read }).toMatchObject({
+      originalCurrency: undefined,
+      ...expected,
+    });
+  });
+
   const SOON = { bookingDate: 'soon', valueDate: '2026-11-02' };
   const TWO_WRONG = { purposeCode: [], mandateId: {}, creditorId: { a: 1 }, ultimateDebtor: true };
   it.each<[string, object, object, object]>([

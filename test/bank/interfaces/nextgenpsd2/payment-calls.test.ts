@@ -119,6 +119,16 @@ it.each([
   await expect(calls.verify(silent)).rejects.toMatchObject({ hint: expect.stringMatching(hint) });
 });
 
+it.each([
+  ['{"frequency":"Monthly"}', 'dayOfExecution is missing', /^Give the day of the month with --day/],
+  ['{"frequency":"Monthly"}', 'Please give the day of execution', /^Give the day of the month with --day/],
+  ['{"dayOfExecution":"3"}', 'dayOfExecution is wrong', /bank file may say/],
+])('a bank that wants a day of a standing order is said to want one: %s, %s', async (body, words, hint) => {
+  const initiation = { service: 'periodic-payments', body: `{"debtorAccount":{},${body.slice(1)}` } as const;
+  const { calls } = made([refused('FORMAT_ERROR', 400, words)], { initiation });
+  await expect(calls.verify(silent)).rejects.toMatchObject({ hint: expect.stringMatching(hint) });
+});
+
 describe('the account that the customer has chosen', () => {
   const IBAN = 'DE02100100109307118603';
   const OTHER = { iban: 'DE89370400440532013000' };

@@ -515,7 +515,13 @@ const refusal = z.strictObject({
 
 const payments = z.strictObject({
   products: z.prefault(noted(products, 'payment products, by payment service'), {}),
-  required: z._default(orderedSet(bodyPath(), 'fields that the bank demands beyond the standard'), []),
+  required: z._default(
+    orderedSet(
+      bodyPath(),
+      'fields that the bank demands beyond the standard: `dayOfExecution` of a standing order, for example',
+    ),
+    [],
+  ),
   allowed: z._default(
     orderedSet(
       bodyPath(),

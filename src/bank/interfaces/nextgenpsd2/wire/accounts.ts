@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { IsoDate } from '../../../../domain/calendar.ts';
+import { isCurrency } from '../../../../domain/currency.ts';
 import type { Decimal } from '../../../../domain/decimal.ts';
 import { isRecord } from '../../../../domain/json.ts';
 import { dayIn, decimalIn, plainIban, textOf } from '../../../../domain/odd-values.ts';
@@ -243,15 +244,12 @@ class RowReader {
       this.read('originalAmount', moneyIn) ??
       this.read('instructedAmount', moneyIn) ??
       (exchange?.instructed?.currency === currency ? null : exchange?.instructed);
-    if (original) {
-      facts.originalAmount = original.amount;
-      facts.originalCurrency = original.currency;
-    }
-    if (exchange?.rate) {
-      facts.exchangeRate = exchange.rate;
-      const foreign = exchange.currencies.find((each) => each !== currency);
-      if (!original && foreign !== undefined) facts.originalCurrency = foreign;
-    }
+    if (original) facts.originalAmount = original.amount;
+    if (exchange?.rate) facts.exchangeRate = exchange.rate;
+    const named = original && currencyIn(original.currency);
+    const foreign = exchange?.currencies.find((each) => each !== currency);
+    if (named) facts.originalCurrency = named;
+    else if (foreign !== undefined && (original || exchange?.rate)) facts.originalCurrency = foreign;
     const fee = this.read('markupFee', moneyIn) ?? this.read('transactionFees', moneyIn);
     if (fee) {
       facts.feeAmount = fee.amount;
@@ -309,10 +307,9 @@ function exchangeIn(value: unknown): Exchange | null {
     : { rate, instructed, currencies: currencies.flatMap((each) => currencyIn(each) ?? []) };
 }
 
-/** A currency in the form of ISO 4217, if it is one: `XXX` stands for none. */
 function currencyIn(value: unknown): string | null {
   const word = wordsIn(value)?.toUpperCase() ?? '';
-  return /^[A-Z]{3}$/.test(word) && word !== 'XXX' ? word : null;
+  return isCurrency(word) ? word : null;
 }
 
 /** Why a payment was returned: a text, or a code with words. */

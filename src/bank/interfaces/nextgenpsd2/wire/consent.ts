@@ -76,7 +76,11 @@ export const scaStatusAnswer = z.object({
 });
 
 /** The status of a consent. One that names its consent must name the one that was asked for. */
-export const consentStatusAnswer = z.object({ consentStatus, consentId: optionalWords });
+export const consentStatusAnswer = z.object({
+  consentStatus,
+  consentId: optionalWords,
+  psuMessage: optionalMessage,
+});
 
 const wholeNumber = z.pipe(
   z.nullish(z.unknown()),
@@ -113,4 +117,5 @@ export const consentDetailsAnswer = z.object({
   access: accessIn,
   /** Of a consent for confirmations of funds. */
   account: accessIn,
+  psuMessage: optionalMessage,
 });
