@@ -1,6 +1,6 @@
 import { stepInterfaceAnswered } from '../../../domain/interface-name.ts';
 import { type ErrorCode, Psd2Error } from '../../../errors.ts';
-import type { BankCall, WireSettings } from '../../call/call.ts';
+import { type BankCall, isPage, PAGE_ADVICE, type WireSettings } from '../../call/call.ts';
 import type { LoginProbe, Verdict } from '../../ports/customer.ts';
 import { kindOf, type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
 import { hasOwnId } from './answer-check.ts';
@@ -104,7 +104,9 @@ function assertBanksInterface(answer: NextGenAnswer): void {
     'bank_answer',
     `What answered is not the bank's interface: HTTP ${answer.status} without a list of accounts${kindOf(answer)}`,
     {
-      hint: 'Check the base URL, and api.version and api.paths of the bank file. A gateway or proxy on the way may have answered, too.',
+      hint: isPage(answer)
+        ? PAGE_ADVICE
+        : 'Check the base URL, and api.version and api.paths of the bank file. A gateway or proxy on the way may have answered, too.',
     },
   );
 }
