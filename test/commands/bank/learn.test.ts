@@ -521,6 +521,7 @@ it('leads with the two fields that decide what a refused payment proves, and say
       'payments.executesWithoutSca is not known: nobody has said it. psd2 assumes possible.',
     );
     expect(said).toContain('sca.approaches is redirect.');
+    expect(said).toContain('Next, name the file in the environment, as PSD2_BANK: ');
     const file = newFile();
     writeFileSync(
       file,

@@ -202,7 +202,7 @@ function sayNext({ terminal, globals, profileName }: Context, { hasBegun }: Aske
   terminal.say(
     name === ENVIRONMENT_PROFILE
       ? `Next, name the file in the environment, as PSD2_BANK: ${file}`
-      : `Next, store it in the profile: ${command('profile', 'set', name, '--bank', file)}`,
+      : `Next, store it in the profile: ${writeCommand(['profile', 'set', name, '--bank', file])}`,
   );
   terminal.say(
     hasBegun
