@@ -4,8 +4,8 @@ import { type BankCall, isPage, PAGE_ADVICE, type WireSettings } from '../../cal
 import type { LoginProbe, Verdict } from '../../ports/customer.ts';
 import { kindOf, type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
 import { hasOwnId } from './answer-check.ts';
+import { judgeQuestion } from './judge/question.ts';
 import { callOf, type Paths } from './paths.ts';
-import { TOKEN_CODES } from './refusals.ts';
 import { isStepAnswer } from './step-answer.ts';
 
 /** Codes about what is read: the bank has gone past the signature. */
@@ -63,13 +63,13 @@ function judge(answer: NextGenAnswer): Verdict {
     assertBanksInterface(answer);
     return { says: 'the bank answers a reading with a consent that does not exist', isUnsure: 'other' };
   }
-  const isAboutToken = TOKEN_CODES.includes(code ?? '') || (answer.status === 401 && code === null);
-  if (isAboutToken)
+  const verdict = judgeQuestion(answer);
+  if (verdict === 'wants a token')
     return {
       says: 'the bank needs a login before it checks the signature, so the signature is untested',
       isUnsure: 'asks for a token',
     };
-  if (code !== null && ABOUT_CONSENT.includes(code)) {
+  if (verdict === 'minds the consent' && code !== null && ABOUT_CONSENT.includes(code)) {
     const says = `the bank accepts the certificates and the signature: it only refused a test's consent (${code})`;
     return { says };
   }

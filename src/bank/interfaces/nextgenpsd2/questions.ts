@@ -37,10 +37,6 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
     return data ? usableLinks(() => linksOf(data, headers, { ...calls, resource })) : null;
   };
   return {
-    async reading(more) {
-      const call = callOf(paths, 'getAccountList', {}, newId());
-      return heard(await send({ ...call, headers: { 'consent-id': newId() }, ...more }));
-    },
     async consent({ access, recurring, validUntil, frequencyPerDay, redirectUri }, more) {
       const body = {
         access: accessIn(access),
@@ -60,14 +56,6 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
       const answer = await to('startConsentAuthorisation', { consentId }, { body: {}, ...more });
       return { ...heard(answer), links: takes(answer) ? linksIn(consentId, answer) : null };
     },
-    async transactions({ consentId, bookingStatus, dateFrom }, more) {
-      const names = new Map(Object.entries(calls.description.accounts.parameters));
-      const query = new URLSearchParams();
-      for (const [name, value] of Object.entries({ bookingStatus, dateFrom }))
-        query.set(names.get(name) ?? name, value);
-      const call = callOf(paths, 'getTransactionList', { 'account-id': newId() }, newId(), `${query}`);
-      return heard(await send({ ...call, facts: UNREAD, headers: { 'consent-id': consentId }, ...more }));
-    },
     async product(service, product, more) {
       const values = { 'payment-service': service, 'payment-product': product };
       const answer = await to('initiatePayment', values, { body: {}, ...BEGINS, ...more });
@@ -83,6 +71,7 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
         idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId),
       );
     },
+    ...readingsOf(calls, newId, send),
     ...endingsOf(to),
     oauthServer: (named) => serverAt(send, calls, newId, named),
     async applicationToken(client) {
@@ -96,6 +85,28 @@ type SendTo = (
   values: Record<string, string>,
   more?: Partial<BankCall>,
 ) => Promise<NextGenAnswer>;
+
+/** Readings with a consent that does not exist, or that nobody has authorised. @param send sends a call once */
+function readingsOf(
+  { paths, description }: Calls,
+  newId: () => string,
+  send: (call: BankCall) => Promise<NextGenAnswer>,
+): Pick<Questions, 'reading' | 'transactions'> {
+  return {
+    async reading(more) {
+      const call = callOf(paths, 'getAccountList', {}, newId());
+      return heard(await send({ ...call, headers: { 'consent-id': newId() }, ...more }));
+    },
+    async transactions({ consentId, bookingStatus, dateFrom }, more) {
+      const names = new Map(Object.entries(description.accounts.parameters));
+      const query = new URLSearchParams();
+      for (const [name, value] of Object.entries({ bookingStatus, dateFrom }))
+        query.set(names.get(name) ?? name, value);
+      const call = callOf(paths, 'getTransactionList', { 'account-id': newId() }, newId(), `${query}`);
+      return heard(await send({ ...call, facts: UNREAD, headers: { 'consent-id': consentId }, ...more }));
+    },
+  };
+}
 
 /** What ends what a question has begun. @param to sends a call once */
 function endingsOf(to: SendTo): Pick<Questions, 'deleteConsent' | 'cancelPayment' | 'deleteFundsConsent'> {
