@@ -49,6 +49,11 @@ export interface Description<Bank extends BankHead = BankHead, File extends Bank
   platforms(): Promise<Readonly<Record<string, File>>>;
   /** How a customer of the bank logs in or authorises, in a few words. */
   login(bank: Bank): string;
+  /**
+   * What a refused payment proves at a bank, and what psd2 assumes of it: sentences for the operator. Absent: it does not depend on the
+   * bank file. @param isSaid whether the file, or what it extends, has a field
+   */
+  proof?(bank: Bank, isSaid: (field: string) => boolean): string[];
   /** Where the values of these platforms are from. Absent: nobody says it. */
   facts?(): Promise<Readonly<Record<string, PlatformFacts>>>;
   /** Why no bank file can have a field or a value of this name; undefined if psd2 knows no reason. */

@@ -35,7 +35,7 @@ function decodeOrRefuse(decoder: TextDecoder, chunk: Uint8Array | undefined, lin
   }
 }
 
-/** @throws Psd2Error `usage` if the first bytes are those of UTF-16, or of a workbook */
+/** @throws Psd2Error `usage` if the first bytes are those of UTF-16, a workbook or a PDF */
 function refuseOtherKinds([first = 0x20, second = 0x20]: Uint8Array): void {
   const refuse = (what: string) => {
     throw new Psd2Error('usage', `The file is ${what}`, {
@@ -45,6 +45,7 @@ function refuseOtherKinds([first = 0x20, second = 0x20]: Uint8Array): void {
   const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   if (isUtf16 || first === 0 || second === 0) refuse('in UTF-16, and not in UTF-8');
   if (first === 0x50 && second === 0x4b) refuse('a workbook or an archive, and not CSV');
+  if (first === 0x25 && second === 0x50) refuse('a PDF, and not CSV');
 }
 
 function countBreaks(text: string): number {

@@ -33,7 +33,7 @@ export class WrongPassphrase extends Psd2Error {}
  * @throws Psd2Error `certificate`: unreadable, of a kind that psd2 cannot use, mismatched, expired or not yet valid.
  */
 export function readKeyPair({ name, certificate: pem, key: keyPem, passphrase, now }: PemPair): KeyPair {
-  const certificates = readCertificates(name, pem);
+  const certificates = readCertificates(`The ${name} certificate`, pem);
   const key = readPrivateKey(name, keyPem, passphrase);
   refuseOtherKinds(`${name} key`, key);
   const chain = chainOf(certificates, now, key);
@@ -52,7 +52,7 @@ export function readKeyPair({ name, certificate: pem, key: keyPem, passphrase, n
  * @throws Psd2Error `certificate`: unreadable, of a kind that psd2 cannot use, expired or not yet valid.
  */
 export function readValidCertificate(name: PairName, pem: string, now: Date): X509Certificate {
-  const [certificate] = chainOf(readCertificates(name, pem), now);
+  const [certificate] = chainOf(readCertificates(`The ${name} certificate`, pem), now);
   if (!certificate) throw new TypeError('A text with certificates has a chain');
   refuseOtherKinds(`key of the ${name} certificate`, certificate.publicKey);
   refuseOutOfDate(name, certificate, now);
@@ -125,20 +125,17 @@ export function isRequest(text: string): boolean {
   return /-----BEGIN (NEW )?CERTIFICATE REQUEST-----/.test(text);
 }
 
-function readCertificates(name: string, pem: string): X509Certificate[] {
+/** The certificates of a PEM text. @param what it is, at the beginning of a sentence. @throws Psd2Error `certificate` */
+export function readCertificates(what: string, pem: string): X509Certificate[] {
   try {
     return (pem.match(CERTIFICATE) ?? [pem]).map((each) => new X509Certificate(each));
   } catch (cause) {
     if (isRequest(pem))
-      throw new Psd2Error(
-        'certificate',
-        `The ${name} certificate is a certificate request, not a certificate`,
-        {
-          hint: 'Give the certificate that the authority has issued for it.',
-          cause,
-        },
-      );
-    throw new Psd2Error('certificate', `The ${name} certificate is not a PEM certificate`, {
+      throw new Psd2Error('certificate', `${what} is a certificate request, not a certificate`, {
+        hint: 'Give the certificate that the authority has issued for it.',
+        cause,
+      });
+    throw new Psd2Error('certificate', `${what} is not a PEM certificate`, {
       hint: isDer(pem)
         ? 'It looks like DER. Convert it: openssl x509 -inform der -in <file> -out <file>.pem'
         : 'A PEM certificate begins with -----BEGIN CERTIFICATE-----.',

@@ -1,4 +1,4 @@
-import { Psd2Error } from '../errors.ts';
+import { type ErrorContext, Psd2Error } from '../errors.ts';
 
 /** The interfaces that psd2 knows, as people call them. Profiles, JSON and reports have the short names. */
 const IN_WORDS: Readonly<Record<string, string>> = { cb: 'the step interface', nextgenpsd2: 'NextGenPSD2' };
@@ -12,6 +12,15 @@ export function interfaceInWords(name: string): string {
   const words = IN_WORDS[name];
   if (words === undefined) return name;
   return words.toLowerCase() === name ? words : `${words} (${name})`;
+}
+
+/** The error for what an interface does not have. @param name short name of the interface */
+export function lacking(name: string, what: string, context: ErrorContext = {}): Psd2Error {
+  return new Psd2Error(
+    'usage',
+    `The interface of this bank, ${interfaceInWords(name)}, has no ${what}`,
+    context,
+  );
 }
 
 /** A bank with the step interface was asked as one of NextGenPSD2. */

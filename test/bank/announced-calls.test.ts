@@ -225,7 +225,7 @@ describe('the advice when the bank cannot be reached', () => {
     const stranger = withOpenssl((openssl) => openssl.authority('An authority that the bank does not use'));
     await expect(openClient({ ca: stranger.cert }).exchange(put)).rejects.toMatchObject({
       message: 'The bank cannot be trusted: its certificate comes from an authority that psd2 does not know',
-      hint: expect.stringContaining('--ca in the profile'),
+      hint: expect.stringContaining('psd2 profile set --ca'),
     });
   });
 });

@@ -61,7 +61,7 @@ describe('a proxy that refuses the connection', () => {
 describe('a certificate of the bank that psd2 does not accept', () => {
   const unknownIssuer = 'its certificate comes from an authority that psd2 does not know';
   const trustIt = {
-    hint: 'If you trust that authority, put its certificate into a file, and name the file with --ca in the profile, or in PSD2_CA.',
+    hint: 'If you trust that authority, put its certificate into a file, and name the file with psd2 profile set --ca, or in PSD2_CA.',
   };
 
   it.each([

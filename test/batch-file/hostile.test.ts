@@ -39,6 +39,7 @@ describe('a hostile file', () => {
     ['the other UTF-16 without one', ['006e0061'], UTF_16],
     ['UTF-16 after a piece of nothing', ['', 'fffe6e00'], UTF_16],
     ['a workbook', ['504b0304'], WORKBOOK],
+    ['a PDF', ['255044462d'], 'a PDF, and not CSV'],
     ['a workbook after a piece of nothing', ['', '504b0304'], WORKBOOK],
   ])('with %s is refused, and says how to save it', async (_what, pieces, message) => {
     expect(await refusalOf(pieces.map((piece) => Buffer.from(piece, 'hex')))).toEqual({

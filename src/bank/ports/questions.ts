@@ -7,17 +7,41 @@ import type { ClientCredentials, ConsentDetails, ScaLinks } from './customer.ts'
 // Questions to a bank that nobody has described yet. Each is one call, sent once. None of them can begin a payment that anybody can
 // authorise.
 
+/** What an answer shows of a bank that nobody has described yet. Each interface judges that in one place. */
+export type QuestionVerdict =
+  /** A success in the interface's own form. */
+  | 'takes it'
+  /** The bank does not have the product, the service or the call. */
+  | 'is not there'
+  | 'minds the content'
+  | 'minds the signature'
+  | 'minds the certificate'
+  | 'minds the consent'
+  | 'minds the state'
+  | 'wants a token'
+  /** The bank or its gateway forbids it, or has no time: psd2 asks no more. */
+  | 'minds being asked'
+  | 'fails'
+  | 'is down'
+  /** The bank's own word, about none of these. */
+  | 'minds something else'
+  /** Nobody's word, so it shows nothing of the bank. */
+  | 'says nothing';
+
 /** What a bank answered to a question, whatever it was. */
 export interface Heard {
   /** `POST /v1/consents` */
   asked: string;
-  status: number;
-  /** The bank's code of a refusal. */
+  /** What the answer shows, as the interface judges it. */
+  verdict: QuestionVerdict;
+  /** The code of a refusal that is the bank's own. */
   code: string | null;
   /** The header or field that the refusal is about, in small letters. */
   path: string | null;
   /** The codes, paths and texts of a refusal, in small letters. */
   about: string;
+  /** Status and code, for a list of answers. */
+  brief: string;
   /** What a person reads: status, code, and the bank's words. */
   says: string;
   /** Null for a success. */
@@ -32,7 +56,7 @@ export interface Heard {
 export interface Begun extends Heard {
   /** The bank's id of what it has begun. Null: it has begun nothing, or does not say what. */
   id: string | null;
-  /** It refused the request, which nobody can authorise or pay with. */
+  /** The answer shows that nothing began. */
   beganNothing: boolean;
 }
 
@@ -66,6 +90,13 @@ export interface AskedConsent {
   redirectUri: string;
 }
 
+/** Which transactions a question asks for. */
+export interface AskedTransactions {
+  consentId: string;
+  bookingStatus: string;
+  dateFrom: IsoDate;
+}
+
 /** What goes with a question. */
 export interface With {
   psu?: PsuIdentification | undefined;
@@ -94,6 +125,8 @@ export interface Questions {
   status(consentId: string, more?: With): Promise<Heard>;
   /** Starts the authorisation of a consent, of which nobody gets the link. */
   authorisation(consentId: string, more?: With): Promise<Heard & { links: ScaLinks | null }>;
+  /** Asks for transactions of an account that does not exist, with a consent that nobody has authorised. */
+  transactions(asked: AskedTransactions, more?: With): Promise<Heard>;
   /** Also after Ctrl-C. */
   deleteConsent(consentId: string, more?: With): Promise<Ended>;
   /** An empty object to a payment product: no bank can make a payment of it. */

@@ -105,7 +105,7 @@ function whyNotTrusted(code: string, origin: URL, hasProxy: boolean): Failure | 
         ...lasting('its certificate comes from an authority that psd2 does not know', 'own'),
         // It may be the certificate of the proxy.
         ...(!hasProxy && { wasReached: true }),
-        hint: 'If you trust that authority, put its certificate into a file, and name the file with --ca in the profile, or in PSD2_CA.',
+        hint: 'If you trust that authority, put its certificate into a file, and name the file with psd2 profile set --ca, or in PSD2_CA.',
       };
   }
   if (/^(CERT_|INVALID_|PATH_LENGTH_|HOSTNAME_|UNABLE_TO_|ERROR_IN_)/.test(code))

@@ -61,13 +61,14 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
 
 /** Logs in who logs in at this bank. A bank without logins only learns nothing: psd2 notes the customer. */
 export async function logInBy(context: Context, options: LoginOptions): Promise<LoginStatus> {
-  const { customers, logsIn, hasLoginForPayments } = await context.bankInterface();
+  const bankInterface = await context.bankInterface();
+  const { customers, logsIn, hasLoginForPayments } = bankInterface;
   if (options.payments && !hasLoginForPayments)
     throw new Psd2Error('usage', 'This bank has no login for payments alone', {
       hint: 'Leave out --payments.',
     });
   const ofOperator = customers === 'named by the operator' ? await customerOf(context) : undefined;
-  if (ofOperator === undefined) refusePsu(options);
+  if (ofOperator === undefined) refusePsu(bankInterface, options);
   else await keepPsu(context, ofOperator, options);
   if (options.clientCredentials || logsIn === 'application') {
     const status = await logApplicationIn(context);

@@ -17,6 +17,7 @@ import {
 } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
+import { proofAt } from '../open/bank-file.ts';
 import { printChecks, printedCheck, writeFix } from '../shared/checks.ts';
 import { writeValue } from './show.ts';
 
@@ -155,6 +156,7 @@ async function print({ output, terminal }: Context, checked: CheckedBank): Promi
   const { bank } = checked;
   if (output.format !== 'table') output.record(dataOf(checked), shape);
   else if (bank) {
+    for (const line of proofAt(bank)) terminal.say(line);
     await printValues(output, bank);
     if (bank.variables.length > 0)
       terminal.say(

@@ -1,10 +1,14 @@
 import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { readBankFile } from '../../bank-file/bank-file.ts';
+import type { BankHead } from '../../bank-file/description.ts';
 import { explainBank } from '../../bank-file/explain.ts';
 import { SURENESS } from '../../bank-file/facts.ts';
+import { interfaceInWords } from '../../domain/interface-name.ts';
+import { Psd2Error } from '../../errors.ts';
 import { anything, described, list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
+import { bankFileOf } from '../open/bank-file.ts';
 
 const explained = object({
   field: text('path of the field').as('Field'),
@@ -23,7 +27,7 @@ export const show = verb(
     prints: { what: 'a bank file', shape: described(anyBankFile) },
     printsWith: { '--explain': { what: 'the values of a bank file, explained', shape: list(explained) } },
     help: `
-The output is a bank file that extends nothing. A header whose value is a secret of the environment stays env:PSD2_BANK_NAME.
+Without a name, it is the bank file of the profile in use. The output is a bank file that extends nothing. A header whose value is a secret of the environment stays env:PSD2_BANK_NAME.
 With --explain, it is a list: each value with the platform or file that says it, its source, and how sure it is. A value that the
 sources contest says what others say of it.
 
@@ -31,17 +35,46 @@ ${examples('psd2 bank show standard', 'psd2 bank show mybank.json --query signin
   },
   (command) =>
     command
-      .argument('<bank>', 'name of a platform that comes with psd2, or path of a bank file')
+      .argument('[bank]', 'name of a platform that comes with psd2, or path of a bank file')
       .option('--explain', 'say of each value where it is from, and how sure it is'),
-  (context, bank, { explain = false }) => (explain ? explainTo(context, bank) : showBank(context, bank)),
+  async (context, named, { explain = false }) => {
+    if (explain) await explainTo(context, named ?? refuseUnnamed());
+    else
+      print(
+        context,
+        named === undefined
+          ? await ofProfile(context)
+          : (await readBankFile(named, DESCRIPTIONS)).description,
+      );
+  },
 );
 
-/** @throws Psd2Error `config` if something is wrong with the bank file */
-async function showBank({ output }: Context, bank: string): Promise<void> {
-  const { description } = await readBankFile(bank, DESCRIPTIONS);
+/** The bank of the profile in use. @throws Psd2Error `no_profile`, `config`; `usage` at a bank without a bank file */
+async function ofProfile(context: Context): Promise<BankHead> {
+  const { name, settings } = context.profile();
+  if (settings.bank !== undefined) return bankFileOf(settings.bank);
+  throw new Psd2Error(
+    'usage',
+    `The profile ${name} has no bank file: its bank has ${interfaceInWords('cb')}`,
+    PLATFORMS,
+  );
+}
+
+/** @throws Psd2Error `usage`: a profile keeps no sources */
+function refuseUnnamed(): never {
+  throw new Psd2Error(
+    'usage',
+    '--explain needs the name of a platform, or the path of a bank file',
+    PLATFORMS,
+  );
+}
+
+const PLATFORMS = { hint: 'See the platforms with:', next: [['bank', 'list']] };
+
+function print({ output }: Context, bank: BankHead): void {
   // Without a format, for a person who wants to change it.
-  if (output.format === 'table') output.lines(JSON.stringify(description, null, 2).split('\n'));
-  else output.json(description);
+  if (output.format === 'table') output.lines(JSON.stringify(bank, null, 2).split('\n'));
+  else output.json(bank);
 }
 
 /** @throws Psd2Error `config` if something is wrong with the bank file */

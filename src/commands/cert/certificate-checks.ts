@@ -104,7 +104,9 @@ function validity(
   }
   const detail = `valid until ${until}, ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'} left`;
   if (daysLeft < days)
-    return finding(soon, detail, { hint: 'Order a new certificate and register it at the bank in time.' });
+    return finding(soon, `${detail}: it ends within ${days} days`, {
+      hint: 'Order a new certificate and register it at the bank in time.',
+    });
   return finding('ok', detail);
 }
 

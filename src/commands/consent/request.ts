@@ -2,6 +2,7 @@ import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { didYouMean } from '../../did-you-mean.ts';
 import { CONSENT_CATEGORIES, type ConsentCategory } from '../../domain/consent-category.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
+import { lacking } from '../../domain/interface-name.ts';
 import { maskedAccess } from '../../domain/order/account-reference.ts';
 import { Psd2Error } from '../../errors.ts';
 import { bankFor, type GrantPorts, runLinkedConsent } from '../../flows/consent/by-links.ts';
@@ -138,12 +139,10 @@ async function requestConsent(
   transactionId: string,
 ): Promise<void> {
   const { account, allAccounts, ...others } = terms;
+  const { name, readAccountId } = await context.bankInterface();
   const [foreign] = [...givenTerms(others), ...(terms.paste ? ['--paste'] : [])];
   if (foreign !== undefined)
-    throw new Psd2Error('usage', `The interface of this bank has no ${foreign}`, {
-      hint: 'It is for banks where you choose the terms of a consent.',
-    });
-  const { readAccountId } = await context.bankInterface();
+    throw lacking(name, foreign, { hint: 'It is for banks where you choose the terms of a consent.' });
   const names = [...new Set(options.category.map(parseCategory))];
   const given = [...new Set(account.map((text) => readAccountId(text)))];
   if (names.length === 0)
@@ -178,7 +177,7 @@ async function requestLinked(
   const names = [...new Set(category.map(parseCategory))];
   const [name = 'ACCOUNT_INFO', another] = names;
   if (name === 'PAYMENTS' || another === 'PAYMENTS')
-    throw new Psd2Error('usage', 'The interface of this bank has no category PAYMENTS', {
+    throw lacking((await context.bankInterface()).name, 'category PAYMENTS', {
       hint: 'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.',
     });
   if (another !== undefined)

@@ -1,6 +1,6 @@
 import type { Consent } from '../../domain/consent.ts';
 import { isOver } from '../../domain/flow-states.ts';
-import { Psd2Error } from '../../errors.ts';
+import { lacking } from '../../domain/interface-name.ts';
 import type { Context } from '../context.ts';
 import { examples, verb, where } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
@@ -27,9 +27,9 @@ export const resume = verb(
       context,
       CONSENTS,
       flow,
-      (current) => {
+      async (current) => {
         if (!isOver(current)) refuseClientCredentials(context);
-        if (paste) refusePaste(context, current);
+        if (paste) await refusePaste(context, current);
         return readPerson(context, person);
       },
       (opened, open, who) => driveConsent(context, opened, open, { allowPartial, paste, person: who }),
@@ -37,9 +37,9 @@ export const resume = verb(
 );
 
 /** @throws Psd2Error `usage` if nothing can be pasted */
-function refusePaste(context: Context, { terms }: Consent): void {
+async function refusePaste(context: Context, { terms }: Consent): Promise<void> {
   if (terms === null)
-    throw new Psd2Error('usage', 'The interface of this bank has no --paste', {
+    throw lacking((await context.bankInterface()).name, '--paste', {
       hint: 'It is for banks whose links lead the customer.',
     });
   refusePasting(context);

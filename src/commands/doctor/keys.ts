@@ -51,9 +51,15 @@ export async function checkChains({ world }: Context, profile: Profile, keys: Ke
         `the file of the ${name} has ${others} ${others === 1 ? 'certificate that does' : 'certificates that do'} not belong to its chain. psd2 does not send ${others === 1 ? 'it' : 'them'}`,
         { hint: 'If a bank misses an issuer, put the certificate of that issuer into the file.' },
       );
-    lengths.push(`${name}: ${chain.length === 1 ? 'no issuers' : `${chain.length - 1} issuers`} in the file`);
+    lengths.push(`${name}: sent ${withIssuers(chain.length - 1)}`);
   }
   return finding('ok', lengths.join('; '));
+}
+
+/** Banks know the authorities, so a certificate without its issuers is no fault. */
+function withIssuers(count: number): string {
+  if (count === 0) return 'alone, since its file has no issuers';
+  return `with ${count} ${count === 1 ? 'issuer' : 'issuers'}`;
 }
 
 /** Whether the operator's signer makes signatures that match the certificate. */

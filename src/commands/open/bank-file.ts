@@ -1,6 +1,6 @@
 import { DESCRIPTIONS } from '../../bank/descriptions.ts';
 import type { BankInterface } from '../../bank/ports/bank.ts';
-import { describeBank, readBankFile } from '../../bank-file/bank-file.ts';
+import { describeBank, type ReadBank, readBankFile } from '../../bank-file/bank-file.ts';
 import { type BankHead, descriptionFor } from '../../bank-file/description.ts';
 import type { ExplainedValue } from '../../bank-file/explain.ts';
 import { variableOf } from '../../bank-file/kinds.ts';
@@ -15,12 +15,21 @@ import type { Environment } from '../../store/machine/settings.ts';
  * Reads the bank file for a profile.
  *
  * @param nameOrPath name of a platform that comes with psd2, or path of a bank file
- * @returns what the profile stores: the bank file with all that it extends, as JSON; and the values in force
+ * @returns what the profile stores: the bank file with all that it extends, as JSON; the values in force; and what a refused payment
+ *   proves at this bank
  * @throws Psd2Error `config` if something is wrong with it
  */
-export async function contentOfBank(nameOrPath: string): Promise<{ content: string; description: BankHead }> {
-  const { file, description } = await readBankFile(nameOrPath, DESCRIPTIONS);
-  return { content: JSON.stringify(file), description };
+export async function contentOfBank(
+  nameOrPath: string,
+): Promise<{ content: string; description: BankHead; proof: string[] }> {
+  const bank = await readBankFile(nameOrPath, DESCRIPTIONS);
+  return { content: JSON.stringify(bank.file), description: bank.description, proof: proofAt(bank) };
+}
+
+/** What a refused payment proves at a bank, in sentences. */
+export function proofAt({ description, defaults }: ReadBank): string[] {
+  const { proof } = descriptionFor(DESCRIPTIONS, description.interface);
+  return proof?.(description, (field) => !defaults.includes(field)) ?? [];
 }
 
 /** The base URL of a bank file. Undefined without one, and if something is wrong with the file. @param nameOrPath as above */

@@ -1,6 +1,6 @@
 import { ACCESS } from '../../advice.ts';
 import type { BankInterface, Capability } from '../../bank/ports/bank.ts';
-import { interfaceInWords } from '../../domain/interface-name.ts';
+import { lacking } from '../../domain/interface-name.ts';
 import { type Advice, Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import { baseUrlOf, openProfile, type Profile } from '../../store/machine/settings.ts';
@@ -184,11 +184,7 @@ async function openData(context: ProfileContext, own?: string): Promise<ProfileD
 /** The one place where psd2 refuses what an interface lacks. @throws Psd2Error `usage` */
 function refuseLacking({ name, has }: BankInterface, capability: Capability): void {
   if (has.has(capability)) return;
-  throw new Psd2Error(
-    'usage',
-    `The interface of this bank, ${interfaceInWords(name)}, has no ${capability}`,
-    INSTEAD[capability] ?? {},
-  );
+  throw lacking(name, capability, INSTEAD[capability]);
 }
 
 /** What the operator can do instead. */

@@ -20,6 +20,16 @@ export function noSuchProfile(name: string, known: string[]): Psd2Error {
   });
 }
 
+/** The name of the profile in use. @throws Psd2Error `no_profile` */
+export function profileInUse({ profiles, globals }: Context): string {
+  const name = globals.profile ?? profiles.current();
+  if (name !== undefined) return name;
+  const known = profiles.list();
+  throw new Psd2Error('no_profile', 'No profile is chosen', {
+    ...(known.length > 0 ? { hint: `Name one: ${known.join(', ')}.` } : { next: [['profile', 'add']] }),
+  });
+}
+
 /** A stored profile before a change. */
 export interface StoredSettings {
   /** The contents of its file. */

@@ -1,7 +1,7 @@
 import { Psd2Error } from '../../errors.ts';
 import { parseProfileName } from '../../store/machine/profiles.ts';
 import { examples, verb } from '../declare.ts';
-import { readStored, storeChange } from './change.ts';
+import { profileInUse, readStored, storeChange } from './change.ts';
 import { keeping } from './given-settings.ts';
 import { SETTINGS_OF_PROFILE } from './show.ts';
 
@@ -18,7 +18,7 @@ export const edit = verb(
       .argument('[profile]')
       .option('--reference', 'store the paths of new certificates and keys instead of their contents'),
   async (context, givenName, { reference = false }) => {
-    const { profiles, globals, terminal } = context;
+    const { terminal } = context;
     if (!terminal.canAsk)
       throw new Psd2Error(
         'usage',
@@ -30,9 +30,7 @@ export const edit = verb(
           ],
         },
       );
-    const name = parseProfileName(
-      givenName ?? globals.profile ?? profiles.current() ?? noProfile(profiles.list()),
-    );
+    const name = parseProfileName(givenName ?? profileInUse(context));
     const before = await readStored(context, name);
     const { askForChanges } = await import('./wizard.ts');
     const settings = await askForChanges(context, name, keeping(reference), before.settings);
@@ -47,9 +45,3 @@ export const edit = verb(
     );
   },
 );
-
-function noProfile(known: string[]): never {
-  throw new Psd2Error('no_profile', 'No profile is chosen', {
-    ...(known.length > 0 ? { hint: `Name one: ${known.join(', ')}.` } : { next: [['profile', 'add']] }),
-  });
-}

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from '@commander-js/extra-typings';
-import { isPkcs12, type PairName } from '../../certificates/key-pair.ts';
+import { isPkcs12, type PairName, readCertificates } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isMissing, readNamedFile } from '../../store/disk/files.ts';
 import { refuseUnsafe } from '../../store/disk/permissions.ts';
@@ -111,6 +111,8 @@ export type PemSourceOf = (path: string, key: PemSetting) => PemSource;
 export function keeping(byReference: boolean): PemSourceOf {
   return (path, key) => {
     const content = readGiven({ path }, key);
+    const isCertificate = SETTINGS[key].sealed !== true && !isPkcs12(content);
+    if (isCertificate) readCertificates(path, content.toString('utf8'));
     if (byReference) return { path: resolve(path) };
     return isPkcs12(content) ? { pkcs12: content.toString('base64') } : { pem: content.toString('utf8') };
   };

@@ -18,7 +18,7 @@ import { parseBaseUrl } from '../../store/machine/settings.ts';
 import { list } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
-import { changedProfile, readStored, storeChange } from './change.ts';
+import { changedProfile, profileInUse, readStored, storeChange } from './change.ts';
 import {
   checkKeys,
   checkTexts,
@@ -36,7 +36,7 @@ export const set = verb(
     prints: SETTINGS_OF_PROFILE,
     printsWith: { '--all': { what: 'what became of each profile', shape: list(changedProfile) } },
     help: `
-psd2 checks the settings as psd2 profile add does. It stores all of them or none.
+Without a name, psd2 changes the profile in use. It checks the settings as psd2 profile add does, and stores all of them or none.
 
 With --all, psd2 gives a new certificate to every profile that has the old one: the only one of the same organization, or the one
 of the profile in use (--profile). First it makes one call to the bank of each profile with the new certificate. If a bank does
@@ -69,11 +69,7 @@ ${examples(
   (context, name, { all, reference, ...options }) => {
     const given = { ...options, reference: reference === true };
     if (all) return setAllProfiles(context, name, given);
-    if (name === undefined)
-      throw new Psd2Error('usage', 'The name of the profile is missing', {
-        hint: 'Name it, or use --all to change the certificates of all profiles that have the old ones.',
-      });
-    return profileSet(context, name, given);
+    return profileSet(context, name ?? profileInUse(context), given);
   },
 );
 

@@ -166,10 +166,12 @@ async function askForBankFile({
   today,
   bank,
 }: Wizard): Promise<BankHead | undefined> {
-  if (bank) {
-    settings.bank = bank.content;
-    return bank.description;
-  }
+  const take = ({ content, description, proof }: Awaited<ReturnType<typeof contentOfBank>>) => {
+    settings.bank = content;
+    for (const line of proof) terminal.say(line);
+    return description;
+  };
+  if (bank) return take(bank);
   const { prompt, ifEmpty } = SETTINGS.bank;
   const stored = today.bank;
   if (
@@ -187,9 +189,7 @@ async function askForBankFile({
     delete settings.bank;
     return undefined;
   }
-  const { content, description } = await contentOfBank(bankIn(answer));
-  settings.bank = content;
-  return description;
+  return take(await contentOfBank(bankIn(answer)));
 }
 
 /** A platform has a name. Any other text is a path, as in `--bank`. */

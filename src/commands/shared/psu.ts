@@ -1,5 +1,7 @@
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
+import type { BankInterface } from '../../bank/ports/bank.ts';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
+import { lacking } from '../../domain/interface-name.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { KeptPsu } from '../../store/ports/customers.ts';
 import type { Context } from '../context.ts';
@@ -46,7 +48,8 @@ export async function readPerson(
   refuseWithoutId(options);
   const given = readGiven(options);
   if (given.id === undefined) return undefined;
-  if ((await context.bankInterface()).customers !== 'named by the operator') refusePsu(options);
+  const bankInterface = await context.bankInterface();
+  if (bankInterface.customers !== 'named by the operator') refusePsu(bankInterface, options);
   const { id, idType, corporateId } = given;
   return { id, idType, corporateId };
 }
@@ -75,14 +78,20 @@ export async function keepPsu(context: Context, customer: string, options: PsuOp
   await customers.change(customer, (before) => ({ ...before, psu: { ...before.psu, ...given } }));
 }
 
-/** At a bank whose customers have ids, psd2 names the customer in no header. @throws Psd2Error `usage` */
-export function refusePsu({ psuId, psuIdType, psuCorporateId }: PsuOptions): void {
+/**
+ * At a bank whose customers have ids, psd2 names the customer in no header.
+ *
+ * @param name of the bank's interface
+ * @throws Psd2Error `usage`
+ */
+export function refusePsu(
+  { name }: Pick<BankInterface, 'name'>,
+  { psuId, psuIdType, psuCorporateId }: PsuOptions,
+): void {
   const given = { '--psu-id': psuId, '--psu-id-type': psuIdType, '--psu-corporate-id': psuCorporateId };
   const foreign = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
   if (foreign === undefined) return;
-  throw new Psd2Error('usage', `The interface of this bank has no ${foreign}`, {
-    hint: 'It is for banks that learn from psd2 who their customer is.',
-  });
+  throw lacking(name, foreign, { hint: 'It is for banks that learn from psd2 who their customer is.' });
 }
 
 /** It goes into a header. @throws Psd2Error `usage` */

@@ -1,4 +1,5 @@
 import type { BankInterface } from '../../bank/ports/bank.ts';
+import { lacking } from '../../domain/interface-name.ts';
 import { Psd2Error } from '../../errors.ts';
 import { readNamedFile } from '../../store/disk/files.ts';
 import type { Context } from '../context.ts';
@@ -53,6 +54,6 @@ export async function readFurtherData(context: Context, values: string[], data?:
 }
 
 /** @throws Psd2Error `usage` if no operation of the bank has further steps, so that their data would be lost without a word */
-export function refuseFurtherData({ has }: Pick<BankInterface, 'has'>): void {
-  if (!has.has('operations')) throw new Psd2Error('usage', "This bank's interface has no --verify-data");
+export function refuseFurtherData({ name, has }: Pick<BankInterface, 'name' | 'has'>): void {
+  if (!has.has('operations')) throw lacking(name, '--verify-data');
 }

@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
+import { lacking } from '../../domain/interface-name.ts';
 import { whyKept } from '../../domain/kept.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
@@ -154,7 +155,7 @@ export async function beginTransfer(
   if (given.paste) refusePasting(context);
   const options = await askForMissing(context, given);
   const bankInterface = await context.bankInterface();
-  if (bankInterface.customers !== 'named by the operator') refusePsu(options);
+  if (bankInterface.customers !== 'named by the operator') refusePsu(bankInterface, options);
   if (options.verifyData.length > 0) refuseFurtherData(bankInterface);
   const order = readOrder(options, context.world.now(), bankInterface);
   if (options.prepare) await context.needs('terms');
@@ -189,7 +190,7 @@ export async function beginTransfer(
 
 /** What the flow keeps of the payment, at a bank where the customer authorises it by links. */
 async function initiationOf(
-  { world }: Pick<Context, 'world'>,
+  context: Pick<Context, 'world' | 'bankInterface'>,
   { bank, profile }: Pick<CustomerBank, 'bank' | 'profile'>,
   order: TransferOrder,
   { paste }: { paste: boolean },
@@ -197,12 +198,13 @@ async function initiationOf(
   const { payments } = bank;
   if (!payments.initiation) {
     const foreign = paste ? '--paste' : order.payeeAddress ? 'address of the payee' : null;
-    if (foreign !== null) throw new Psd2Error('usage', `This bank's interface has no ${foreign}`);
+    if (foreign !== null) throw lacking((await context.bankInterface()).name, foreign);
     return {};
   }
-  const state = world.newId();
+  const { newId } = context.world;
+  const state = newId();
   const back = { address: returnAddress(redirectUriOf(profile), state), state };
-  return { initiation: await payments.initiation(order, back, world.newId) };
+  return { initiation: await payments.initiation(order, back, newId) };
 }
 
 /** @throws Psd2Error `invalid_date` if the bank does not execute transfers on that day */

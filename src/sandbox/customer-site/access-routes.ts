@@ -51,7 +51,7 @@ export function accessRoutes(bank: BankSide, access: AccessSide, tokens: FormTok
   for (const path of access.authorizePaths)
     routes.get(path, (c) => {
       const next = access.authorize(new URL(c.req.url).searchParams);
-      return next ? goTo(c, next.href) : sendProblem(c, 'badRequest');
+      return next instanceof URL ? goTo(c, next.href) : sendProblem(c, 'badRequest', next.wrong);
     });
   routes.route('/', desk.loginRoute());
   routes.route('/', decisionRoutes({ access, desk }));

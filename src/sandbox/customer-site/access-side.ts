@@ -48,12 +48,18 @@ export interface Decided {
   returnTo: URL | undefined;
 }
 
+/** What is wrong with an authorization request, if the browser cannot be sent back. */
+export interface WrongAddress {
+  /** A sentence that names the parameter, with what the bank expected and received. */
+  wrong: string;
+}
+
 /** What the pages need from the second door. */
 export interface AccessSide {
   /** Where the authorization endpoint is. */
   authorizePaths: readonly string[];
-  /** Begins an authorization request of OAuth. @returns where the browser goes; undefined: the request is not a client's */
-  authorize(query: URLSearchParams): URL | undefined;
+  /** Begins an authorization request of OAuth. @returns where the browser goes; or why the request is not a client's */
+  authorize(query: URLSearchParams): URL | WrongAddress;
   /** Undefined: the request is unknown, decided or too old. */
   accessRequest(id: string): AccessRequest | undefined;
   /** Undefined: the request is about accounts that the customer does not have. */

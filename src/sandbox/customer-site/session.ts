@@ -43,9 +43,9 @@ export async function formOf(c: Context): Promise<Record<string, string>> {
   return Object.fromEntries(new URLSearchParams(await c.req.text()));
 }
 
-/** Answers with a page that says why the customer cannot continue. */
-export function sendProblem(c: Context, problem: Problem): Response | Promise<Response> {
-  const { status, title, body } = problemPage(problem);
+/** Answers with a page that says why the customer cannot continue. @param detail for the application's developer */
+export function sendProblem(c: Context, problem: Problem, detail?: string): Response | Promise<Response> {
+  const { status, title, body } = problemPage(problem, detail);
   return sendPage(c, status, { title, forms: 'none', body });
 }
 
@@ -116,8 +116,11 @@ const PROBLEMS = {
 /** Why the customer cannot continue. */
 export type Problem = keyof typeof PROBLEMS;
 
-/** Says what happened and what the customer can do. The page repeats nothing from the request. */
-export function problemPage(problem: Problem): {
+/** Says what happened and what the customer can do. Only the detail repeats something from the request. */
+export function problemPage(
+  problem: Problem,
+  detail?: string,
+): {
   status: (typeof PROBLEMS)[Problem]['status'];
   title: string;
   body: Html;
@@ -127,6 +130,7 @@ export function problemPage(problem: Problem): {
 <section class="card" aria-labelledby="title">
 <h1 id="title">${title}</h1>
 <p class="lead">${text}</p>
+${detail === undefined ? '' : html`<p role="alert">${detail}</p>`}
 <p>${next}</p>
 </section>`;
   return { status, title, body };

@@ -33,6 +33,10 @@ export function readQuery(request: RawRequest): ReadonlyMap<string, string> {
   );
 }
 
+/** What such an address is. */
+export const RETURN_ADDRESS =
+  'an https address, or http on 127.0.0.1, [::1] or localhost, without a fragment';
+
 /**
  * Whether the bank sends a customer's browser to this address: `https`, or `http` on the loopback interface at any port (RFC 8252,
  * section 7.3), without a fragment (RFC 6749, section 3.1.2).
@@ -54,7 +58,7 @@ export function checkRedirectUri(name: string, value: string): void {
   throw wrongValue(
     'REDIRECT_URI_INVALID',
     `${name} is not an address that the bank redirects to`,
-    'an https address, or http on 127.0.0.1, [::1] or localhost, without a fragment',
+    RETURN_ADDRESS,
     value,
   );
 }

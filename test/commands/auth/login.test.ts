@@ -96,7 +96,7 @@ describe('the application', () => {
 
 it('at a bank whose customers have ids the options for them are refused', async () => {
   expect(await failureOf(operator.run(['auth', 'login', '--psu-id', 'ada']))).toMatchObject({
-    message: 'The interface of this bank has no --psu-id',
+    message: 'The interface of this bank, the step interface (cb), has no --psu-id',
   });
 });
 

@@ -170,6 +170,22 @@ describe('psd2 bank show', () => {
     expect([failure?.exitCode, printed]).toEqual([3, '']);
   });
 
+  it('without a name prints the bank of the profile, if it has a bank file', async () => {
+    const path = write('profile.json', RIGHT);
+    const { data } = await run(['show'], { env: { PSD2_BANK: path } });
+    expect(data).toMatchObject({ platform: 'sparda', psu: { id: 'required', ip: 'own' } });
+    const { failure } = await run(['show']);
+    expect(failure).toMatchObject({
+      ...{ exitCode: 2, next: [['bank', 'list']] },
+      message: 'The profile env has no bank file: its bank has the step interface (cb)',
+    });
+    const { failure: unnamed } = await run(['show', '--explain']);
+    expect(unnamed).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('--explain needs the name'),
+    });
+  });
+
   it('--explain prints each value with where it is from; at a terminal as a paragraph', async () => {
     const path = write('own.json', { ...RIGHT, source: 'our notes' });
     const { data } = await run(['show', path, '--explain']);

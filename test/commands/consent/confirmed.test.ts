@@ -49,7 +49,7 @@ it('resume confirms what the customer has authorised meanwhile, and takes --allo
   expect(bank.asked).toEqual(['status c1', 'confirm c1']);
   expect(endOf(await run([...resume, '--allow-partial']))).toEqual(['done']);
   expect(endOf(await run([...resume, '--paste']))).toEqual([
-    'exit 2, usage: The interface of this bank has no --paste',
+    'exit 2, usage: The interface of this bank, here, has no --paste',
     'It is for banks whose links lead the customer.',
   ]);
 });

@@ -101,8 +101,8 @@ describe('psd2 consent request', () => {
     'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.';
   const TWO_CONSENTS = 'ACCOUNT_INFO and FUNDS_AVAILABILITY are two consents';
   it.each<[string, ...string[]]>([
-    ['PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
-    ['ACCOUNT_INFO PAYMENTS', 'The interface of this bank has no category PAYMENTS', CHOOSE],
+    ['PAYMENTS', 'The interface of this bank, here, has no category PAYMENTS', CHOOSE],
+    ['ACCOUNT_INFO PAYMENTS', 'The interface of this bank, here, has no category PAYMENTS', CHOOSE],
     ['ACCOUNT_INFO FUNDS_AVAILABILITY', TWO_CONSENTS, 'Ask for one after the other.'],
     ['FUNDS_AVAILABILITY', 'The interface of this bank, here, has no consents for confirmations of funds'],
   ])('for %s asks for nothing', async (categories, message, ...hint) => {

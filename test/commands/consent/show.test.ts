@@ -198,7 +198,7 @@ it.each([
 ])('psd2 consent request %s is for banks where the operator chooses the terms', async (option) => {
   const [name = '', ...value] = option.split(' ');
   await expect(runIn(open(), 'consent', 'request', name, ...value)).rejects.toThrow(
-    new Psd2Error('usage', `The interface of this bank has no ${name}`, {
+    new Psd2Error('usage', `The interface of this bank, the step interface (cb), has no ${name}`, {
       hint: 'It is for banks where you choose the terms of a consent.',
     }),
   );

@@ -123,7 +123,10 @@ it('a setup that is right passes every check that it can make, in order', async 
       'psd2 compiles itself at each start: NODE_DISABLE_COMPILE_CACHE is set',
       'Give the user a home folder that only this user can change. Slower starts are the only consequence.',
     ),
-    chain: found('ok', 'QWAC: no issuers in the file; QSealC: no issuers in the file'),
+    chain: found(
+      'ok',
+      'QWAC: sent alone, since its file has no issuers; QSealC: sent alone, since its file has no issuers',
+    ),
     signer: found('skip', 'psd2 signs itself: no PSD2_SIGNER'),
     'redirect port': found('ok', `psd2 can listen at ${redirectUri}`),
     proxy: found('ok', 'none: the bank is reached directly'),

@@ -33,12 +33,12 @@ async function chainOf(...names: string[]): Promise<string[]> {
   return pems;
 }
 
-const BOTH = 'QWAC: 1 issuers in the file; QSealC: 1 issuers in the file';
+const BOTH = 'QWAC: sent with 1 issuer; QSealC: sent with 1 issuer';
 it.each<[string, number[], number[], string, string]>([
-  ['the chain is whole', [0, 1, 2], [], 'ok', 'QWAC: 1 issuers in the file'],
-  ['it has no issuer', [0], [], 'ok', 'QWAC: no issuers in the file'],
-  ['the root is missing', [0, 1], [], 'ok', 'QWAC: 1 issuers in the file'],
-  ['the order is another', [1, 2, 0], [], 'ok', 'QWAC: 1 issuers in the file'],
+  ['the chain is whole', [0, 1, 2], [], 'ok', 'QWAC: sent with 1 issuer'],
+  ['it has no issuer', [0], [], 'ok', 'QWAC: sent alone, since its file has no issuers'],
+  ['the root is missing', [0, 1], [], 'ok', 'QWAC: sent with 1 issuer'],
+  ['the order is another', [1, 2, 0], [], 'ok', 'QWAC: sent with 1 issuer'],
   ['one is there twice', [0, 1, 1], [], 'warn', `the file of the QWAC ${STRANGER}`],
   ['the QSealC is good, too', [1, 0], [0, 1], 'ok', BOTH],
   ['the QSealC has another of the same name', [1, 0], [0, 3], 'warn', `the file of the QSealC ${STRANGER}`],

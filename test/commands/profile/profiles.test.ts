@@ -601,6 +601,25 @@ describe('psd2 profile set', () => {
     expect(await audited('bank')).toHaveLength(1);
   });
 
+  it('changes the profile in use if none is named', async () => {
+    await store('bank');
+    await store('other');
+    await run(['set', '--max-amount', '7.00'], { globals: { profile: 'other' } });
+    expect([stored('bank')?.maxAmount, stored('other')?.maxAmount]).toEqual([undefined, '7.00']);
+    await run(['use', 'bank']);
+    await set('--max-amount', '8.00');
+    expect([stored('bank')?.maxAmount, stored('other')?.maxAmount]).toEqual(['8.00', '7.00']);
+  });
+
+  it.each([
+    ['-----BEGIN CERTIFICATE REQUEST-----\n', 'is a certificate request, not a certificate'],
+    ['%PDF-1.4', 'is not a PEM certificate'],
+  ])('names a file that is no certificate: %s', async (content, says) => {
+    await store('bank');
+    const path = write('new.csr', content);
+    expect(await failureOf(set('bank', '--qwac-cert', path))).toMatchObject({ message: `${path} ${says}` });
+  });
+
   it('prints the profile as JSON, and removes settings by the name of the option or of the setting', async () => {
     await store('bank', { maxAmount: '5.00', staleAfter: '1d', ccDailyLimit: '5', ccClientId: 'cc' });
     const unset = ['stale-after', 'ccDailyLimit', 'ca'].flatMap((name) => ['--unset', name]);
@@ -615,13 +634,11 @@ describe('psd2 profile set', () => {
   const ALONE = '--store cannot be combined with other settings';
   const OWN = 'Set the store in a command of its own.';
   const EACH = 'Give at least one, or let psd2 ask for each:';
-  const NAME = 'Name it, or use --all to change the certificates of all profiles that have the old ones.';
   const TOGETHER = '--max-amount and --unset max-amount cannot be used together';
   const TO_REMOVE = 'To remove the setting: --unset max-amount.';
   const STORES = 'Use files, or postgres://user@host:5432/database.';
   it.each<[string, string, string?]>([
     ['bank', 'No setting is given', EACH],
-    ['--max-amount 5.00', 'The name of the profile is missing', NAME],
     ['bank --all', ALL_TAKES],
     ['--all --unset ca', ALL_TAKES],
     ['--all --store files', ALL_TAKES],

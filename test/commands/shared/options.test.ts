@@ -183,13 +183,13 @@ it.each<[string, PsuOptions]>([
   ['--psu-corporate-id', { psuCorporateId: 'x' }],
   ['--psu-id', ALL],
 ])('where customers have ids %s is refused, and a command without it goes on', async (option, options) => {
-  expect(await refusal(() => refusePsu(options))).toEqual(
+  expect(await refusal(() => refusePsu({ name: 'cb' }, options))).toEqual(
     usage(
-      `The interface of this bank has no ${option}`,
+      `The interface of this bank, the step interface (cb), has no ${option}`,
       'It is for banks that learn from psd2 who their customer is.',
     ),
   );
-  expect(refusePsu({ psuId: undefined })).toBeUndefined();
+  expect(refusePsu({ name: 'cb' }, { psuId: undefined })).toBeUndefined();
 });
 
 const read = (value: string, stdin = '') =>
@@ -228,8 +228,8 @@ it('standard input is read once', async () => {
 });
 
 it('the data of further steps is refused at a bank without operations', async () => {
-  expect(refuseFurtherData({ has: new Set(['operations']) })).toBeUndefined();
-  expect(await refusal(() => refuseFurtherData({ has: new Set() }))).toEqual(
-    usage("This bank's interface has no --verify-data"),
+  expect(refuseFurtherData({ name: 'cb', has: new Set(['operations']) })).toBeUndefined();
+  expect(await refusal(() => refuseFurtherData({ name: 'nextgenpsd2', has: new Set() }))).toEqual(
+    usage('The interface of this bank, NextGenPSD2, has no --verify-data'),
   );
 });

@@ -94,7 +94,7 @@ it('a transfer that the customer has not confirmed yet follows all rules of a ne
       "Leave out --grant client_credentials."],
      ["exit 2, usage: --paste asks for an address, and psd2 cannot ask without a terminal",
       "Use a redirect URI on this machine instead (PSD2_REDIRECT_URI)."],
-     ["exit 2, usage: This bank's interface has no --verify-data"],
+     ["exit 2, usage: The interface of this bank, here, has no --verify-data"],
      ["exit 2, flow_not_found: No flow of this profile matches "tr-9"",
       "Give the id that psd2 printed, or the resource id."]]
   `);

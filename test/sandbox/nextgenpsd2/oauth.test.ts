@@ -150,6 +150,24 @@ describe('integrated', () => {
     const at = await newDoor(bank);
     expect((await authorize(at, { client_id: 'x' })).href).toBe('error:400');
     expect((await authorize(at, { redirect_uri: 'http://tpp.example/' })).href).toBe('error:400');
+    const { customerSiteUrl } = at.sandbox;
+    const page = await fetch(`${customerSiteUrl}/nextgenpsd2/authorize?client_id=%3Cb%3E`);
+    expect(await page.text()).toContain(
+      `<p role="alert">client_id is not what the bank needs. Expected: ${CLIENT}. Received: &lt;b&gt;.</p>`,
+    );
+  });
+
+  test("names what is missing by the bank's name for it", async () => {
+    const at = await newDoor({ oauth: { ...bank.oauth, names: { client_id: 'clientId' } } });
+    const { access } = at.sandbox;
+    const query = new URLSearchParams({ client_id: CLIENT, redirect_uri: CALLBACK });
+    expect(access.authorize(query)).toEqual({
+      wrong: `clientId is not what the bank needs. Expected: ${CLIENT}. Received: nothing.`,
+    });
+    const foreign = new URLSearchParams({ clientId: CLIENT, redirect_uri: 'http://tpp.example/' });
+    expect(access.authorize(foreign)).toEqual({
+      wrong: expect.stringMatching(/^redirect_uri .* Expected: an https address.* Received: http:\/\/tpp/),
+    });
   });
 
   test('the scope, the client id and the header of the token are those of the bank file', async () => {

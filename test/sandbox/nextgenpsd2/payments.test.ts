@@ -171,8 +171,9 @@ describe('SCA of a payment', () => {
       scope: `PIS:${reply.json.paymentId}`,
     });
     const page = access.authorize(query);
-    expect(page?.href).toContain(customerSiteUrl);
-    const back = access.approve(page?.searchParams.get('request') ?? '', '1048262').returnTo;
+    if (!(page instanceof URL)) throw new Error(page.wrong);
+    expect(page.href).toContain(customerSiteUrl);
+    const back = access.approve(page.searchParams.get('request') ?? '', '1048262').returnTo;
     expect(back?.searchParams.get('code')).toBeTruthy();
     expect(await statusOf(at, reply)).toBe('ACSP');
   });

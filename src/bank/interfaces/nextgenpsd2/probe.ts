@@ -1,11 +1,11 @@
 import { stepInterfaceAnswered } from '../../../domain/interface-name.ts';
 import { type ErrorCode, Psd2Error } from '../../../errors.ts';
-import type { BankCall, WireSettings } from '../../call/call.ts';
+import { type BankCall, isPage, PAGE_ADVICE, type WireSettings } from '../../call/call.ts';
 import type { LoginProbe, Verdict } from '../../ports/customer.ts';
 import { kindOf, type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
 import { hasOwnId } from './answer-check.ts';
+import { judgeQuestion } from './judge/question.ts';
 import { callOf, type Paths } from './paths.ts';
-import { TOKEN_CODES } from './refusals.ts';
 import { isStepAnswer } from './step-answer.ts';
 
 /** Codes about what is read: the bank has gone past the signature. */
@@ -63,13 +63,13 @@ function judge(answer: NextGenAnswer): Verdict {
     assertBanksInterface(answer);
     return { says: 'the bank answers a reading with a consent that does not exist', isUnsure: 'other' };
   }
-  const isAboutToken = TOKEN_CODES.includes(code ?? '') || (answer.status === 401 && code === null);
-  if (isAboutToken)
+  const verdict = judgeQuestion(answer);
+  if (verdict === 'wants a token')
     return {
       says: 'the bank needs a login before it checks the signature, so the signature is untested',
       isUnsure: 'asks for a token',
     };
-  if (code !== null && ABOUT_CONSENT.includes(code)) {
+  if (verdict === 'minds the consent' && code !== null && ABOUT_CONSENT.includes(code)) {
     const says = `the bank accepts the certificates and the signature: it only refused a test's consent (${code})`;
     return { says };
   }
@@ -104,7 +104,9 @@ function assertBanksInterface(answer: NextGenAnswer): void {
     'bank_answer',
     `What answered is not the bank's interface: HTTP ${answer.status} without a list of accounts${kindOf(answer)}`,
     {
-      hint: 'Check the base URL, and api.version and api.paths of the bank file. A gateway or proxy on the way may have answered, too.',
+      hint: isPage(answer)
+        ? PAGE_ADVICE
+        : 'Check the base URL, and api.version and api.paths of the bank file. A gateway or proxy on the way may have answered, too.',
     },
   );
 }

@@ -8,6 +8,7 @@ import type { Calls } from './calls.ts';
 import { accessIn, detailsOf } from './consents.ts';
 import type { OperationId } from './description/operations.ts';
 import { judgeDeletion } from './judge/deletion.ts';
+import { beganNothing, judgeQuestion } from './judge/question.ts';
 import { judgeStatus } from './judge/status.ts';
 import { callOf } from './paths.ts';
 import { linksOf, usableLinks } from './sca.ts';
@@ -17,6 +18,8 @@ import { metadataAnswer } from './wire/oauth.ts';
 import { begunAnswer, paymentStatusAnswer } from './wire/payment.ts';
 
 const LOGIN = { reads: null, needsConsent: false, login: true } as const;
+/** It reads no customer: nobody has authorised its consent. */
+const UNREAD = { reads: null, needsConsent: false, login: false } as const;
 /** What may have begun something once it is sent. */
 const BEGINS = { interruptible: 'until sent' } as const;
 /** RFC 8414, section 3: behind the host, with the path of the base URL after it; and where many banks have it. */
@@ -34,10 +37,6 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
     return data ? usableLinks(() => linksOf(data, headers, { ...calls, resource })) : null;
   };
   return {
-    async reading(more) {
-      const call = callOf(paths, 'getAccountList', {}, newId());
-      return heard(await send({ ...call, headers: { 'consent-id': newId() }, ...more }));
-    },
     async consent({ access, recurring, validUntil, frequencyPerDay, redirectUri }, more) {
       const body = {
         access: accessIn(access),
@@ -50,12 +49,12 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
     async details(consentId, more) {
       const answer = await to('getConsentInformation', { consentId }, more);
       const { data } = consentDetailsAnswer.safeParse(answer.said.json);
-      return { ...heard(answer), details: answer.said.meaning || !data ? null : detailsOf(data) };
+      return { ...heard(answer), details: takes(answer) && data ? detailsOf(data) : null };
     },
     status: async (consentId, more) => heard(await to('getConsentStatus', { consentId }, more)),
     async authorisation(consentId, more) {
       const answer = await to('startConsentAuthorisation', { consentId }, { body: {}, ...more });
-      return { ...heard(answer), links: answer.said.meaning ? null : linksIn(consentId, answer) };
+      return { ...heard(answer), links: takes(answer) ? linksIn(consentId, answer) : null };
     },
     async product(service, product, more) {
       const values = { 'payment-service': service, 'payment-product': product };
@@ -72,6 +71,7 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
         idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId),
       );
     },
+    ...readingsOf(calls, newId, send),
     ...endingsOf(to),
     oauthServer: (named) => serverAt(send, calls, newId, named),
     async applicationToken(client) {
@@ -85,6 +85,28 @@ type SendTo = (
   values: Record<string, string>,
   more?: Partial<BankCall>,
 ) => Promise<NextGenAnswer>;
+
+/** Readings with a consent that does not exist, or that nobody has authorised. @param send sends a call once */
+function readingsOf(
+  { paths, description }: Calls,
+  newId: () => string,
+  send: (call: BankCall) => Promise<NextGenAnswer>,
+): Pick<Questions, 'reading' | 'transactions'> {
+  return {
+    async reading(more) {
+      const call = callOf(paths, 'getAccountList', {}, newId());
+      return heard(await send({ ...call, headers: { 'consent-id': newId() }, ...more }));
+    },
+    async transactions({ consentId, bookingStatus, dateFrom }, more) {
+      const names = new Map(Object.entries(description.accounts.parameters));
+      const query = new URLSearchParams();
+      for (const [name, value] of Object.entries({ bookingStatus, dateFrom }))
+        query.set(names.get(name) ?? name, value);
+      const call = callOf(paths, 'getTransactionList', { 'account-id': newId() }, newId(), `${query}`);
+      return heard(await send({ ...call, facts: UNREAD, headers: { 'consent-id': consentId }, ...more }));
+    },
+  };
+}
 
 /** What ends what a question has begun. @param to sends a call once */
 function endingsOf(to: SendTo): Pick<Questions, 'deleteConsent' | 'cancelPayment' | 'deleteFundsConsent'> {
@@ -128,13 +150,17 @@ async function serverAt(
   return null;
 }
 
-function idIn({ said }: NextGenAnswer, read: (json: unknown) => string | undefined): string | null {
-  return (said.meaning ? undefined : read(said.json)) ?? null;
+function takes(answer: NextGenAnswer): boolean {
+  return judgeQuestion(answer) === 'takes it';
 }
 
-function serverIn({ said: { json, meaning } }: NextGenAnswer, address: string): OAuthFacts | null {
-  const { data } = metadataAnswer.safeParse(json);
-  if (meaning || !data?.token_endpoint) return null;
+function idIn(answer: NextGenAnswer, read: (json: unknown) => string | undefined): string | null {
+  return (takes(answer) ? read(answer.said.json) : undefined) ?? null;
+}
+
+function serverIn(answer: NextGenAnswer, address: string): OAuthFacts | null {
+  const { data } = metadataAnswer.safeParse(answer.said.json);
+  if (!takes(answer) || !data?.token_endpoint) return null;
   return {
     address,
     grantTypes: data.grant_types_supported ?? null,
@@ -143,10 +169,8 @@ function serverIn({ said: { json, meaning } }: NextGenAnswer, address: string): 
   };
 }
 
-/** What was asked for is nothing that anybody could authorise: whoever refuses it, nothing of it stays. */
 function begun(answer: NextGenAnswer, id: string | null): Begun {
-  const { status } = answer;
-  return { ...heard(answer), id, beganNothing: status >= 300 && status < 500 && status !== 408 };
+  return { ...heard(answer), id, beganNothing: beganNothing(answer) };
 }
 
 function ended(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended {
@@ -168,20 +192,21 @@ function isCancelled(answer: NextGenAnswer, asked: string): boolean {
 function heard(answer: NextGenAnswer): Heard {
   const { status, said } = answer;
   const { decided, messages } = said;
-  const code = said.meaning ? (decided?.code ?? null) : null;
+  const verdict = judgeQuestion(answer);
+  const code = said.meaning && said.isBanks ? (decided?.code ?? null) : null;
   const words = decided?.text ?? null;
+  const brief = `${status}${code === null ? '' : ` ${code}`}`;
   return {
     asked: nameOf(answer),
-    status,
+    verdict,
     code,
     path: decided?.path?.toLowerCase() ?? null,
     about: messages
       .flatMap(({ code: each, path, text }) => [each, path, text])
       .join(' ')
       .toLowerCase(),
-    says: [`${status}${code ? ` ${code}` : ''}`, words ? `"${words}"` : kindOf(answer).replace(/^: /, '')]
-      .filter(Boolean)
-      .join(', '),
+    brief,
+    says: [brief, words ? `"${words}"` : kindOf(answer).replace(/^: /, '')].filter(Boolean).join(', '),
     refusal: refusalOf(answer),
     hasOwnId: hasOwnId(answer),
     form: formOf(answer),

@@ -45,10 +45,6 @@ export interface Known {
   psuId: string | undefined;
 }
 
-/** Codes that answer a question although their status is 403. */
-const ANSWERS =
-  /^((CONSENT|RESOURCE|PRODUCT|SIGNATURE|KID|TOKEN|PARAMETER|STATUS)_|(SERVICE|ROLE)_INVALID$|FORMAT_ERROR$)/;
-
 /** Asks a bank, slowly, each time as a draft of its file describes it. It stops at the first sign that the bank minds. */
 export class Asker {
   readonly bank: string;
@@ -125,18 +121,17 @@ export class Asker {
   }
 
   #stopIfMinded(heard: Heard, refusal: Psd2Error): void {
-    const { status, code, says } = heard;
+    const { verdict, code, says } = heard;
     const stop = (reason: string) => {
       const beganNothing = 'beganNothing' in heard && heard.beganNothing === true;
       throw new Stopped(`${reason}: ${says}`, refusal, 'anything', beganNothing);
     };
-    const isForbidden = status === 403 && !ANSWERS.test(code ?? '');
-    if (isForbidden || status === 420 || status === 429) stop('psd2 asked no more, because the bank minds');
+    if (verdict === 'minds being asked') stop('psd2 asked no more, because the bank minds');
     if (/^CERTIFICATE_(EXPIRED|BLOCKED|REVOKED)$/.test(code ?? ''))
       stop('the bank does not accept the certificate');
-    if (status < 500) return;
+    if (verdict !== 'fails' && verdict !== 'is down') return;
     this.#failures += 1;
-    if (this.#failures > 1 || status !== 500) stop('psd2 asked no more, because the bank fails');
+    if (this.#failures > 1 || verdict === 'is down') stop('psd2 asked no more, because the bank fails');
   }
 
   /**

@@ -4,6 +4,7 @@ import type { ConsentTerms, Covered } from '../../../domain/consent.ts';
 import type { Psd2Error } from '../../../errors.ts';
 import type { Asker, Taken } from './asker.ts';
 import { type Change, over, UNCLEAR } from './draft.ts';
+import { learnLists } from './lists.ts';
 import { learnTokens, type Remedy } from './oauth.ts';
 import { isSignature, wantsToken } from './signature.ts';
 
@@ -25,6 +26,7 @@ export async function learnConsents(asker: Asker, change: Change): Promise<Psd2E
     return last.refusal;
   }
   await lookAt(asker, first);
+  await learnLists(asker, first.id);
   const started = await startedBy(asker, first);
   await learnDeletion(asker, first);
   await learnIntegrated(asker, started);
@@ -109,11 +111,8 @@ function psuOf({ known: { psuId } }: Asker): With {
 }
 
 function isSame(one: Heard, other: Heard): boolean {
-  return one.status === other.status && one.code === other.code && one.path === other.path;
+  return one.brief === other.brief && one.path === other.path;
 }
-
-/** An answer in a list of answers. */
-export const brief = ({ status, code }: Heard) => `${status}${code === null ? '' : ` ${code}`}`;
 
 const namesPsu = ({ code, about }: Heard) => code === 'PSU_CREDENTIALS_INVALID' || /psu-id(?!-)/.test(about);
 
@@ -173,11 +172,11 @@ async function lookAt(asker: Asker, { id, consent }: First): Promise<void> {
     return;
   }
   const status = await asker.ask((bank, more) => bank.status(id, more));
-  const isLacking = [now, status].every((each) => [404, 405, 501].includes(each.status));
+  const isLacking = [now, status].every(({ verdict }) => verdict === 'is not there');
   draft.conclude(
     status,
     [
-      [!status.refusal, { consent: { status: 'call' } }],
+      [status.verdict === 'takes it', { consent: { status: 'call' } }],
       [
         isLacking && consent.links?.oauth !== undefined,
         { consent: { status: 'none' }, oauth: { mode: 'integrated' } },
@@ -310,7 +309,7 @@ async function learnDeletion(asker: Asker, { id }: First): Promise<void> {
     heard,
     [
       [heard.isGone, { consent: { delete: 'any' } }],
-      [heard.code === 'STATUS_INVALID' || heard.status === 409, { consent: { delete: 'authorised' } }],
+      [heard.verdict === 'minds the state', { consent: { delete: 'authorised' } }],
     ],
     'consent.delete',
     'the bank refused to delete a consent',
@@ -334,11 +333,18 @@ async function beginAndEnd(
 /** Refusals that mean the kind of consent, since nothing else differs from one that the bank has taken. */
 const OF_KIND = ['SERVICE_INVALID', 'PARAMETER_NOT_SUPPORTED', 'PARAMETER_NOT_CONSISTENT', 'FORMAT_ERROR'];
 
+/** Whether a refusal is about the kind of consent. One that names another field, or an account that the bank may not know, shows nothing of it. */
+function mindsKind({ code, path }: Heard, type: Kind): boolean {
+  const isOther = path === null ? false : !/^access\b/.test(path);
+  const isAccount = type === 'dedicated' && code === 'FORMAT_ERROR' && path !== 'access';
+  return OF_KIND.includes(code ?? '') && !isOther && !isAccount;
+}
+
 async function learnKinds(asker: Asker, first: First): Promise<void> {
   const { draft, known } = asker;
   const { consent } = await draft.describe();
   const taken = new Map<Kind, boolean | undefined>([[first.type, true]]);
-  const says = [`${first.type}: ${brief(first.consent)}`];
+  const says = [`${first.type}: ${first.consent.brief}`];
   for (const type of KINDS) {
     if (taken.has(type)) continue;
     // A bank with the list alone has no need of the other one.
@@ -351,19 +357,19 @@ async function learnKinds(asker: Asker, first: First): Promise<void> {
       continue;
     }
     const heard = await beginAndEnd(asker, first, { type });
-    // A bank may not know the account.
-    const isOther = type === 'dedicated' && heard.code === 'FORMAT_ERROR' && heard.path !== 'access';
-    taken.set(
-      type,
-      heard.id !== null ? true : OF_KIND.includes(heard.code ?? '') && !isOther ? false : undefined,
-    );
+    taken.set(type, heard.id !== null ? true : mindsKind(heard, type) ? false : undefined);
     if (taken.get(type) === undefined) draft.lack(`consent.types: ${type}`, UNCLEAR, heard);
-    says.push(`${type}: ${brief(heard)}`);
+    says.push(`${type}: ${heard.brief}`);
   }
   const all = [...new Set([...consent.types, ...KINDS])];
-  // What was not asked stays as the file has it.
-  const types = all.filter((type) => taken.get(type) ?? (consent.types.includes(type) && !taken.has(type)));
+  // What no answer has shown stays as the file has it.
+  const types = all.filter((type) => taken.get(type) ?? consent.types.includes(type));
   draft.learn({ consent: { types } }, { asked: first.consent.asked, says: says.join('; ') });
+}
+
+/** Whether a refusal names no other field than those that a consent for one reading has differently. */
+function isOfTerms({ path }: Heard): boolean {
+  return path === null || /recurringindicator|frequencyperday/.test(path);
 }
 
 async function learnTerms(asker: Asker, first: First): Promise<void> {
@@ -373,7 +379,7 @@ async function learnTerms(asker: Asker, first: First): Promise<void> {
     single,
     [
       [single.id !== null, { consent: { once: true } }],
-      [OF_KIND.includes(single.code ?? ''), { consent: { once: false } }],
+      [OF_KIND.includes(single.code ?? '') && isOfTerms(single), { consent: { once: false } }],
     ],
     'consent.once',
     UNCLEAR,

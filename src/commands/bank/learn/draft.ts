@@ -1,4 +1,5 @@
 import { nextgenpsd2 } from '../../../bank/interfaces/nextgenpsd2/description/description.ts';
+import { DECIDING, proofOf } from '../../../bank/interfaces/nextgenpsd2/description/proof.ts';
 import {
   type BankDescription,
   type BankFile,
@@ -7,6 +8,7 @@ import {
 import { describeBank, isBankFile } from '../../../bank-file/bank-file.ts';
 import { mergeBankFiles } from '../../../bank-file/merge.ts';
 import { valuesIn } from '../../../bank-file/values.ts';
+import type { IsoDate } from '../../../domain/calendar.ts';
 
 /** The descriptions that can be learned. */
 export const ONLY = { nextgenpsd2: () => nextgenpsd2 };
@@ -37,12 +39,12 @@ export class Draft {
   readonly #before: ReadonlyMap<string, string>;
   readonly #about: Pick<BankFile, 'extends' | 'verifiedOn' | 'learned'>;
   /** The day at the bank. */
-  readonly today: string;
+  readonly today: IsoDate;
   #own: BankFile;
   #learned: Record<string, string> = {};
 
   /** @param own what the file says so far. @param below what it extends, with all that extends */
-  constructor(own: BankFile, below: BankFile, today: string) {
+  constructor(own: BankFile, below: BankFile, today: IsoDate) {
     const { extends: platform, verifiedOn, learned, ...fields } = own;
     this.#about = {
       ...(platform !== undefined && { extends: platform }),
@@ -103,6 +105,18 @@ export class Draft {
     this.#note({ status: 'unknown', field, value: null, was: null, ...evidence, reason });
   }
 
+  /** What a refused payment proves at the bank as far as it is known now, in sentences. */
+  async proof(): Promise<string[]> {
+    const said = new Set([...valuesIn(this.full())].map(([field]) => field));
+    return proofOf(await this.describe(), (field) => said.has(field));
+  }
+
+  /** What decides what a refused payment proves first; then what differs; what was not found out last. */
+  get inOrder(): Finding[] {
+    const rank = (finding: Finding) => (isDeciding(finding) ? -1 : ORDER.indexOf(finding.status));
+    return this.findings.toSorted((one, other) => rank(one) - rank(other));
+  }
+
   /** Whether an answer has shown what a field must say. */
   knows(field: string): boolean {
     return this.#learned[field] !== undefined;
@@ -134,6 +148,10 @@ export class Draft {
     else this.findings[at] = finding;
   }
 }
+
+export const ORDER: readonly Finding['status'][] = ['differs', 'same', 'said', 'unknown'];
+
+const isDeciding = ({ field }: Finding) => DECIDING.some((each) => each === field);
 
 /** How the source of a learned file begins. */
 const LEARNED = 'psd2 bank learn';

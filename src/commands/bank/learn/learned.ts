@@ -3,7 +3,9 @@ import { flag, list, object, oneOf, orNull, text, whole } from '../../../termina
 /** Something that psd2 has begun at the bank and not ended. */
 const begunThing = object({
   what: text('what it is: the kind of consent, or the payment product'),
-  id: orNull(text("the bank's id; null: the bank's answer was lost, so psd2 does not know it")),
+  id: orNull(
+    text("the bank's id; null: psd2 does not know it, because the bank's answer was lost or said nothing"),
+  ),
   requestId: text('the X-Request-ID with which psd2 began it'),
   at: text('when psd2 began it'),
   bank: text('base URL of the bank'),
@@ -29,7 +31,10 @@ export const learned = object({
   file: orNull(text('path of the bank file; null if psd2 wrote none')),
   extends: text('platform or file that it extends; standard if it extends none'),
   calls: whole('number of questions'),
-  findings: list(finding, 'what differs first, what was not found out last'),
+  findings: list(
+    finding,
+    'the fields that decide what a refused payment proves first, then what differs; what was not found out last',
+  ),
   left: list(
     begunThing,
     'what psd2 began and could not end. Nobody has a link to it, so nobody can authorise it',

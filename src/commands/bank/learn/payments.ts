@@ -1,7 +1,6 @@
 import type { Heard } from '../../../bank/ports/questions.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { type Asker, Stopped } from './asker.ts';
-import { brief } from './consents.ts';
 import { type Change, UNCLEAR } from './draft.ts';
 import { isSignature } from './signature.ts';
 
@@ -55,7 +54,7 @@ export async function learnProducts(asker: Asker): Promise<Service[]> {
       continue;
     }
     const found = new Set((await ownProducts(asker, service)).filter(isOfFiles));
-    const own = { service, nobodys, found, says: [`${NOBODYS}: ${brief(nobodys)}`] };
+    const own = { service, nobodys, found, says: [`${NOBODYS}: ${nobodys.brief}`] };
     services.push(own);
     for (const product of await knownProducts(asker, service))
       if (!isOfFiles(product)) await learnProduct(asker, own, product);
@@ -110,7 +109,7 @@ async function learnProduct(asker: Asker, { service, found, says }: Service, pro
     draft.lack(`payments.products.${service}: ${product}`, UNCLEAR, heard);
   if (isAboutBody(heard) && heard.about.includes('debtoraccount'))
     draft.learn({ payments: { debtorAccount: 'required' } }, heard);
-  says.push(`${product}: ${brief(heard)}`);
+  says.push(`${product}: ${heard.brief}`);
 }
 
 async function conclude(asker: Asker, { service, nobodys, found, says }: Service): Promise<void> {
@@ -129,19 +128,12 @@ const XML = 'pain.001-';
 const isOfFiles = (product: string) => product.startsWith(XML);
 
 /** The bank does not have the product, or the service. */
-function isDenial({ status, code }: Heard): boolean {
-  if (code === null) return status === 404 || status === 405 || status === 501;
-  return /^(PRODUCT_(UNKNOWN|INVALID)|RESOURCE_UNKNOWN|SERVICE_INVALID)$/.test(code);
-}
+const isDenial = ({ verdict }: Heard) => verdict === 'is not there';
 
 /** The bank has the product: it misses what a payment needs, or wants it in another format. */
-function isAboutBody({ status, code, path }: Heard): boolean {
+function isAboutBody({ verdict, path }: Heard): boolean {
   const isHeader = path !== null && /^(psu|tpp|x-request)-|^(digest|signature|date|accept)$/.test(path);
-  if (isHeader) return false;
-  return (
-    /^(FORMAT_ERROR|PARAMETER_NOT_|PAYMENT_FAILED)/.test(code ?? '') ||
-    (code === null && [400, 415, 422].includes(status))
-  );
+  return verdict === 'minds the content' && !isHeader;
 }
 
 /** @throws Stopped if the bank made a payment of nothing: psd2 cancels it at once, and asks no more, of a product of files no other one */
@@ -166,7 +158,7 @@ export async function learnFunds(asker: Asker): Promise<void> {
   draft.conclude(
     heard,
     [
-      [asker.hasBegun && [404, 405, 501].includes(heard.status), { funds: { consent: 'never' } }],
+      [asker.hasBegun && isDenial(heard), { funds: { consent: 'never' } }],
       [isAboutBody(heard), { funds: { consent: 'auto' } }],
     ],
     'funds.consent',

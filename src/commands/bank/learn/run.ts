@@ -8,6 +8,7 @@ import { looksLikePlatform } from '../../../bank-file/layers.ts';
 import { bankDay } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { withLock } from '../../../store/disk/lock.ts';
+import { ENVIRONMENT_PROFILE } from '../../../store/machine/profiles.ts';
 import type { ValueOf } from '../../../terminal/output/fields.ts';
 import type { Context } from '../../context.ts';
 import { readReferences } from '../../shared/account-references.ts';
@@ -17,13 +18,16 @@ import { requireFile, saveDocument } from '../../shared/save-document.ts';
 import { Asker, Stopped } from './asker.ts';
 import { type BegunThing, BegunThings } from './begun.ts';
 import { FIELDS, learnConsents } from './consents.ts';
-import { Draft, type Finding, ONLY } from './draft.ts';
+import { Draft, type Finding, ONLY, ORDER } from './draft.ts';
 import { finding, learned } from './learned.ts';
 import { learnFiles, learnFunds, learnProducts } from './payments.ts';
 import { learnSignature } from './signature.ts';
 
 /** Fields that no question shows, as long as no customer is there. */
-const NOT_ASKED = ['oauth.names', 'oauth.scope', 'clientAuth'];
+const NOT_ASKED = ['oauth.names', 'oauth.scope', 'oauth.clientAuth'];
+
+const NO_QUESTION =
+  "psd2 cannot ask for it: the bank's documentation says it. Unless the file has it, psd2 assumes possible";
 
 interface LearnOptions {
   extends?: string | undefined;
@@ -52,10 +56,12 @@ export async function learnBank(context: Context, file: string, options: LearnOp
     const asker = new Asker(context, profile, draft, begun, { account, psuId });
     await confirmPlan(context, asker, file);
     const outcome = await ask(context, asker);
+    draft.lack('payments.executesWithoutSca', NO_QUESTION);
     for (const field of NOT_ASKED)
       draft.lack(field, 'psd2 cannot ask for it: it shows only when a customer logs in');
     const isWritten = draft.hasLearned && (await save(context, asker, file));
     const result = { ok: asker.hasBegun, file: isWritten ? file : null, extends: own.extends ?? 'standard' };
+    for (const line of await draft.proof()) context.terminal.say(line);
     await printLearned(context, asker, { ...result, left: [...outcome.left] });
     sayLeft(context, asker, outcome.left);
     // Nobody can end what has no id, or what the bank does not know.
@@ -106,6 +112,7 @@ async function confirmPlan(context: Context, { bank, known }: Asker, file: strin
     `psd2 asks ${bank}, slowly, and stops if the bank minds:`,
     '- which signature: readings with a consent that does not exist, one change at a time',
     '- which consents, and how customers authorise: about ten consents, each deleted at once',
+    '- which lists of transactions: those of an account that does not exist, with a consent that nobody has authorised',
     '- which payment products: an empty object to each, which is no payment. What a bank makes of it all the same, it cancels at once',
     '- whether there is an OAuth server: its metadata',
     known.psuId === undefined
@@ -189,9 +196,14 @@ async function save(context: Context, asker: Asker, file: string): Promise<boole
 
 /** Says how to go on with the file. psd2 cannot ask a bank for everything that a login needs. */
 function sayNext({ terminal, globals, profileName }: Context, { hasBegun }: Asker, file: string): void {
-  const profile = globals.profile === undefined ? [] : ['--profile', profileName()];
+  const name = profileName();
+  const profile = globals.profile === undefined ? [] : ['--profile', name];
   const command = (...words: string[]) => writeCommand([...profile, ...words]);
-  terminal.say(`Next, store it in the profile: ${command('profile', 'set', '--bank', file)}`);
+  terminal.say(
+    name === ENVIRONMENT_PROFILE
+      ? `Next, name the file in the environment, as PSD2_BANK: ${file}`
+      : `Next, store it in the profile: ${writeCommand(['profile', 'set', name, '--bank', file])}`,
+  );
   terminal.say(
     hasBegun
       ? `Then ask a customer for a consent: ${command('consent', 'request')}`
@@ -207,7 +219,7 @@ function sayLeft({ terminal }: Context, asker: Asker, left: readonly BegunThing[
       : 'The next psd2 bank learn tries again to delete it.';
     terminal.warn(
       id === null
-        ? `The bank's answer was lost, so ${what} may be left at ${bank} (X-Request-ID ${requestId}, ${at}). Nobody has its link, so nobody can authorise it.`
+        ? `The bank did not say what became of ${what}, so it may be left at ${bank} (X-Request-ID ${requestId}, ${at}). Nobody has its link, so nobody can authorise it.`
         : `${what} ${id} is left at ${bank} (${at}). Nobody has its link, so nobody can authorise it. ${further}`,
     );
   }
@@ -224,18 +236,14 @@ function noConsent(error: Psd2Error | null): Psd2Error {
 
 type Learned = ValueOf<typeof learned>;
 
-const ORDER: readonly Finding['status'][] = ['differs', 'same', 'said', 'unknown'];
-
-/** Prints what was learned: what differs first, what was not found out last. */
+/** Prints what was learned, in the order of the draft. */
 async function printLearned(
   context: Context,
   { draft, bank, asked: calls }: Asker,
   result: Pick<Learned, 'ok' | 'file' | 'extends' | 'left'>,
 ): Promise<void> {
   const { output, stdoutIsTerminal } = context;
-  const findings = draft.findings.toSorted(
-    (one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status),
-  );
+  const findings = draft.inOrder;
   if (output.format !== 'table') output.record({ ...result, bank, calls, findings }, learned);
   else if (stdoutIsTerminal) output.lines(await linesOf(context, findings, result.extends));
   else await output.table(findings, finding, '');

@@ -8,13 +8,10 @@ import type { Change } from './draft.ts';
 const UNSIGNED: Change = { signing: { when: 'never' } };
 
 /** Whether a refusal is about the signature. */
-export const isSignature = ({ code }: Heard) =>
-  /^(SIGNATURE_|KID_)/.test(code ?? '') || code === 'CERTIFICATE_MISSING';
+export const isSignature = ({ verdict }: Heard) => verdict === 'minds the signature';
 
 /** Whether the bank wants a token. */
-export const wantsToken = ({ code, status, about }: Heard) =>
-  /^TOKEN_|^invalid_token$/.test(code ?? '') ||
-  (status === 401 && code === null && !/signature|certificate/.test(about));
+export const wantsToken = ({ verdict }: Heard) => verdict === 'wants a token';
 
 /** The bank has looked at the consent, or for a token: it minds no signature. */
 const hasPassed = (heard: Heard) =>

@@ -1,7 +1,9 @@
 import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { returnUrl } from '../../access/logins.ts';
+import { expectedAndReceived } from '../../answers/bank-refusal.ts';
 import type { Bank } from '../../bank.ts';
-import { isReturnAddress } from '../../strict/query.ts';
+import type { WrongAddress } from '../../customer-site/access-side.ts';
+import { isReturnAddress, RETURN_ADDRESS } from '../../strict/query.ts';
 import { doorOf } from '../door-state.ts';
 import { customerPage, doorUrl } from '../links.ts';
 import type { Authorisation, ScaSubject } from '../sca/authorisations.ts';
@@ -15,16 +17,21 @@ const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
  * Begins an authorization request (RFC 6749, section 4.1.1): checks it, and sends the browser to the page on which the
  * customer decides. With a wrong request it sends the browser back to the client.
  *
- * @returns where the browser goes. Undefined: it cannot be sent back either
+ * @returns where the browser goes; or what is wrong, if it cannot be sent back either
  */
-export function authorize(bank: Bank, received: URLSearchParams): URL | undefined {
+export function authorize(bank: Bank, received: URLSearchParams): URL | WrongAddress {
   const { names } = bank.rules.description.oauth;
   const standard = new Map(Object.entries(names).map(([name, its]) => [its, name]));
   const taken = [...received].filter(([name]) => !Object.keys(names).includes(name));
   const sent = taken.map(([name, value]): [string, string] => [standard.get(name) ?? name, value]);
   const query = new URLSearchParams(sent);
   const redirectUri = query.get('redirect_uri') ?? '';
-  if (query.get('client_id') !== clientIdOf(bank) || !isReturnAddress(redirectUri)) return undefined;
+  const clientId = clientIdOf(bank);
+  const wrong = (name: 'client_id' | 'redirect_uri', expected: string): WrongAddress => ({
+    wrong: `${names[name] ?? name} is not what the bank needs. ${expectedAndReceived(expected, query.get(name) ?? 'nothing')}`,
+  });
+  if (query.get('client_id') !== clientId) return wrong('client_id', clientId);
+  if (!isReturnAddress(redirectUri)) return wrong('redirect_uri', RETURN_ADDRESS);
   const state = query.get('state') ?? undefined;
   const begun = begin(bank, query);
   if ('error' in begun) {

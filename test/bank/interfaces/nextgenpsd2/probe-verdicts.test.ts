@@ -75,7 +75,6 @@ describe('the test of the signature', () => {
   });
 
   it.each<[string, Scripted, string]>([
-    ['a page', page(200), ': the answer is text/html'],
     ['JSON without accounts', said({}), ''],
     ['null', { body: 'null' }, ''],
     ['a text', { body: '"accounts"' }, ''],
@@ -84,6 +83,13 @@ describe('the test of the signature', () => {
       code: 'bank_answer',
       message: `What answered is not the bank's interface: HTTP 200 without a list of accounts${kind}`,
       hint: 'Check the base URL, and api.version and api.paths of the bank file. A gateway or proxy on the way may have answered, too.',
+    });
+  });
+
+  it('a page of a website is no answer of a bank, and psd2 doubts the base URL', async () => {
+    expect(await failureOf((await probed(page(200))).probe.judge())).toMatchObject({
+      message: expect.stringContaining('without a list of accounts: the answer is text/html'),
+      hint: 'A website answered. Is the base URL that of the interface?',
     });
   });
 

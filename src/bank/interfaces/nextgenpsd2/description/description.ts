@@ -1,6 +1,7 @@
 import type { BankHead, Description } from '../../../../bank-file/description.ts';
 import { isObject } from '../../../../bank-file/values.ts';
 import { inconsistencies, whyNotPossible } from './consistency.ts';
+import { proofOf } from './proof.ts';
 import { type BankDescription, type BankFile, bankFile } from './schema.ts';
 
 const LOGINS = {
@@ -19,6 +20,7 @@ export const nextgenpsd2: Description<BankDescription, BankFile> = {
   platforms: async () => (await import('./platforms.ts')).PLATFORMS,
   login: ({ sca, oauth }) =>
     `${sca.approaches.map((each) => (each === 'oauth' ? 'OAuth' : each)).join(', ')}${LOGINS[oauth.mode]}`,
+  proof: proofOf,
   facts: async () => (await import('./facts.ts')).FACTS,
   // A file may take `same-answer` back. Then the minutes below it have no meaning.
   inherited(below, { payments }) {

@@ -32,6 +32,10 @@ const OWN: Readonly<Record<string, PlatformFacts>> = {
       'accounts.bookingStatuses': contested(XS2A, 'the default profile has booked and pending'),
       'payments.products': contested(XS2A, 'the default profile has single payments alone'),
       'payments.cancel': contested(XS2A, 'the default profile cancels without SCA'),
+      'payments.futureDays': contested(
+        'https://github.com/adorsys/xs2a, SinglePaymentTypeValidatorImpl and BulkPaymentTypeValidatorImpl',
+        'what the connector of each bank takes: the server refuses only days of the past',
+      ),
     },
   },
   argenta: {
@@ -101,7 +105,13 @@ const OWN: Readonly<Record<string, PlatformFacts>> = {
   },
   consorsbank: {
     behind: 'BNP Paribas in Germany: Consorsbank',
-    facts: { '': byAdapter('consors-bank') },
+    facts: {
+      '': byAdapter('consors-bank'),
+      'payments.futureDays': [
+        `${CLIENT}, bespoke-consorsbank/swagger, the bank's OpenAPI file`,
+        "bank's own page",
+      ],
+    },
   },
   'deutsche-bank': {
     behind: 'Deutsche Bank in Germany, with the brands Postbank and norisbank',
@@ -128,6 +138,7 @@ const OWN: Readonly<Record<string, PlatformFacts>> = {
     cannot: 'pay with the login for readings: a file for payments has another oauth.scope.preStep',
     facts: {
       '': byPage('https://github.com/n26/psd2-tpp-docs/blob/main/doc/dedicated-aisp.md'),
+      payments: byPage('https://github.com/n26/psd2-tpp-docs/blob/main/doc/dedicated-pisp.md'),
       'oauth.mode': contested(
         'https://github.com/n26/psd2-tpp-docs',
         'a token of the application (client credentials) in the place of the login, in a newer version',
@@ -213,6 +224,8 @@ const OWN: Readonly<Record<string, PlatformFacts>> = {
     facts: {
       '': byClient('bespoke-volksbank'),
       'api.paths': [`${VOLKSBANK}, the bank's OpenAPI files`, "bank's own page"],
+      'payments.futureDays': [`${VOLKSBANK}, the bank's OpenAPI files`, "bank's own page"],
+      'payments.executesWithoutSca': [`${VOLKSBANK}, the bank's OpenAPI files`, "bank's own page"],
     },
   },
   worldline: {
@@ -230,6 +243,7 @@ const OWN: Readonly<Record<string, PlatformFacts>> = {
         WSO2,
         "the customer's token for payments, once the customer has logged in",
       ),
+      'payments.futureDays': contested(WSO2, 'no limit, unless an installation sets max_future_payment_days'),
     },
   },
 };

@@ -43,6 +43,8 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
         'ultimateCreditor',
         'remittanceInformationStructured',
       ],
+      // Its server refuses only days of the past. No source has a limit.
+      futureDays: 365,
       // A repeated POST makes a second payment.
       repeat: 'unknown',
       executesWithoutSca: 'possible',
@@ -218,6 +220,8 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       paging: { totalPagesHeader: 'cpaas-total-pages', pageParameter: 'offset' },
     },
     payments: {
+      // The days of an execution are reserved for future use.
+      futureDays: 0,
       cancel: 'none',
       // errorManagement.errorCode: what the gateway says of headers and fields before a bank has the payment.
       refusals: ['A0003', 'A0004', 'A0008', 'A0016', 'A0020', 'A0031'].map((code) => ({ code })),
@@ -280,9 +284,12 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
   consorsbank: {
     interface: 'nextgenpsd2',
     name: 'Consorsbank',
-    source: 'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/consors-bank-adapter',
+    source:
+      'https://github.com/adorsys/xs2a-adapter/tree/develop/adapters/consors-bank-adapter, and bespoke-consorsbank/swagger of https://github.com/roodje/bespoke-providers',
     psu: { id: 'never' },
     signing: { when: 'never' },
+    // A body of its own has a day. No source has a limit.
+    payments: { futureDays: 365 },
     banks: [{ name: 'Consorsbank', bic: 'CSDBDE71', bankCode: '76030080', country: 'DE' }],
     verifiedOn: null,
   },
@@ -521,7 +528,8 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       scope: { ais: 'ais:{consentId}', pis: 'pis:{paymentId}' },
     },
     sca: { approaches: ['oauth'] },
-    payments: { repeat: 'unknown', cancel: { payments: 'none' } },
+    // The limit of the example of an installation.
+    payments: { futureDays: 10, repeat: 'unknown', cancel: { payments: 'none' } },
     verifiedOn: null,
   },
   /** Argenta in Belgium. It names the key of the application. */
@@ -595,7 +603,7 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     interface: 'nextgenpsd2',
     name: 'N26',
     source:
-      'https://github.com/n26/psd2-tpp-docs/blob/main/doc/dedicated-aisp.md. Its versions differ: a newer one has a token of the application (client credentials) in the place of the login. Its collection of calls has consents for confirmations of funds at v1',
+      'https://github.com/n26/psd2-tpp-docs/blob/main/doc/dedicated-aisp.md, and dedicated-pisp.md. Its versions differ: a newer one has a token of the application (client credentials) in the place of the login. Its collection of calls has consents for confirmations of funds at v1',
     api: { paths: { createConsentConfirmationOfFunds: '/v1/consents/confirmation-of-funds' } },
     signing: { when: 'never' },
     oauth: {
@@ -620,6 +628,9 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
         payments: ['sepa-credit-transfers', 'instant-sepa-credit-transfers'],
         'periodic-payments': ['sepa-credit-transfers'],
       },
+      // The bodies have no day. Whatever the amount, the customer confirms in the bank's app.
+      futureDays: 0,
+      executesWithoutSca: 'never',
       frequencies: { Weekly: 'WEEK', Monthly: 'MNTH', Quarterly: 'QUTR', SemiAnnual: 'SEMI', Annual: 'YEAR' },
       final: ['ACCC'],
     },
@@ -744,6 +755,10 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
     },
     payments: {
       products: { payments: ['sepa-credit-transfers'] },
+      // A payment may have a day. No source has a limit.
+      futureDays: 365,
+      // Every initiation is answered with the approach REDIRECT.
+      executesWithoutSca: 'never',
       cancel: 'none',
       final: ['ACSC', 'ACCC'],
     },
