@@ -23,12 +23,12 @@ const progress: readonly Required<Progress>[] = [
   {
     ...{ from: day('2026-10-01'), through: day('2026-11-01'), newest: 'N-1' },
     ...{ balance: { amount: decimal('97.50'), currency: 'EUR' }, difference: decimal('0.50') },
-    contradictions: ['one'],
+    contradictions: [{ says: 'one', from: day('2026-10-01'), through: day('2026-10-31') }],
   },
   {
     ...{ from: day('2026-09-01'), through: day('2026-11-02'), newest: 'N-2' },
     ...{ balance: { amount: decimal('12.00'), currency: 'CHF' }, difference: decimal('-3.00') },
-    contradictions: ['two'],
+    contradictions: [{ says: 'two', from: day('2026-09-01'), through: day('2026-09-30') }],
   },
 ];
 
