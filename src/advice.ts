@@ -90,6 +90,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   'auth login': 'Log a customer in',
   'auth status': 'Whose login psd2 uses',
   'batch cancel': 'Cancel what is not paid',
+  'batch cancel --psu-id': 'Take the next person to the bank',
   'batch run': 'Continue the batch',
   'batch run --psu-id': 'Take the next person to the bank',
   'batch run --as': 'Have each payment authorised alone',

@@ -1,4 +1,5 @@
 import { adviceOf } from '../../advice.ts';
+import { isUnderWay } from '../../domain/authorisations.ts';
 import { bankDay, bankLocalTime, endOfDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { type FlowState, isAccepted, needsAttention } from '../../domain/flow-states.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
@@ -196,7 +197,14 @@ async function* onlyForAttention<K extends Kind>(
 
 function isForAttention(flow: FlowOf<Kind>, today: IsoDate): boolean {
   const settles = 'order' in flow && 'instant' in flow.order && needsSettlement(flow.order);
-  return needsAttention(flow, settles) || (isTransfer(flow) && isOverdue(flow, today));
+  return (
+    needsAttention(flow, settles) || awaitsCancellation(flow) || (isTransfer(flow) && isOverdue(flow, today))
+  );
+}
+
+/** Whether somebody must still authorise the cancellation of a payment that the bank has accepted. */
+function awaitsCancellation(flow: FlowOf<Kind>): boolean {
+  return 'cancellation' in flow && isUnderWay(flow.cancellation) && isAccepted(flow);
 }
 
 function isTransfer(flow: FlowOf<Kind>): flow is Transfer {

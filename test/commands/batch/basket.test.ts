@@ -89,9 +89,10 @@ it('a basket that the bank refuses leaves its payments to another one, or to an 
     '1 verified tr-1 Not this one',
     '2 verified tr-2 Not this one',
     '0 of 2 paid, 2 await their customer.',
-    'exit 6, not_authorised: The customer could not be asked for 2 of 2 payments',
-    'The bank has the payments, but not the signing basket. Have each payment authorised alone with:',
+    'exit 13, still_open: The customer could not be asked for 2 of 2 payments. These payments are not over',
+    'The bank has the payments, but not the signing basket. Have each payment authorised alone, or cancel them:',
     '$ batch run batch-1 --as single',
+    '$ batch cancel batch-1',
   ]);
   bank.meanwhile = async () => {};
   await payAnew(AS_BASKET);
