@@ -4,7 +4,7 @@ import type { Decides, ResourceStatus, Sca, ScaLinks, ScaProgress } from '../../
 import type { CancellationAnswer, PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { entriesOf, hasAuthorised, isAuthorised, isUnderWay } from '../../domain/authorisations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
-import type { StepEvent } from '../../domain/operation.ts';
+import { endsUnpaid, type StepEvent } from '../../domain/operation.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import {
   authoriseByLinks,
@@ -427,8 +427,8 @@ async function hasEnded(
   const until = found?.type === 'cancelled' ? await linkUntil() : null;
   if (found?.type === 'cancelled' && until !== null)
     return recordFound(open, { ...found, linkUntil: laterOf(found.linkUntil ?? null, until) });
-  const isEnd = found?.type === 'cancelled' || (found?.type === 'settlement' && found.status === 'KO');
-  return isEnd && recordFound(open, found);
+  // Whoever refuses the payment itself, or lets its time pass, ends it without a cancellation.
+  return found !== null && endsUnpaid(found) && recordFound(open, found);
 }
 
 async function foundAt(

@@ -205,7 +205,7 @@ describe('what was interrupted', () => {
     leftBehind.mockResolvedValue({ flows: [left], more: 0 });
     await context.store();
     expect(said()).toBe(
-      `Interrupted: transfer ${flow} (created). Continue with: psd2 transfer resume ${flow}\n`,
+      `Interrupted: transfer ${flow} (created). Continue with:\n  psd2 transfer resume ${flow}\n`,
     );
   });
 
