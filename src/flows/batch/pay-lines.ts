@@ -126,7 +126,9 @@ export function refuseUnpaid(
   }: Pick<Choice, 'isBasket'> & { isStuck: boolean; alike: string | null; isForOthers?: boolean },
 ): void {
   const count = (...outcomes: string[]) => ends.filter(({ outcome }) => outcomes.includes(outcome)).length;
-  const unknown = count('unknown');
+  // The bank has said what it has of these, and nobody has a link.
+  const unasked = isBasket ? ends.filter(lacksBasket) : [];
+  const unknown = ends.filter((each) => each.outcome === 'unknown' && !unasked.includes(each)).length;
   const open = count('unfinished');
   if (unknown > 0) {
     const what = `The outcome of ${unknown} of ${ends.length} payments is not known`;
@@ -148,11 +150,10 @@ export function refuseUnpaid(
         : afterRefusals(batch, { unpaid, refused, kept, own }),
     );
   const awaited = count('awaited');
-  const unasked = ends.filter(({ row: { state } }) => state === 'verified').length;
-  if (isBasket && unasked > 0)
+  if (unasked.length > 0)
     throw new Psd2Error(
       'still_open',
-      `The customer could not be asked for ${unasked} of ${ends.length} payments. ${notOver(unasked)}`,
+      `The customer could not be asked for ${unasked.length} of ${ends.length} payments. ${notOver(unasked.length)}`,
       {
         hint: 'The bank has the payments, but not the signing basket. Have each payment authorised alone, or cancel them:',
         next: [
@@ -189,6 +190,11 @@ function awaiting(
     hint: 'psd2 asks the bank for their decisions with:',
     next: [['batch', 'run', batch]],
   });
+}
+
+/** Whether the bank has a payment, and has refused its signing basket. */
+function lacksBasket({ transfer }: KnownLine): boolean {
+  return transfer?.state === 'verified' && transfer.bulk === null;
 }
 
 function notOver(count: number): string {
