@@ -1,3 +1,4 @@
+import { writeCommand } from '../../advice.ts';
 import type { Consent } from '../../domain/consent.ts';
 import { isOpen, isOpenAtBank, isOver, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -110,8 +111,9 @@ async function endAtBank(context: Context, consent: Consent): Promise<End> {
   }
 }
 
-function staysAtBank(flow: string): string {
-  return `the transfer ${flow} stays at the bank: its customer must authorise the cancellation. Nobody has the link to pay it. Cancel it with: psd2 transfer cancel ${flow}`;
+function staysAtBank(flow: string, { repeated }: Context): string {
+  const cancel = writeCommand(['transfer', 'cancel', flow], repeated);
+  return `the transfer ${flow} stays at the bank: its customer must authorise the cancellation. Nobody has the link to pay it. Cancel it with: ${cancel}`;
 }
 
 /** @throws Psd2Error `outcome_unknown` if the bank does not say that it has ended, `still_open` if the customer can still authorise it */
@@ -135,7 +137,7 @@ async function endTestTransfer(
       } catch (error) {
         // No later run could end it either, and the step that was to pay it has said why it did not.
         if (kind === 'payment' && error instanceof Psd2Error && error.code === 'still_open')
-          return { stays: { code: 'payment_stays', message: staysAtBank(flow.flow) } };
+          return { stays: { code: 'payment_stays', message: staysAtBank(flow.flow, context) } };
         throw error;
       }
       return ended;

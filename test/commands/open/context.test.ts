@@ -209,6 +209,18 @@ describe('what was interrupted', () => {
     );
   });
 
+  it('is not what only waits for its customer: both together are unfinished', async () => {
+    const flows = [await storeTransfer(open(), {}), await storeTransfer(open(), { reference: 'R2' })];
+    const { context, leftBehind, said } = await opened(PERSON);
+    const left = flows.map((flow, at) => ({
+      ...({ kind: 'transfer', resourceId: null } as const),
+      ...{ flow, state: at === 0 ? ('created' as const) : ('authorizing' as const) },
+    }));
+    leftBehind.mockResolvedValue({ flows: left, more: 0 });
+    await context.store();
+    expect(said()).toMatch(/^Unfinished: 2 flows\. Continue with:\n {2}psd2 transfer resume /);
+  });
+
   it('is no concern of a program', async () => {
     const { context, leftBehind } = await opened();
     await context.store();
