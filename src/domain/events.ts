@@ -362,6 +362,8 @@ export const transferEvent = z.lazy(() =>
       /** In a bulk payment, whether the bank shall book the sum of all. Absent: nobody said it. */
       batchBooking: z.exactOptional(z.boolean()),
       standing: z.exactOptional(standingTerms),
+      /** The most that it may take from the account, with the bank's fees. Absent: only the profile has a limit. */
+      maxCost: z.exactOptional(decimal),
       /** The batch and the line of it that this transfer pays, if it is one of a batch. */
       batch: z.optional(z.object({ batch: z.string(), line: z.number() })),
     }),

@@ -82,7 +82,7 @@ export interface FlowPorts {
    * their largest amount. Null: nothing is wrong with it. Absent: the operator has no largest amount.
    */
   refusesCost?: (
-    operation: Operation<OrderTarget & Partial<Pick<TransferOrder, 'amount' | 'currency'>>>,
+    operation: Operation<OrderTarget & Partial<Pick<TransferOrder, 'amount' | 'currency' | 'maxCost'>>>,
   ) => Psd2Error | null;
 }
 

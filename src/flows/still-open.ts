@@ -1,4 +1,4 @@
-import { type PersonsAuthorisation, personsIn } from '../domain/authorisations.ts';
+import { isAuthorised, type PersonsAuthorisation, personsIn } from '../domain/authorisations.ts';
 import { isOpenAtBank } from '../domain/flow-states.ts';
 import { type ErrorCode, endSentence, Psd2Error } from '../errors.ts';
 import type { Payment, ReturnPorts } from './ports.ts';
@@ -16,22 +16,29 @@ export interface LeftOpen {
   ask?: string[][];
 }
 
+/** The cancellation of a payment, as far as it has one. */
+interface Cancelled {
+  cancellation?: readonly PersonsAuthorisation[] | null;
+}
+
 /**
  * The error if somebody can still authorise what psd2 stopped with (docs/exit-codes.md, 13).
  *
  * @param why what stopped psd2. If the command is named that goes on with it, this error names it, too
  */
 export function stillOpen(
-  { kind, flow, transactionId }: Told,
+  { kind, flow, transactionId, cancellation = null }: Told & Cancelled,
   why: Psd2Error | string,
   { what = kind === 'consent' ? 'consent' : 'payment', who = 'the customer', ask }: LeftOpen = {},
 ): Psd2Error {
   const { message, next: named = [] } = typeof why === 'string' ? { message: why } : why;
-  const end = [kind, kind === 'consent' ? 'delete' : 'cancel', flow];
+  const end = [kind, kind === 'consent' ? 'delete' : 'cancel', flow, ...namingNext(cancellation)];
   const own = named.filter((words) => words[2] === flow && words.join(' ') !== end.join(' '));
   const goesOn = typeof why === 'string' || !why.isDeadEnd;
   const asks = own.length > 0 ? own : [goesOn ? [kind, 'resume', flow] : onlyAsking({ kind, flow })];
-  const commands = ask ?? asks;
+  // With a person it takes that person to the bank.
+  const isAsking = asks.some((words) => words[3] !== '--psu-id');
+  const commands = ask ?? [...(isAsking ? [] : [onlyAsking({ kind, flow })]), ...asks];
   // Alone, it would only ask.
   const isForPerson = commands.some((words) => words[1] === end[1] && words[3] === '--psu-id');
   return new Psd2Error(
@@ -70,6 +77,11 @@ export function unlessOpen(payment: Payment, error: unknown, who?: string): unkn
 export function namingPerson(returns: Pick<ReturnPorts, 'person'> | undefined): string[] {
   const id = returns?.person?.id;
   return id === undefined ? [] : ['--psu-id', id];
+}
+
+/** The option with which a cancellation goes on that others have authorised. None: nobody has, as far as psd2 knows. */
+export function namingNext(cancellation: readonly PersonsAuthorisation[] | null): string[] {
+  return cancellation?.some(isAuthorised) ? othersIn(cancellation).named : [];
 }
 
 /** Who has authorised something, and who has refused it, as the beginning of a sentence. @param name what it is */

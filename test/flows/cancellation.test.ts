@@ -33,6 +33,7 @@ const BEGUN: TransferEvent = { type: 'cancel-begun' };
 const STARTED: TransferEvent = { type: 'cancel-sca-started' };
 
 const AUTHORISING: TransferEvent[] = [createdTransfer(), AT_THE_BANK, { type: 'sca-started' }];
+const LINK_OUT: TransferEvent[] = [createdTransfer(), AT_THE_BANK, { type: 'sca-started', links: LINKS }];
 const ORDERED: TransferEvent[] = [...AUTHORISING, { type: 'executed', cro: null }];
 
 const ACCEPTED = paymentStatus('ACSP', 'ordered');
@@ -332,6 +333,13 @@ describe('the request has no good answer', () => {
     expect(recorded()).toEqual([SENT, executed]);
   });
 
+  it('and the bank refuses, while the customer has the link of the payment: that is open', async () => {
+    const { run } = await scene({ events: LINK_OUT, request: thatEnds(refused), says: [OPEN] });
+    expect(await errorOf(run())).toMatchObject({
+      ...{ code: 'still_open', message: 'No. The payment is not over: the customer can still authorise it' },
+    });
+  });
+
   it('because nothing was sent: the bank is not asked about it', async () => {
     const usage = new Psd2Error('usage', 'This bank cancels no payments');
     const { run, payment, recorded } = await scene({ request: () => Promise.reject(usage) });
@@ -480,6 +488,46 @@ describe('with SCA', () => {
       };
       expect(await errorOf(run())).toMatchObject(words);
       expect([requests, customer.visited, recorded()]).toEqual([[], [], []]);
+    });
+
+    it.each<[string, TransferEvent[], object]>([
+      [
+        'the cancellation that another has authorised is as open as before',
+        [...ORDERED, SENT, BEGUN, DORA, DORAS],
+        {
+          code: 'still_open',
+          message: 'No. The cancellation is not over: somebody can still authorise it',
+          next: [
+            ['transfer', 'status', FLOW],
+            ['transfer', 'cancel', FLOW, '--psu-id', 'ID'],
+          ],
+        },
+      ],
+      [
+        'the payment whose link is out is as open as before',
+        [...LINK_OUT, SENT, BEGUN],
+        { code: 'still_open', message: 'No. The payment is not over: somebody can still authorise it' },
+      ],
+      ['what the customer has authorised stays', [...ORDERED, SENT, BEGUN], { code: 'bank_refused' }],
+    ])('the bank refuses to begin another authorisation: %s', async (_, events, end) => {
+      const refused = new Psd2Error('bank_refused', 'No', { refusal: 'other', isBanks: true });
+      const sca = { proceed: () => Promise.reject(refused) };
+      const { run } = await scene({ ...{ person: EMIL, events, says: [OPEN] }, sca });
+      expect(await errorOf(run())).toMatchObject(end);
+    });
+
+    it('a person who refuses it is named, and whoever is next', async () => {
+      const failed: Pick<Sca, 'progress'> = {
+        progress: async () => ({ scaStatus: 'failed', means: 'failed', message: null }),
+      };
+      const { run } = await scene({
+        ...{ person: EMIL, events: [...ORDERED, SENT, BEGUN, DORA, DORAS], says: [ACCEPTED] },
+        sca: { ...turn(ofEmil), ...failed },
+      });
+      expect(await errorOf(run())).toMatchObject({
+        ...{ code: 'not_authorised', message: 'emil did not authorise the cancellation of the transfer' },
+        next: [['transfer', 'cancel', FLOW, '--psu-id', 'ID']],
+      });
     });
 
     it('what several have authorised, one cancels alone nowhere: it does not wait for five minutes', async () => {

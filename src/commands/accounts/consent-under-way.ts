@@ -1,6 +1,7 @@
 import { describePersons, personsIn } from '../../domain/authorisations.ts';
 import { type Consent, isForFunds } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
+import { othersIn } from '../../flows/still-open.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/bank.ts';
 
@@ -17,8 +18,19 @@ export async function namingConsentUnderWay(context: Context, error: unknown): P
   if (!consent) return error;
   const { flow, authorisations } = consent;
   const who = describePersons(personsIn(authorisations)) || 'waits for the customer';
-  const hint = `The consent ${flow} is under way: ${who}. Ask the bank, or take the customer there:`;
-  return error.with({ hint, next: [['consent', 'resume', flow]], flow });
+  const { authorisedBy } = personsIn(authorisations);
+  const resume = ['consent', 'resume', flow];
+  return authorisedBy.length > 0
+    ? error.with({
+        hint: `The consent ${flow} is under way: ${who}. Ask the bank, or take that person there:`,
+        next: [resume, [...resume, ...othersIn(authorisations).named]],
+        flow,
+      })
+    : error.with({
+        hint: `The consent ${flow} is under way: ${who}. Ask the bank, or take the customer there:`,
+        next: [resume],
+        flow,
+      });
 }
 
 /** The newest consent for readings that the customer, or another person, can still authorise. */

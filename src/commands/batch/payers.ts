@@ -91,7 +91,7 @@ async function openPayer(root: Context, customer: string | null): Promise<Payer>
       try {
         await cancelHere(context, opened, open, calls, { paste: false, person });
       } catch (error) {
-        throw withWaysOfBatch(error, open.current);
+        throw withWaysOfBatch(error, open.current, 'with the batch');
       }
     },
     ports: () => flowPortsOf(opensQuietly(context), opened),

@@ -28,7 +28,7 @@ import type { Described } from './describe.ts';
 /** The end of a link that a customer of a cancelled payment has. */
 export const linkUntilField = orNull(
   time('until when a customer may still authorise it by a link, although the bank has cancelled it'),
-).as('Link until');
+).as('Link until', { ifAny: true });
 
 /** What the bank says of a payment beside its answers. */
 export const messagesField = () =>

@@ -1,4 +1,4 @@
-import { adviceOf } from '../../advice.ts';
+import { writeCommand } from '../../advice.ts';
 import type { Flows, LeftBehind } from '../../store/ports/flows.ts';
 import type { ProfileContext } from '../context.ts';
 import { commandThatContinues } from './next-command.ts';
@@ -24,11 +24,15 @@ export async function nameInterruptedFlows(
   const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
   const next = await commandsOf(flows, interrupted);
   // Nothing stopped what only waits for its customer.
-  const isWaiting = interrupted.every(({ state }) => state === 'authorizing');
-  const hint = isWaiting ? `Waiting: ${what}. Ask the bank with:` : `Interrupted: ${what}. Continue with:`;
-  const advice = adviceOf({ hint, next }, context.repeated);
-  const others = more > 0 ? `\n  And ${more} more: see psd2 transfer, consent and operation list.` : '';
-  context.terminal.say(`${advice}${others}`);
+  const waiting = interrupted.filter(({ state }) => state === 'authorizing').length;
+  const hint =
+    waiting === interrupted.length
+      ? `Waiting: ${what}. Ask the bank with:`
+      : `${waiting > 0 ? 'Unfinished' : 'Interrupted'}: ${what}. Continue with:`;
+  // A command has a line of its own, so that it is not broken.
+  const commands = next.map((words) => `  ${writeCommand(words, context.repeated)}`);
+  const others = more > 0 ? [`  And ${more} more: see psd2 transfer, consent and operation list.`] : [];
+  context.terminal.say([hint, ...commands, ...others].join('\n'));
 }
 
 /** The commands that continue flows, each once. */

@@ -1,4 +1,5 @@
 import { adviceOf } from '../../advice.ts';
+import { isUnderWay } from '../../domain/authorisations.ts';
 import { bankDay, bankLocalTime, endOfDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { type FlowState, isAccepted, needsAttention } from '../../domain/flow-states.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
@@ -14,8 +15,8 @@ import type { FlowNoun } from './describe.ts';
 
 /** The help of `--attention`, for the list of every kind of flow. */
 export const ATTENTION_NOTE = `
---attention shows what a person must look at: each flow whose outcome is not known, and each unfinished flow that you can
-continue or cancel. The outcome is not known either if an instant transfer is executed but not settled, if the bank's refusal
+--attention shows what a person must look at: each flow whose outcome is not known, each unfinished flow that you can
+continue or cancel, and each transfer whose cancellation waits for a person. The outcome is not known either if an instant transfer is executed but not settled, if the bank's refusal
 of execute or confirm is all that psd2 knows, or if the bank has accepted a transfer and does not call it final on the next bank day. Flows that a running psd2 works on are left out.
 
 With --customer, the list has only the flows of that customer.`;
@@ -196,7 +197,14 @@ async function* onlyForAttention<K extends Kind>(
 
 function isForAttention(flow: FlowOf<Kind>, today: IsoDate): boolean {
   const settles = 'order' in flow && 'instant' in flow.order && needsSettlement(flow.order);
-  return needsAttention(flow, settles) || (isTransfer(flow) && isOverdue(flow, today));
+  return (
+    needsAttention(flow, settles) || awaitsCancellation(flow) || (isTransfer(flow) && isOverdue(flow, today))
+  );
+}
+
+/** Whether somebody must still authorise the cancellation of a payment that the bank has accepted. */
+function awaitsCancellation(flow: FlowOf<Kind>): boolean {
+  return 'cancellation' in flow && isUnderWay(flow.cancellation) && isAccepted(flow);
 }
 
 function isTransfer(flow: FlowOf<Kind>): flow is Transfer {

@@ -17,14 +17,21 @@ export function commandThatContinues(flow: FlowOf<Kind>): string[] {
 /**
  * An error about a bulk payment or a signing basket, or a transfer of one, whose next commands are those of the batch: it is not continued
  * alone, and an operation of it has no status of its own.
+ *
+ * @param cancelled `with the batch`: the operator cancels the whole batch, so its verb goes on with that, too
  */
-export function withWaysOfBatch(error: unknown, flow: FlowOf<Kind>): unknown {
+export function withWaysOfBatch(
+  error: unknown,
+  flow: FlowOf<Kind>,
+  cancelled: 'alone' | 'with the batch' = 'alone',
+): unknown {
   const batch = batchOfJoint(flow);
   if (!(error instanceof Psd2Error) || batch === null || error.next === undefined) return error;
   const next = error.next.map((words) => {
     const [noun, verb, about, ...more] = words;
     if (about !== flow.flow) return words;
     if (verb === 'resume') return ['batch', 'run', batch, ...more];
+    if (verb === 'cancel' && cancelled === 'with the batch') return ['batch', 'cancel', batch, ...more];
     return noun === 'operation' && verb === 'status' ? ['batch', 'status', batch] : words;
   });
   return error.with({ next });

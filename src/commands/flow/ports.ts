@@ -9,7 +9,7 @@ import { cleanText } from '../../terminal/clean.ts';
 import { writeTimeLeft } from '../../terminal/terminal.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { browserOf } from '../shared/browser.ts';
-import { costAboveLimit } from '../shared/cost-limit.ts';
+import { costAboveLimit, costAboveOwnLimit } from '../shared/cost-limit.ts';
 
 /** The ports of a flow: the bank, the customer, the world, and what the log of calls knows. */
 export function flowPortsOf(context: Context, { bank, profile }: CustomerBank): Required<FlowPorts> {
@@ -18,7 +18,8 @@ export function flowPortsOf(context: Context, { bank, profile }: CustomerBank): 
     customer: customerPortsOf(context, profile),
     world: context.world,
     ...evidenceIn(context),
-    refusesCost: ({ order, verification }) => costAboveLimit(profile, order, verification),
+    refusesCost: ({ order, verification }) =>
+      costAboveLimit(profile, order, verification) ?? costAboveOwnLimit(order, verification),
   };
 }
 

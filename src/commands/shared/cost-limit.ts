@@ -4,8 +4,11 @@ import type { Verification } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 
+/** A smoke test that pays more needs a person at the terminal. */
+export const UNATTENDED_LIMIT = '1.00';
+
 /** The most that a payment may take from the account. */
-export interface CostLimit {
+interface CostLimit {
   most: string;
   /** Whose limit it is, after "more than the 500.00". */
   whose: string;
@@ -27,6 +30,16 @@ export function costAboveLimit(
     : costAbove({ most, whose: `that the profile ${profile.name} allows`, hint }, order, said);
 }
 
+/** As {@link costAbove}, for the limit that a smoke test has set for its own payment. Null also if there is none. */
+export function costAboveOwnLimit(
+  { maxCost: most, ...order }: { amount?: string; currency?: string; maxCost?: string },
+  said: Cost | null,
+): Psd2Error | null {
+  if (most === undefined) return null;
+  const hint = `With the fees of the bank, it pays at most --pay and --max-fee, and at most ${UNATTENDED_LIMIT} without a person.`;
+  return costAbove({ most, whose: 'that this smoke test may pay', hint }, order, said);
+}
+
 /**
  * The refusal of a payment that takes more from the account than a limit allows: its amount, and the fees that the bank has named. Fees
  * that psd2 cannot read or add, because they are in another currency, are above every limit.
@@ -34,7 +47,7 @@ export function costAboveLimit(
  * @param order without an amount: psd2 does not look into what other operations pay
  * @returns null: the limit allows it, or the bank has said nothing
  */
-export function costAbove(
+function costAbove(
   { most, whose, hint }: CostLimit,
   { amount, currency }: { amount?: string; currency?: string },
   said: Cost | null,

@@ -1,8 +1,10 @@
+import { writeCommand } from '../../advice.ts';
 import type { Consent } from '../../domain/consent.ts';
-import { isOpen, isOver, standingOf } from '../../domain/flow-states.ts';
+import { isOpen, isOpenAtBank, isOver, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isNotKnown } from '../../flows/not-known.ts';
 import { findOut } from '../../flows/refusals.ts';
+import { stillOpen } from '../../flows/still-open.ts';
 import type { SmokeWarning } from '../../smoke/result.ts';
 import { endLogin } from '../auth/logout.ts';
 import { CONSENTS } from '../consent/consents.ts';
@@ -109,7 +111,12 @@ async function endAtBank(context: Context, consent: Consent): Promise<End> {
   }
 }
 
-/** @throws Psd2Error `outcome_unknown` if the bank does not say that it has ended */
+function staysAtBank(flow: string, { repeated }: Context): string {
+  const cancel = writeCommand(['transfer', 'cancel', flow], repeated);
+  return `the transfer ${flow} stays at the bank: its customer must authorise the cancellation. Nobody has the link to pay it. Cancel it with: ${cancel}`;
+}
+
+/** @throws Psd2Error `outcome_unknown` if the bank does not say that it has ended, `still_open` if the customer can still authorise it */
 async function endTestTransfer(
   context: Context,
   { kind, transactionId }: Made & { transactionId: string },
@@ -122,11 +129,20 @@ async function endTestTransfer(
     if (standing === 'refused') return ended;
     if (standing === 'done') return { gone: true };
     // The bank has it, and nobody has its link: only the bank can end it. The customer may have the link of a payment.
-    if (kind === 'transfer' && flow.commits === 'by the customer' && flow.verification) {
+    const isUnlinked = kind === 'transfer' || (flow.state === 'verified' && !flow.linkIsOut);
+    if (isUnlinked && flow.commits === 'by the customer' && flow.verification) {
       const opened = await (await forFlow(context, flow)).unattendedBank();
-      await opened.flows.resume('transfer', flow.flow, (open) => giveUp(context, opened, open));
+      try {
+        await opened.flows.resume('transfer', flow.flow, (open) => giveUp(context, opened, open));
+      } catch (error) {
+        // No later run could end it either, and the step that was to pay it has said why it did not.
+        if (kind === 'payment' && error instanceof Psd2Error && error.code === 'still_open')
+          return { stays: { code: 'payment_stays', message: staysAtBank(flow.flow, context) } };
+        throw error;
+      }
       return ended;
     }
+    if (isOpenAtBank(flow)) throw stillOpen(flow, `The transfer ${flow.flow} of a smoke test has not ended.`);
     if (standing === 'sent')
       throw new Psd2Error(
         'outcome_unknown',

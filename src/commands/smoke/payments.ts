@@ -2,17 +2,17 @@ import Big from 'big.js';
 import type { BankInterface } from '../../bank/ports/bank.ts';
 import type { CancellationAnswer } from '../../bank/ports/payment-calls.ts';
 import { standingOf } from '../../domain/flow-states.ts';
+import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
 import { cancelAtBank } from '../../flows/payment/cancel.ts';
 import { runOperation } from '../../flows/payment/loop.ts';
-import { findOut } from '../../flows/refusals.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { flowPortsOf } from '../flow/ports.ts';
 import { returnPortsOf } from '../open/returns.ts';
-import type { CostLimit } from '../shared/cost-limit.ts';
+import { UNATTENDED_LIMIT } from '../shared/cost-limit.ts';
 import { beginTransfer, makeTransfer, recordPayeeCheck, type TransferOptions } from '../transfer/create.ts';
-import { type PlannedPayment, UNATTENDED_LIMIT } from './plan.ts';
+import type { PlannedPayment } from './plan.ts';
 import { accountId } from './readings.ts';
 import { bankOf, type Found, type Smoke } from './smoke.ts';
 
@@ -116,19 +116,21 @@ async function beginAndGiveUp(context: Context, opened: CustomerBank, open: Open
 /**
  * Has the bank cancel a payment that nobody has the link of. The customer is not asked: if the bank wants that, the payment stays.
  *
- * @throws Psd2Error `outcome_unknown` if the bank does not say that it has ended
+ * @throws Psd2Error `still_open` if the bank wants that; `outcome_unknown` if it does not say that the payment has ended
  */
 export async function giveUp(context: Context, opened: CustomerBank, open: Open<'transfer'>): Promise<void> {
   const { flow, transactionId } = open.current;
   const calls = opened.bank.payments.transfer(open.current);
   const { cancellation } = calls;
   const returns = await returnPortsOf(context, opened, false, transactionId);
+  let wantsCustomer = false;
   const unlinked = cancellation && {
     ...cancellation,
     async request(asked: Parameters<typeof cancellation.request>[0]): Promise<CancellationAnswer> {
       const answer = await cancellation.request(asked);
       // Whether or not the bank may want the customer, its status says whether it has cancelled it.
       if (answer.verdict !== 'to be authorised') return { verdict: answer.verdict };
+      wantsCustomer = true;
       throw new Psd2Error('outcome_unknown', 'The bank wants the customer to authorise the cancellation');
     },
   };
@@ -145,12 +147,16 @@ export async function giveUp(context: Context, opened: CustomerBank, open: Open<
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
     if (standingOf(open.current) === 'refused') return;
     throw new Psd2Error(
-      'outcome_unknown',
+      wantsCustomer ? 'still_open' : 'outcome_unknown',
       `The payment ${flow} of this smoke test is still at the bank: ${error.message}`,
       {
-        ...findOut('transfer', flow, 'Nobody has the link to authorise it. First ask the bank.'),
-        transactionId,
-        cause: error,
+        // `resume` would pay it.
+        hint: 'Nobody has the link to authorise it. Ask the bank, or cancel it:',
+        next: [
+          ['transfer', 'status', flow],
+          ['transfer', 'cancel', flow],
+        ],
+        ...{ flow, transactionId, cause: error },
       },
     );
   }
@@ -172,12 +178,9 @@ export async function pay(smoke: Smoke): Promise<Found> {
   smoke.note((made) => [...made, { kind: 'payment', transactionId, run: smoke.run }]);
   // Where psd2 executes, the fees are part of what it verifies, and count only if the operator says so.
   const countsFees = maxFee !== null || (await asking.bankInterface()).has.has('links for SCA');
-  const limit: CostLimit = {
-    most: isLarge || most.lt(UNATTENDED_LIMIT) ? most.toFixed(2) : UNATTENDED_LIMIT,
-    whose: 'that this smoke test may pay',
-    hint: `With the fees of the bank, it pays at most --pay and --max-fee, and at most ${UNATTENDED_LIMIT} without a person.`,
-  };
-  await makeTransfer(confirmed, options, { transactionId, ...(countsFees && { limit }) });
+  const limit = isLarge || most.lt(UNATTENDED_LIMIT) ? most.toFixed(2) : UNATTENDED_LIMIT;
+  const maxCost = countsFees ? parsePaymentAmount(limit) : undefined;
+  await makeTransfer(confirmed, { ...options, maxCost }, transactionId);
   smoke.note((made) =>
     made.filter((each) => each.kind !== 'payment' || each.transactionId !== transactionId),
   );

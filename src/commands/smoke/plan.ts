@@ -8,13 +8,12 @@ import { Psd2Error } from '../../errors.ts';
 import { READINGS, readStep, readSteps, STEP_IDS, type StepId, singleSteps } from '../../smoke/steps.ts';
 import type { Context } from '../context.ts';
 import { collect, type OptionsOf, where } from '../declare.ts';
+import { UNATTENDED_LIMIT } from '../shared/cost-limit.ts';
 import { readDuration, readWholeNumber } from '../shared/option-values.ts';
 import { readReports, type Wanted } from './reports.ts';
 
 const FAIL_ON = ['slow', 'drift', 'flaky', 'skip'] as const;
 const DAY_MS = 86_400_000;
-/** A larger payment needs a person at the terminal. */
-export const UNATTENDED_LIMIT = '1.00';
 const NO_FEE = '0.00';
 /** The limit of a step, in a run that is shown again. */
 export const USUAL_SLOW_MS = 2_000;

@@ -20,8 +20,8 @@ const FAIL_ON: readonly [what: 'slow' | 'drift' | 'flaky', code: string, error: 
 ];
 
 /**
- * The exit code of a run: that of the first step that failed. A payment whose outcome is not known is never hidden by another
- * step (smoke contract, "Exit code").
+ * The exit code of a run: that of the first step that failed. A payment whose outcome is not known, or that is still open at the bank,
+ * is never hidden by another step (smoke contract, "Exit code").
  */
 export function verdictOf(
   {
@@ -34,7 +34,8 @@ export function verdictOf(
   { failOn, maxMs }: Plan,
 ): Verdict {
   const failed = steps.filter(({ status }) => status === 'fail');
-  const unknown = failed.find(({ error }) => error?.exitCode === 9);
+  const endedWith = (code: number) => failed.find(({ error }) => error?.exitCode === code);
+  const unknown = endedWith(9) ?? endedWith(13);
   // What was not done counts only where nothing failed.
   const tried = failed.filter((step) => !isUndone(step));
   const first = unknown ?? tried.find(({ id }) => id !== 'clean-up') ?? tried[0] ?? failed[0];

@@ -82,7 +82,7 @@ function itemOf(context: Context, { flows, batch, persons, isCancellation, next 
       [batch === null ? describe(flow) : `${flows.length} payments`, reasonOf(flow)]
         .filter(Boolean)
         .join(': '),
-      isCancellation && `its cancellation: ${persons ? describePersons(persons) : 'not authorised yet'}`,
+      isCancellation && `its cancellation: ${persons ? describePersons(persons) : 'asked for'}`,
       !isCancellation && persons && describePersons(persons),
     ]
       .filter(Boolean)

@@ -75,7 +75,7 @@ function batchOf(flow: AnyFlow): string | null {
 function keyOf(flow: AnyFlow, waiting: Waiting): string {
   const batch = batchOf(flow);
   // Of what the bank has accepted, each has an end of its own.
-  if (batch === null || standingOf(flow) === 'done') return flow.flow;
+  if (batch === null || (standingOf(flow) === 'done' && !waiting.isCancellation)) return flow.flow;
   const why = 'executionStatusDescription' in flow ? flow.executionStatusDescription : null;
   return JSON.stringify([batch, customerIdOf(flow), flow.state, why, waiting]);
 }
@@ -98,9 +98,9 @@ function commandFor(flow: AnyFlow, batch: string | null, { isCancellation }: Wai
   return joint === null ? [flow.kind, 'cancel', flow.flow] : ['batch', 'cancel', joint];
 }
 
-/** Who has begun after others have authorised it goes on with their own authorisation. */
+/** The option for who must authorise it after others: whoever has begun, else somebody whom psd2 does not know. */
 function nextPerson({ persons }: Waiting): string[] {
-  const [person, ...others] = persons?.waitsFor ?? [];
-  const isOther = persons !== null && persons.authorisedBy.length > 0;
-  return isOther && person !== undefined && others.length === 0 ? ['--psu-id', person] : [];
+  if (persons === null || persons.authorisedBy.length === 0) return [];
+  const [person = 'ID', ...others] = persons.waitsFor;
+  return ['--psu-id', others.length === 0 ? person : 'ID'];
 }

@@ -1,6 +1,7 @@
 import { interfaceInWords } from '../../domain/interface-name.ts';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
+import { fitLine } from '../../terminal/cells.ts';
 import { list, objectOf, oneOf, orNull, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
@@ -78,9 +79,10 @@ async function showStatus(context: Context): Promise<void> {
     attention,
   };
   const count = attention.length;
-  const headline = count === 1 ? '1 thing needs a person' : `${count} things need a person`;
+  const [nobody, one] = ['Nothing needs a person', '1 thing needs a person'];
+  const headline = count === 0 ? nobody : count === 1 ? one : `${count} things need a person`;
   if (output.format !== 'table' || !context.stdoutIsTerminal) output.record(found, shape, 'titles');
-  else await printForPeople(context, found, count === 0 ? 'Nothing needs a person' : headline);
+  else await printForPeople(context, found, headline);
   if (count > 0) throw new Psd2Error('needs_attention', headline);
 }
 
@@ -92,9 +94,9 @@ function inOneLine(thing: Item): string {
   return `${kind} ${id} ${state}${when}, ${money}${message}${customer}: ${next.map(quoteForShell).join(' ')}`;
 }
 
-/** What needs a person, then the profile. */
+/** The profile, then what needs a person. How much that is stands above, unless the error says so on the same terminal. */
 async function printForPeople(
-  { output, terminal }: Context,
+  { output, terminal, isForPerson, stdoutColumns }: Context,
   { profile, environment, interface: named, customers, attention, place }: Found,
   headline: string,
 ): Promise<void> {
@@ -104,7 +106,11 @@ async function printForPeople(
     `${customers} ${customers === 1 ? 'customer' : 'customers'}`,
     place,
   ];
-  output.lines([`${headline}.`, `Profile ${profile}: ${facts.filter(Boolean).join(', ')}.`]);
+  const isSaidBelow = isForPerson && attention.length > 0;
+  output.lines([
+    ...(isSaidBelow ? [] : [`${headline}.`]),
+    ...fitLine(`Profile ${profile}: ${facts.filter(Boolean).join(', ')}.`, stdoutColumns).split('\n'),
+  ]);
   if (attention.length === 0) return;
   output.text('');
   await output.table(attention.slice(0, MAX_SHOWN), item, '');

@@ -23,7 +23,6 @@ import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow
 import { customerOf } from '../open/bank.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
 import { refuseOtherBank } from '../open/serving.ts';
-import { type CostLimit, costAbove } from '../shared/cost-limit.ts';
 import { wasSaid } from '../shared/once.ts';
 import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
@@ -59,6 +58,8 @@ export interface TransferOptions extends OrderOptions, PsuOptions {
   verifyData: string[];
   /** The operator pastes the address that the customer's browser ended at. */
   paste: boolean;
+  /** The most that it may take from the account, with the bank's fees, beside the limit of the profile. */
+  maxCost?: TransferOrder['maxCost'] | undefined;
 }
 
 const ADDRESS_NEEDS = where(
@@ -121,20 +122,16 @@ export const create = verb(
   (context, given) => makeTransfer(context, { ...NOT_GIVEN, ...given }),
 );
 
-/**
- * Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute.
- *
- * @param limit the most that it may take from the account, beside the limit of the profile
- */
+/** Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute. */
 export function makeTransfer(
   context: Context,
   given: TransferOptions,
-  { transactionId = context.world.newId(), limit }: { transactionId?: string; limit?: CostLimit } = {},
+  transactionId = context.world.newId(),
 ): Promise<void> {
   return beginTransfer(
     context,
     given,
-    (opened, open, options) => driveTransfer(context, opened, open, { ...options, isNew: true, limit }),
+    (opened, open, options) => driveTransfer(context, opened, open, { ...options, isNew: true }),
     transactionId,
   );
 }
@@ -172,7 +169,8 @@ export async function beginTransfer(
   if (bankInterface.customers === 'named by the operator')
     await keepPsu(context, await customerOf(context), options);
   const opened = await context.bank();
-  const asked = { ...order, customerId: opened.customerId };
+  const { maxCost } = options;
+  const asked = { ...order, customerId: opened.customerId, ...(maxCost !== undefined && { maxCost }) };
   // What the bank does not take is refused before it is asked for anything.
   await initiationOf(context, opened, asked, options);
   const ordered = await withDebtor(context, opened, asked, transactionId);
@@ -228,8 +226,6 @@ interface DriveOptions {
   /** Who authorises it now, if it is not the customer. */
   person?: PsuIdentification | undefined;
   isNew?: boolean;
-  /** The most that it may take from the account, beside the limit of the profile. */
-  limit?: CostLimit | undefined;
 }
 
 /**
@@ -241,7 +237,7 @@ export async function driveTransfer(
   context: Context,
   opened: CustomerBank,
   open: Open<'transfer'>,
-  { payeeVerified, paste, person, isNew = false, limit }: DriveOptions,
+  { payeeVerified, paste, person, isNew = false }: DriveOptions,
 ): Promise<void> {
   const { terminal, globals, output } = context;
   const { initiation, transactionId } = open.current;
@@ -256,9 +252,6 @@ export async function driveTransfer(
         ...ports,
         // The log has nothing of a new flow.
         ...(!isNew && { initiated }),
-        ...(limit && {
-          refusesCost: (now) => ports.refusesCost(now) ?? costAbove(limit, now.order, now.verification),
-        }),
         accept: () => accept(context, opened, open, payeeVerified),
         ...(returns && { returns, acceptFees: () => acceptFees(context, open) }),
       }),

@@ -126,7 +126,9 @@ export function refuseUnpaid(
   }: Pick<Choice, 'isBasket'> & { isStuck: boolean; alike: string | null; isForOthers?: boolean },
 ): void {
   const count = (...outcomes: string[]) => ends.filter(({ outcome }) => outcomes.includes(outcome)).length;
-  const unknown = count('unknown');
+  // The bank has said what it has of these, and nobody has a link.
+  const unasked = isBasket ? ends.filter(lacksBasket) : [];
+  const unknown = ends.filter((each) => each.outcome === 'unknown' && !unasked.includes(each)).length;
   const open = count('unfinished');
   if (unknown > 0) {
     const what = `The outcome of ${unknown} of ${ends.length} payments is not known`;
@@ -148,14 +150,16 @@ export function refuseUnpaid(
         : afterRefusals(batch, { unpaid, refused, kept, own }),
     );
   const awaited = count('awaited');
-  const unasked = ends.filter(({ row: { state } }) => state === 'verified').length;
-  if (isBasket && unasked > 0)
+  if (unasked.length > 0)
     throw new Psd2Error(
-      'not_authorised',
-      `The customer could not be asked for ${unasked} of ${ends.length} payments`,
+      'still_open',
+      `The customer could not be asked for ${unasked.length} of ${ends.length} payments. ${notOver(unasked.length)}`,
       {
-        hint: 'The bank has the payments, but not the signing basket. Have each payment authorised alone with:',
-        next: [['batch', 'run', batch, '--as', 'single']],
+        hint: 'The bank has the payments, but not the signing basket. Have each payment authorised alone, or cancel them:',
+        next: [
+          ['batch', 'run', batch, '--as', 'single'],
+          ['batch', 'cancel', batch],
+        ],
       },
     );
   if (awaited > 0) throw awaiting(batch, ends, { awaited, isForOthers });
@@ -168,10 +172,11 @@ function awaiting(
   { awaited, isForOthers }: { awaited: number; isForOthers: boolean },
 ): Psd2Error {
   const awaits = `${awaited} of ${ends.length} payments ${awaited === 1 ? 'awaits its' : 'await their'} customer`;
-  if (ends.some(isOpenElsewhere))
+  if (ends.some(isAtBank))
     return new Psd2Error(
       'still_open',
-      `${awaits}. ${awaited === 1 ? 'The payment is' : 'These payments are'} not over: somebody can still authorise ${awaited === 1 ? 'it' : 'them'}`,
+      // Of what nobody has a link for, the bank is to be asked all the same.
+      `${awaits}. ${notOver(awaited)}${ends.some(isOpenElsewhere) ? `: somebody can still authorise ${awaited === 1 ? 'it' : 'them'}` : ''}`,
       {
         hint: 'Ask the bank for their decisions, or cancel what is not paid:',
         next: [
@@ -187,9 +192,23 @@ function awaiting(
   });
 }
 
+/** Whether the bank has a payment, and has refused its signing basket. */
+function lacksBasket({ transfer }: KnownLine): boolean {
+  return transfer?.state === 'verified' && transfer.bulk === null;
+}
+
+function notOver(count: number): string {
+  return count === 1 ? 'The payment is not over' : 'These payments are not over';
+}
+
+/** Whether the bank has the payment of a line, and it waits for its customer. Where psd2 commits, that is nothing yet. */
+function isAtBank({ outcome, transfer }: KnownLine): boolean {
+  return outcome === 'awaited' && transfer?.commits === 'by the customer';
+}
+
 /** Whether somebody can authorise the payment of a line at the bank, without psd2. */
-export function isOpenElsewhere({ outcome, transfer }: KnownLine): boolean {
-  return outcome === 'awaited' && transfer?.commits === 'by the customer' && standingOf(transfer) === 'sent';
+export function isOpenElsewhere(line: KnownLine): boolean {
+  return isAtBank(line) && line.transfer !== undefined && standingOf(line.transfer) === 'sent';
 }
 
 const STOPPED = 'psd2 has stopped, because three initiations in a row ended in the same way';

@@ -2,9 +2,9 @@ import type { Bank } from '../../bank/ports/bank.ts';
 import type { BeforeSend } from '../../bank/ports/call.ts';
 import type { Decides, ResourceStatus, Sca, ScaLinks, ScaProgress } from '../../bank/ports/customer.ts';
 import type { CancellationAnswer, PaymentCalls } from '../../bank/ports/payment-calls.ts';
-import { entriesOf, hasAuthorised, isAuthorised } from '../../domain/authorisations.ts';
+import { entriesOf, hasAuthorised, isAuthorised, isUnderWay } from '../../domain/authorisations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
-import type { StepEvent } from '../../domain/operation.ts';
+import { endsUnpaid, type StepEvent } from '../../domain/operation.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import {
   authoriseByLinks,
@@ -20,6 +20,7 @@ import { findOut, isInterruption, isOvertaken, isRefusal, isTrouble, isUnsaidOf 
 import { askUntil, timedOut } from '../sca.ts';
 import {
   isOnlyAStop,
+  namingNext,
   namingPerson,
   onlyAsking,
   othersIn,
@@ -77,7 +78,7 @@ export async function cancelAtBank(
 function leftOpen(payment: Payment, name: string, error: unknown, returns: ReturnPorts): unknown {
   if (!isOnlyAStop(error) || error.isDeadEnd) return error;
   // They have refused the cancellation, so the payment is as it was.
-  if (error.code === 'not_authorised') return unlessOpen(payment, error);
+  if (error.code === 'not_authorised') return unlessOpen(payment, error, whoCanPay(payment));
   const isPasted = error.next?.some((words) => words.includes('--paste'));
   if (isTrouble(error)) return notSaid(payment, name, error);
   return stillOpen(payment, error, {
@@ -87,6 +88,19 @@ function leftOpen(payment: Payment, name: string, error: unknown, returns: Retur
       ask: [onlyAsking(payment), ...(returns.person ? [cancelling(payment, returns)] : [])],
     }),
   });
+}
+
+/** Who can still authorise a payment, if psd2 knows more than the customer. */
+function whoCanPay({ authorisations }: Payment): string | undefined {
+  return entriesOf(authorisations).some(isAuthorised) ? othersIn(authorisations).who : undefined;
+}
+
+/** The error if the bank has refused to begin an authorisation of a cancellation: that, and the payment, are as open as before. */
+function notBegun(payment: Payment, why: Psd2Error): unknown {
+  const { kind, flow, cancellation } = payment;
+  if (!isUnderWay(cancellation)) return unlessOpen(payment, why, 'somebody');
+  const ask = [onlyAsking(payment), [kind, 'cancel', flow, ...namingNext(cancellation)]];
+  return stillOpen(payment, why, { what: 'cancellation', who: 'somebody', ask });
 }
 
 /** The command that goes on with a cancellation, for the same person. */
@@ -127,7 +141,7 @@ async function askToCancel(
       await noteLastPerson(open, cancellation.sca, asked);
       return true;
     }
-    await assertAuthorisable(open, cancellation.sca, subject, asked, world);
+    await assertAuthorisable(open, cancellation.sca, { ...subject, name: calls.name }, asked, world);
     await assertNobodyElse(open, sca, calls.name, asked, world);
     return null;
   };
@@ -143,7 +157,7 @@ async function askToCancel(
       // A bank that has nothing for the customer to authorise may have cancelled it at once, or is about to.
       if (await hasEnded(open, { sca })) return open.current;
       if (isNotKnown(error)) throw notKnownThere(open.current, ports.bank, error);
-      if (!mayWantCustomer) throw error;
+      if (!mayWantCustomer) throw notBegun(open.current, error);
       isAuthorised = false;
     }
   }
@@ -225,7 +239,8 @@ function notSaid(operation: Payment, name: string, why?: Psd2Error): Psd2Error {
  * before, has done it all the same.
  *
  * @returns the bank's answer. `ended`: its status says so
- * @throws Psd2Error `bank_refused` if the bank has executed it; `outcome_unknown` or `certificate` if it does not know the payment
+ * @throws Psd2Error `bank_refused` if the bank has executed it; `outcome_unknown` or `certificate` if it does not know the payment;
+ *   `still_open` if the customer has the link of the payment, whatever else stopped the request
  */
 async function requested(
   open: OpenPayment,
@@ -260,7 +275,7 @@ async function requested(
     const { next = [[kind, verb, flow]] } = error.context;
     if (error.refusal !== undefined) await refuseExecuted(open, { sca }, name);
     if (isNotKnown(error)) throw notKnownThere(open.current, bank, error);
-    throw error.with({ flow, next });
+    throw unlessOpen(open.current, error.with({ flow, next }));
   }
 }
 
@@ -293,7 +308,7 @@ async function isOver(
 async function assertAuthorisable(
   open: OpenPayment,
   sca: Sca,
-  subject: LinkedSubject,
+  subject: LinkedSubject & { name: string },
   asked: CancellationSca,
   world: Pick<FlowPorts['world'], 'now'>,
 ): Promise<void> {
@@ -306,10 +321,10 @@ async function assertAuthorisable(
   if (progress?.means === 'needs code' && !sentCode)
     throw lacksReturn(subject, "The bank waits for the code that only the customer's browser brings back");
   if (progress?.means !== 'failed') return;
-  const { kind, flow } = subject;
-  throw new Psd2Error('not_authorised', `The customer did not authorise the cancellation of the ${kind}`, {
+  const { kind, flow, name, who = 'The customer' } = subject;
+  throw new Psd2Error('not_authorised', `${who} did not authorise the cancellation of the ${name}`, {
     hint: 'The bank still has the payment, and may execute it. Ask for the cancellation again with:',
-    next: [[kind, 'cancel', flow]],
+    next: [[kind, 'cancel', flow, ...namingNext(open.current.cancellation)]],
     flow,
     transactionId,
   });
@@ -413,8 +428,8 @@ async function hasEnded(
   const until = found?.type === 'cancelled' ? await linkUntil() : null;
   if (found?.type === 'cancelled' && until !== null)
     return recordFound(open, { ...found, linkUntil: laterOf(found.linkUntil ?? null, until) });
-  const isEnd = found?.type === 'cancelled' || (found?.type === 'settlement' && found.status === 'KO');
-  return isEnd && recordFound(open, found);
+  // Whoever refuses the payment itself, or lets its time pass, ends it without a cancellation.
+  return found !== null && endsUnpaid(found) && recordFound(open, found);
 }
 
 async function foundAt(

@@ -30,10 +30,12 @@ it.each<[string, ConsentEvent[], object, string | null]>([
   const flow = await storeConsentFlow(context, begin, ...events);
   const named = await namingConsentUnderWay(context, ASK);
   if (who === null) return expect(named).toBe(ASK);
+  const resume = ['consent', 'resume', flow];
+  const isOther = who.endsWith('another person');
   expect(named).toMatchObject({
     message: ASK.message,
-    hint: `The consent ${flow} is under way: ${who}. Ask the bank, or take the customer there:`,
-    next: [['consent', 'resume', flow]],
+    hint: `The consent ${flow} is under way: ${who}. Ask the bank, or take ${isOther ? 'that person' : 'the customer'} there:`,
+    next: isOther ? [resume, [...resume, '--psu-id', 'ID']] : [resume],
   });
 });
 

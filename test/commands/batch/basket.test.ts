@@ -89,9 +89,10 @@ it('a basket that the bank refuses leaves its payments to another one, or to an 
     '1 verified tr-1 Not this one',
     '2 verified tr-2 Not this one',
     '0 of 2 paid, 2 await their customer.',
-    'exit 6, not_authorised: The customer could not be asked for 2 of 2 payments',
-    'The bank has the payments, but not the signing basket. Have each payment authorised alone with:',
+    'exit 13, still_open: The customer could not be asked for 2 of 2 payments. These payments are not over',
+    'The bank has the payments, but not the signing basket. Have each payment authorised alone, or cancel them:',
     '$ batch run batch-1 --as single',
+    '$ batch cancel batch-1',
   ]);
   bank.meanwhile = async () => {};
   await payAnew(AS_BASKET);
@@ -184,18 +185,18 @@ it('without a signing basket, its payments go on alone or are cancelled, and non
     if (failure === null) expect(await Promise.all(isOpen)).not.toContain(true);
   }
   expect(ends).toMatchInlineSnapshot(`
-    ["never, refused: not_authorised; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-     "never, refused: not_authorised; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-     "never, refused: not_authorised; cancel: done; 1 cancelled, 2 cancelled; ",
+    ["never, refused: still_open; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "never, refused: still_open; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "never, refused: still_open; cancel: done; 1 cancelled, 2 cancelled; ",
      "never, lost: outcome_unknown; run: done; 1 executed, 2 executed; verify signing basket, sca pay-4",
      "never, lost: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
      "never, lost: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
      "never, interrupted: interrupted; run: done; 1 executed, 2 executed; verify signing basket, sca pay-3",
      "never, interrupted: interrupted; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
      "never, interrupted: interrupted; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
-     "possible, refused: outcome_unknown; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-     "possible, refused: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
-     "possible, refused: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
+     "possible, refused: still_open; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "possible, refused: still_open; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+     "possible, refused: still_open; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
      "possible, lost: outcome_unknown; run: outcome_unknown; 1 unknown, 2 unknown; ",
      "possible, lost: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
      "possible, lost: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",

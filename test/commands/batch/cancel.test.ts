@@ -67,8 +67,9 @@ it('what the bank does not cancel stays as it is, and the ways on are those of t
   bank.meets('cancel', 'lost');
   ends.push(endOf(await payer.run(['operation', 'cancel', 'op-1'])));
   expect([ends, await states(await storeOf(payer))]).toMatchInlineSnapshot(`
-    [[["exit 7, bank_refused of op-1: Too late", "$ batch status batch-1", "refusal: "other"",
-       "isBanks: true"],
+    [[["exit 13, still_open of op-1: Too late. The payment is not over: the customer can still authorise it",
+       "Ask the bank what became of it, or end it there:", "$ batch status batch-1",
+       "$ batch cancel batch-1", "transactionId: "an-id""],
       ["done"]],
      "cancelled cancelled cancelled"]
   `);
@@ -93,8 +94,9 @@ it('of several bulk payments, one that cannot be cancelled keeps no other one', 
   await payer.run([...RUN, '--as', 'bulk', '--only', '1', '2'], BRIEFLY);
   bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
   expect([told(await payer.run(CANCEL)), await states(await storeOf(payer))]).toMatchInlineSnapshot(`
-    [["exit 7, bank_refused of op-1: Too late", "$ batch status batch-1", "refusal: "other"",
-      "isBanks: true"],
+    [["exit 13, still_open of op-1: Too late. The payment is not over: the customer can still authorise it",
+      "Ask the bank what became of it, or end it there:", "$ batch status batch-1",
+      "$ batch cancel batch-1", "transactionId: "an-id""],
      "cancelled authorizing cancelled authorizing"]
   `);
 });

@@ -6,7 +6,7 @@ import type { TransferEvent, TransferOrder } from '../../../src/domain/transfer.
 import { Psd2Error } from '../../../src/errors.ts';
 import type { Flows } from '../../../src/store/ports/flows.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
-import { VERIFIED } from '../../domain/orders.ts';
+import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { named } from '../../support/named.ts';
 import { storeConsentFlow, storeOperation, storeTransfer } from '../access.ts';
@@ -105,6 +105,27 @@ it.each(
   const flow = await made(events, order);
   expect(await listed(true)).toEqual([]);
   expect(await listed(false)).toEqual([flow]);
+});
+
+it.each([
+  ['goes on', null, true],
+  ['has failed', 'failed', false],
+])('a payment for a later day needs a person while its cancellation %s', async (_, scaStatus, needs) => {
+  const { flows } = await context.store();
+  const begin = {
+    transactionId: 't',
+    commits: 'by the customer' as const,
+    order: transferOrder({ instant: false }),
+  };
+  const flow = await flows.begin('transfer', begin, async (open) => {
+    await open.record({ type: 'verify-sent', ...SENT });
+    await open.record({ ...VERIFIED, resourceId: open.current.flow });
+    await open.record({ type: 'ordered' });
+    await open.record({ type: 'cancel-sca-started', id: 'c1', psuId: 'dora' });
+    if (scaStatus !== null) await open.record({ type: 'cancel-noted', id: 'c1', scaStatus });
+    return open.current.flow;
+  });
+  expect(await listed(true)).toEqual(needs ? [flow] : []);
 });
 
 it('a payment that ended well while psd2 read the list needs nobody', async () => {

@@ -208,7 +208,8 @@ it('a person reads which payments were interrupted, and how to continue them', a
     said.push(await list(true));
   }
   expect(said).toMatchInlineSnapshot(`
-    ["Waiting: transfer tr-1 (authorizing). Ask the bank with: psd2 transfer resume tr-1
+    ["Waiting: transfer tr-1 (authorizing). Ask the bank with:
+      psd2 transfer resume tr-1
     ",
      "Waiting: 2 flows. Ask the bank with:
       psd2 transfer resume tr-2

@@ -257,13 +257,17 @@ it('a cancellation that never began changes nothing, and leads to no question ab
   expect(bank.sent).toEqual(sent);
 });
 
-it('a cancellation that another error stopped has no other way on than that of the error', async () => {
+it('a cancellation that another error stopped leaves the payment as open as it was', async () => {
   const { bank, payer } = await withOpen('by the customer', '--reference', 'INV-1');
   bank.meets('cancel', new Psd2Error('bank_failing', 'The bank is failing'));
   const ran = await payer.run(CANCEL);
   expect([ran.data.state, ran.said.split('\n').at(1), endOf(ran)]).toEqual([
     ...['authorizing', '  From               DE02100100109307118603 (0000012345)'],
-    ['exit 11, bank_failing of tr-1: The bank is failing', '$ transfer cancel tr-1'],
+    [
+      'exit 13, still_open of tr-1: The bank is failing. The payment is not over: the customer can still authorise it',
+      'Ask the bank what became of it, or end it there:',
+      ...['$ transfer resume tr-1', '$ transfer cancel tr-1', 'transactionId: "an-id"'],
+    ],
   ]);
 });
 

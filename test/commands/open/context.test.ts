@@ -205,8 +205,20 @@ describe('what was interrupted', () => {
     leftBehind.mockResolvedValue({ flows: [left], more: 0 });
     await context.store();
     expect(said()).toBe(
-      `Interrupted: transfer ${flow} (created). Continue with: psd2 transfer resume ${flow}\n`,
+      `Interrupted: transfer ${flow} (created). Continue with:\n  psd2 transfer resume ${flow}\n`,
     );
+  });
+
+  it('is not what only waits for its customer: both together are unfinished', async () => {
+    const flows = [await storeTransfer(open(), {}), await storeTransfer(open(), { reference: 'R2' })];
+    const { context, leftBehind, said } = await opened(PERSON);
+    const left = flows.map((flow, at) => ({
+      ...({ kind: 'transfer', resourceId: null } as const),
+      ...{ flow, state: at === 0 ? ('created' as const) : ('authorizing' as const) },
+    }));
+    leftBehind.mockResolvedValue({ flows: left, more: 0 });
+    await context.store();
+    expect(said()).toMatch(/^Unfinished: 2 flows\. Continue with:\n {2}psd2 transfer resume /);
   });
 
   it('is no concern of a program', async () => {

@@ -69,7 +69,7 @@ const told = (flows: Parameters<typeof needsOf>[0]) =>
 it('a bulk payment that waits for one person is one need, with the sum of its payments', () => {
   const lines = [1, 2, 3].map((number) => line(number, IN_BULK));
   const flows = [...lines, bulk(...BY_DORA)];
-  expect(told(flows)).toEqual([['tr-1 tr-2 tr-3', WAITS, `batch run ${BATCH}`]]);
+  expect(told(flows)).toEqual([['tr-1 tr-2 tr-3', WAITS, `batch run ${BATCH} --psu-id ID`]]);
   expect(sumOf(lines)).toEqual({ amount: '37.50', currency: 'EUR' });
   expect(sumOf([...lines, line(4, IN_BULK, { currency: 'PLN' })])).toBeNull();
   expect(sumOf([bulk()])).toBeNull();
@@ -85,9 +85,9 @@ it('payments of a batch that are authorised alone are one need if they wait for 
     line(5, [...byEmil, says('failed')]),
   ];
   expect(told(flows)).toEqual([
-    ['tr-1 tr-3', WAITS, `batch run ${BATCH}`],
+    ['tr-1 tr-3', WAITS, `batch run ${BATCH} --psu-id ID`],
     ['tr-2 tr-4', { ...WAITS, waitsFor: ['emil'] }, `batch run ${BATCH} --psu-id emil`],
-    ['tr-5', { ...WAITS, refusedBy: ['emil'] }, 'transfer resume tr-5'],
+    ['tr-5', { ...WAITS, refusedBy: ['emil'] }, 'transfer resume tr-5 --psu-id ID'],
   ]);
 });
 
@@ -120,9 +120,13 @@ it('a cancellation under way counts, alone and of a whole batch', () => {
   const single = { batch: undefined };
   const ofBatch = [line(1, IN_BULK), line(2, IN_BULK), bulk(...signed)];
   const byEmil = { ...WAITS, authorisedBy: ['emil'] };
-  expect(told([line(1, signed, single)])).toEqual([['tr-1', byEmil, 'transfer cancel tr-1']]);
+  expect(told([line(1, signed, single)])).toEqual([['tr-1', byEmil, 'transfer cancel tr-1 --psu-id ID']]);
   expect(told([line(1, [...BY_DORA, ...asked, noted('failed')], single)])).toEqual([
-    ['tr-1', WAITS, 'transfer resume tr-1'],
+    ['tr-1', WAITS, 'transfer resume tr-1 --psu-id ID'],
   ]);
-  expect(told(ofBatch)).toEqual([['tr-1 tr-2', byEmil, `batch cancel ${BATCH}`]]);
+  const cancels = `batch cancel ${BATCH} --psu-id ID`;
+  expect(told(ofBatch)).toEqual([['tr-1 tr-2', byEmil, cancels]]);
+  // The bank has accepted them, for a later day.
+  const ordered = [...BY_DORA, { type: 'ordered' } as const, ...asked, noted('finalised')];
+  expect(told([line(1, ordered), line(2, ordered)])).toEqual([['tr-1 tr-2', byEmil, cancels]]);
 });

@@ -29,10 +29,13 @@ it('each command at a terminal names a killed flow until someone resumes it', as
 
   psd2.kill('SIGKILL');
   await psd2.ended;
-  const line = `Waiting: transfer ${flow} (authorizing). Ask the bank with: psd2 transfer resume ${flow}`;
-  expect(await next()).toEqual([line]);
-  expect(await linesOf(['transfer', 'show', flow])).toEqual([line]);
-  // The line is for a person.
+  const lines = [
+    `Waiting: transfer ${flow} (authorizing). Ask the bank with:`,
+    `  psd2 transfer resume ${flow}`,
+  ];
+  expect(await next()).toEqual(lines);
+  expect(await linesOf(['transfer', 'show', flow])).toEqual(lines);
+  // They are for a person.
   expect(await next('--quiet')).toEqual([]);
   expect(await next('--json')).toEqual([]);
   expect((await operator.psd2(['accounts', 'list'])).stderr).toBe('');

@@ -204,7 +204,7 @@ const cancellations = [
     step(BRIEFLY, '13 still_open authorizing authorizing', AWAY),
     step(CANCEL, '13 still_open running', {
       customer: 'refuses',
-      says: /The payment is not over[\s\S]*\$ operation cancel op-/,
+      says: /The payment is not over[\s\S]*\$ batch cancel BATCH/,
     }),
     step(BRIEFLY, '13 still_open authorizing authorizing', AWAY),
   ),
@@ -283,7 +283,9 @@ const baskets = [
     2,
     step(AS_BASKET, '9 outcome_unknown unknown unknown', { meets: { basket: [lost] } }),
     // The bank has the payments in that basket, and takes them into no other one.
-    step(AS_BASKET, '6 not_authorised verified verified', { says: '$ batch run BATCH --as single' }),
+    step(AS_BASKET, '13 still_open verified verified', {
+      says: '$ batch run BATCH --as single\n$ batch cancel BATCH',
+    }),
     step(ALONE, '0 executed executed', { calls: expect.stringMatching(/^(sca( sca-status status)+ ?){2}$/) }),
   ),
   together(

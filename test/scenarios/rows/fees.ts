@@ -167,6 +167,40 @@ const smokes: Row[] = (
   ]),
 );
 
+/** Nobody has its link, and only the customer could end it: nothing is unknown, and psd2 pays it no later either. */
+const kept = at(
+  'a smoke test cannot cancel what costs too much: it says so, and its limit stays',
+  { ...IMPLICIT, payments: { cancel: 'authorised' } },
+  0,
+  [
+    step(smoke('--pay', '0.02', '--customer', 'REFERENCE'), '2 invalid_amount', {
+      customer: 'stays away',
+      prints: {
+        steps: expect.arrayContaining([
+          expect.objectContaining({
+            ...{ id: 'clean-up', error: null },
+            warnings: [expect.objectContaining({ code: 'payment_stays' })],
+          }),
+        ]),
+      },
+      says: /\$ transfer cancel tr-/,
+    }),
+    step(
+      ['transfer', 'resume', '--all', '--yes', '--json', '--customer', 'REFERENCE'],
+      '2 invalid_amount verified',
+      {
+        says: /more than the 0\.02 that this smoke test may pay/,
+      },
+    ),
+  ],
+);
+
+const open = at('a smoke test whose customer stays away leaves its payment open', IMPLICIT, 0, [
+  step(smoke('--pay', '0.02', '--max-fee', '0.50', '--sca-timeout', '1'), '13 still_open', {
+    ...{ customer: 'stays away', says: /\$ transfer resume tr-\S+\n\$ transfer cancel tr-/ },
+  }),
+]);
+
 export const FEES: Row[] = [
   ...beforeTheLink,
   ...withTheAuthorisation,
@@ -174,4 +208,6 @@ export const FEES: Row[] = [
   standing,
   ...files,
   ...smokes,
+  kept,
+  open,
 ];

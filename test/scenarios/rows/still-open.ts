@@ -91,6 +91,10 @@ const payments = [
     ]),
     waits: true as const,
   },
+  at('a payment whose customer has refused it meanwhile ends with its cancellation, unpaid', 0, [
+    WAITS,
+    step(['transfer', 'cancel', 'FLOW', '--yes', '--json'], '0 rejected', { meets: is('RCVD', 'failed') }),
+  ]),
   at('the customer refuses the cancellation of a payment whose link they have', 0, [
     WAITS,
     step(['transfer', 'cancel', 'FLOW', '--yes', '--json'], '13 still_open authorizing', {
