@@ -3,6 +3,7 @@ import type { TppCertificateEncoding } from '../../certificates/key-pair.ts';
 import type { BookedRow, RowNaming } from '../../domain/booked-ids.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Covered } from '../../domain/consent.ts';
+import type { CreditLimits } from '../../domain/credit-limits.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
 import type { CertificateName } from '../../domain/flow.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
@@ -214,12 +215,6 @@ export interface Balance {
   creditLimitIncluded?: CreditLimits;
   /** All balances in the bank's own words, if it has words for them. */
   balances?: TypedBalance[];
-}
-
-/** Whether a credit line is in a balance, as far as the bank says it. */
-export interface CreditLimits {
-  accountBalance?: boolean | undefined;
-  availableBalance?: boolean | undefined;
 }
 
 /** A balance with the bank's own name for it: `closingBooked`. */

@@ -1,4 +1,4 @@
-import type { CreditLimits } from '../../bank/ports/bank.ts';
+import type { CreditLimits } from '../../domain/credit-limits.ts';
 import { Psd2Error } from '../../errors.ts';
 import {
   day,

@@ -1,6 +1,6 @@
-import type { CreditLimits } from '../../bank/ports/bank.ts';
 import type { Booking } from '../../domain/account-history.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
+import type { CreditLimits } from '../../domain/credit-limits.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
 import type { Contradiction } from './sync.ts';
 

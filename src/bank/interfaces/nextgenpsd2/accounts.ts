@@ -1,9 +1,10 @@
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
+import type { CreditLimits } from '../../../domain/credit-limits.ts';
 import type { Money } from '../../../domain/decimal.ts';
 import { isAccountId } from '../../../domain/identifiers.ts';
 import { eachOnce } from '../../../domain/odd-values.ts';
 import { Psd2Error } from '../../../errors.ts';
-import type { Account, Accounts, Balance, CreditLimits, Details, TypedBalance } from '../../ports/bank.ts';
+import type { Account, Accounts, Balance, Details, TypedBalance } from '../../ports/bank.ts';
 import { aboutAnother, ask } from './answer.ts';
 import { atAccountOrCard, CARD, type Calls, earliestDay, lacking, reading, resourceIdOf } from './calls.ts';
 import { pagesOf } from './transactions.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { CreditLimits } from '../../../bank/ports/bank.ts';
 import type { IsoDate } from '../../../domain/calendar.ts';
+import type { CreditLimits } from '../../../domain/credit-limits.ts';
 import { isoDate } from '../../../domain/events.ts';
 import type {
   SyncedAccount,
