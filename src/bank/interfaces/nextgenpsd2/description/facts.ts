@@ -225,7 +225,6 @@ const OWN: Readonly<Record<string, PlatformFacts>> = {
       '': byClient('bespoke-volksbank'),
       'api.paths': [`${VOLKSBANK}, the bank's OpenAPI files`, "bank's own page"],
       'payments.futureDays': [`${VOLKSBANK}, the bank's OpenAPI files`, "bank's own page"],
-      'payments.executesWithoutSca': [`${VOLKSBANK}, the bank's OpenAPI files`, "bank's own page"],
     },
   },
   worldline: {

@@ -757,8 +757,6 @@ export const PLATFORMS: Readonly<Record<string, BankFile>> = {
       products: { payments: ['sepa-credit-transfers'] },
       // A payment may have a day. No source has a limit.
       futureDays: 365,
-      // Every initiation is answered with the approach REDIRECT.
-      executesWithoutSca: 'never',
       cancel: 'none',
       final: ['ACSC', 'ACCC'],
     },
