@@ -107,6 +107,8 @@ export interface ErrorContext extends Advice {
   isNotKnown?: true;
   /** The bank refused an initiation in a way that shows that it has begun none. The interface of the bank says so. */
   beganNothing?: true;
+  /** The bank does not have the service of the call at all. */
+  lacksService?: true;
   /** Why a refusal of an initiation is no proof that the bank has begun none, as a sentence. */
   noProof?: string;
   /** The bank's answer says of the payment what cannot be true together, so that no earlier answer counts either. */

@@ -105,6 +105,33 @@ describe('what the bank wants besides', () => {
     expect(consent.lines().join()).not.toContain('my-c0de');
   });
 
+  it.each([
+    [
+      'in the status of the consent',
+      [
+        ['is', 'rejected'],
+        ['is', 'rejected'],
+      ],
+    ],
+    [
+      'in that of the authorisation',
+      [
+        ['is', 'received'],
+        ['sca', 'failed'],
+        ['sca', 'failed'],
+      ],
+    ],
+  ] as const)('a wrong confirmation code ends the consent, if the bank says so %s', async (_, says) => {
+    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { authConfirmationCode: 'wrong' }));
+    script.request(linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } }));
+    const invalid = { tppMessages: [{ category: 'ERROR', code: 'SCA_INVALID' }] };
+    recorded.expect('PUT', '/v1/consents/c1/authorisations/a1', json(invalid, 400));
+    for (const [call, word] of says) script[call](word);
+    script.sca('failed');
+    expect(await errorOf(consent.run(open().bank))).toMatchObject({ code: 'not_authorised' });
+    expect(await consent.stored()).toMatchObject({ state: 'rejected' });
+  });
+
   it('if only the browser has the code, and it is elsewhere, psd2 asks for its address', async () => {
     const consent = await newLinkedConsent(temporary, customerElsewhere());
     script.request(linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } }));
@@ -130,6 +157,7 @@ describe('what the bank wants besides', () => {
       script.request({ startAuthorisation: { href: `${SELF}/authorisations` } });
       script.start(PASSWORD);
       recorded.expect('DELETE', SELF, { status: 204 });
+      recorded.expect('GET', `${SELF}/status`, json({ consentStatus: 'terminatedByTpp' }));
       const ended = await errorOf(consent.run(open().bank));
       expect(ended).toMatchObject({ code: 'bank_answer', next: undefined });
       expect(ended.hint).toMatch(/psd2 has ended the consent at the bank\.$/);

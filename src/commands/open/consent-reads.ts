@@ -6,7 +6,10 @@ import type { KeptConsents } from './kept-customer.ts';
  * Counts reads by account and consent, as the bank does where readings name their consent: without the customer, a consent
  * allows `frequencyPerDay` of them (the standard, section 2, "Consent"). The operator's own limit can only lower that.
  */
-export function countingByConsent(reads: AccountReads, consents: KeptConsents): AccountReads {
+export function countingByConsent(
+  reads: AccountReads,
+  consents: Pick<KeptConsents, 'for' | 'instead'>,
+): AccountReads {
   const readOf = (productId: string | null) => (productId === null ? 'list' : { account: productId });
   const nameOf = (productId: string | null, { consentId }: { consentId: string }) =>
     // The bank chooses the id of a consent. It may be longer than what the store takes.

@@ -1,7 +1,7 @@
 import type { BankCall, Caller, Said } from '../../bank/call/call.ts';
 import type { Bank } from '../../bank/ports/bank.ts';
 import type { ConsentStatus } from '../../bank/ports/customer.ts';
-import { Psd2Error } from '../../errors.ts';
+import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { Customers } from '../../store/ports/customers.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import type { Tokens } from '../../store/ports/tokens.ts';
@@ -11,7 +11,7 @@ interface Ends {
   flows: Flows;
   customers: Customers;
   customerId: string;
-  consents: Pick<KeptConsents, 'instead'>;
+  consents: Pick<KeptConsents, 'instead' | 'isForOne'>;
   /** The bank, for calls that nobody has asked for. */
   bank(): Pick<Bank, 'consents' | 'ofFunds'>;
   tokens: Pick<Tokens, 'erase'>;
@@ -36,10 +36,20 @@ export function noticingEnds<What extends Said>(calls: Caller<What>, ends: Ends 
         if (consentId === undefined || !(error instanceof Psd2Error)) throw error;
         const ended = error.endsConsent ? await recordEnd(ends, consentId) : undefined;
         const again = error.endsConsent || error.lasts ? await withAnother(ends, call, consentId) : undefined;
+        const isUsedUp = error.lasts && call.facts.reads !== null && ends.consents.isForOne(consentId);
+        if (!again && isUsedUp) throw error.with(usedUpFor(ends.customerId));
         if (!again) throw ended === undefined ? error : inItsWords(error, consentId, ended);
         return calls.ask(again, read);
       }
     },
+  };
+}
+
+/** What helps after the only reading of a consent. */
+function usedUpFor(customerId: string): Pick<ErrorContext, 'hint' | 'next'> {
+  return {
+    hint: 'The consent was for one reading, which is used up. Ask the customer for another one:',
+    next: [['consent', 'request', '--customer', customerId]],
   };
 }
 

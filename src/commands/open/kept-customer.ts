@@ -27,6 +27,8 @@ export interface KeptConsents extends ConsentSource {
    * @returns the other one. Undefined if there is none, or `consentId` is not for one reading
    */
   instead(consentId: string, what: Read): Promise<UsedConsent | undefined>;
+  /** Whether a consent is for one reading: once that is used up, no other day helps. */
+  isForOne(consentId: string): boolean;
 }
 
 type UsedConsent = Pick<KeptConsent, 'consentId' | 'frequencyPerDay' | 'reads' | 'cards'>;
@@ -51,6 +53,8 @@ export async function readKept(
     return best && mayRead(best, what, kept) ? best : undefined;
   };
   const listedAs = (account: string) => kept?.accounts?.find(({ accountId }) => accountId === account);
+  const isForOne = (consentId: string) =>
+    kept?.consents.find((each) => each.consentId === consentId)?.recurring === false;
   const note = async (news: News) => {
     if (!kept || news.isKnown(kept)) return;
     if (await keepNews(customers, customer, news)) kept = news.added(kept);
@@ -67,10 +71,11 @@ export async function readKept(
       },
       async instead(consentId, what) {
         const valid = validOf(kept?.consents ?? [], world.now());
-        if (valid.find((each) => each.consentId === consentId)?.recurring !== false) return undefined;
+        if (!valid.some((each) => each.consentId === consentId) || !isForOne(consentId)) return undefined;
         usedUp.add(consentId);
         return unusedFor(valid, what);
       },
+      isForOne,
       lastGrantedAt: () => grantedAtOf(validOf(kept?.consents ?? [], world.now())),
       currencyOf: (account) => listedAs(account)?.currency,
       ibanOf: (account) => listedAs(account)?.iban,

@@ -1,6 +1,6 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 import { nextTurn } from '../../domain/read-turns.ts';
-import { endSentence, Psd2Error } from '../../errors.ts';
+import { type ErrorCode, endSentence, Psd2Error } from '../../errors.ts';
 import type { ReadResult } from '../../store/ports/read-results.ts';
 import type { CustomerEnd } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -153,9 +153,13 @@ function nextReads({ world }: Context, { unattendedReads, every }: Allowed): str
   return nextTurn(world.now(), every === undefined ? 1 : unattendedReads).toISOString();
 }
 
-const RUN_AGAIN = 'The data that was written is valid. Run the same psd2 sync again to continue.';
-const SCA_FIRST =
-  'The data that was written is valid. The customer must be present once: psd2 accounts transactions <account> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.';
+const VALID = 'The data that was written is valid.';
+const RUN_AGAIN = `${VALID} Run the same psd2 sync again to continue.`;
+/** Failures that another run may not meet. */
+const MAY_PASS: readonly ErrorCode[] = [
+  ...(['bank_failing', 'bank_unreachable', 'too_many_calls', 'list_changed', 'overtaken', 'config'] as const),
+];
+const SCA_FIRST = `${VALID} The customer must be present once: psd2 accounts transactions <account> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.`;
 
 /** The error for an incomplete sync; undefined if everything was synced, or some reads must wait. */
 export function incomplete(tally: SyncTally): Psd2Error | undefined {
@@ -170,8 +174,14 @@ export function incomplete(tally: SyncTally): Psd2Error | undefined {
   return new Psd2Error(
     first.code,
     `${count} of ${totals.customers} customers could not be synced completely. First failure: ${first.message}`,
-    { ...first.context, hint: first.code === 'sca_required' ? SCA_FIRST : RUN_AGAIN },
+    { ...first.context, hint: hintAfter(first) },
   );
+}
+
+function hintAfter({ code, hint }: Psd2Error): string {
+  if (code === 'sca_required') return SCA_FIRST;
+  if (MAY_PASS.includes(code)) return RUN_AGAIN;
+  return hint === undefined ? VALID : `${VALID} ${hint}`;
 }
 
 /** The error for a sync that the operator has stopped. @param all number of customers to sync */

@@ -100,8 +100,21 @@ function isAlone(transfer: Transfer, { isBasket }: Pick<Choice, 'isBasket'>): bo
   return transfer.initiation !== null || transfer.commits === 'on execute';
 }
 
-/** Pays a share: one line alone, a bulk payment, or a signing basket. @throws Psd2Error what stopped it */
+/**
+ * Pays a share: one line alone, a bulk payment, or a signing basket. If the bank has no baskets, each payment is authorised alone.
+ *
+ * @throws Psd2Error what stopped it
+ */
 export async function payShare(run: BatchRun, share: Share, choice: Choice): Promise<void> {
+  try {
+    await payTogether(run, share, choice);
+  } catch (error) {
+    if (!choice.isBasket || !(error instanceof Psd2Error) || !error.lacksService) throw error;
+    await SINGLE.take(run, share);
+  }
+}
+
+async function payTogether(run: BatchRun, share: Share, choice: Choice): Promise<void> {
   for (const flow of await groupsOf(run, share)) {
     const known = await run.flows.find('operation', flow);
     const kind = kindOf(known);

@@ -106,6 +106,11 @@ async function sendCustomer(
 ): Promise<boolean> {
   const record = recordOf(open, ports, grant);
   let isBeginning = false;
+  let isConfirming = false;
+  const code: LinkedRecord['code'] = async (intent) => {
+    isConfirming = true;
+    return record.code(intent);
+  };
   const approach: LinkedRecord['approach'] = async (intent) => {
     const announced = await record.approach(intent);
     isBeginning = true;
@@ -116,16 +121,45 @@ async function sendCustomer(
     return record.started(links);
   };
   try {
-    const noting = { ...record, approach, started };
+    const noting = { ...record, approach, code, started };
     return await authoriseByLinks(subjectOf(open.current, grant), links, ports, grant, noting);
   } catch (error) {
     // The bank would refuse to begin another authorisation again. The consent is as open as before.
     if (isBeginning && isRefusal(error))
       throw stillOpen(open.current, error, { who: 'somebody', ask: [onlyAsking(open.current)] });
+    // A wrong code may have ended the authorisation: then the bank says so.
+    if (isConfirming && isRefusal(error) && (await hasFailed(open, ports, grant))) return true;
     // What one person cannot authorise, another may have.
     if (!(error instanceof Psd2Error) || !error.isDeadEnd || grant.person) throw error;
     throw await giveUp(open, ports, error);
   }
+}
+
+/** Whether the bank says that the consent has ended, or that its authorisation has failed. */
+async function hasFailed(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): Promise<boolean> {
+  const { consentStatus: bankStatus, isPartly } = await recordStatus(open, ports, grant);
+  if (!isUndecided(open.current)) return true;
+  return isPartly ? false : endIfFailed(open, ports, bankStatus, await progressOf(open, ports));
+}
+
+/**
+ * Ends a consent whose authorisation has failed, if the bank says so twice. Who refuses ends nothing of what others may authorise, unless
+ * the bank says so.
+ *
+ * @returns whether it has ended
+ */
+async function endIfFailed(
+  open: Open<'consent'>,
+  ports: FlowPorts,
+  bankStatus: string,
+  progress: ScaProgress | null,
+): Promise<boolean> {
+  const isAlone = new Set(open.current.authorisations.map(({ psuId }) => psuId)).size <= 1;
+  if (progress?.means !== 'failed' || !isAlone) return false;
+  if ((await progressOf(open, ports, 'an end'))?.means !== 'failed') return false;
+  // The authorisation is over, whenever the bank says so in the status of the consent.
+  await open.record({ type: 'ended', state: 'rejected', bankStatus, scaStatus: progress.scaStatus });
+  return true;
 }
 
 /** Ends a consent that no customer can authorise. @returns why, with what became of it at the bank */
@@ -274,13 +308,8 @@ async function awaitDecision(
     // The word for the consent can come a moment after that for the last authorisation.
     looksPartly = isPartly && isOver ? looksPartly + 1 : 0;
     if (looksPartly > 1) throw await partly(open, progress);
-    // Who refuses ends nothing of what others may authorise, unless the bank says so.
-    const isAlone = new Set(authorisations.map(({ psuId }) => psuId)).size <= 1;
-    if (progress?.means !== 'failed' || isPartly || !isAlone) return null;
-    if ((await progressOf(open, ports, 'an end'))?.means !== 'failed') return null;
-    // The authorisation is over, whenever the bank says so in the status of the consent.
-    await open.record({ type: 'ended', state: 'rejected', bankStatus, scaStatus: progress.scaStatus });
-    return true;
+    if (isPartly) return null;
+    return (await endIfFailed(open, ports, bankStatus, progress)) ? true : null;
   };
   const asked = askUntil(world, customer.scaTimeoutMs, ask, pause === undefined ? undefined : pause * 1000);
   const decided = await customer.whileWaiting(

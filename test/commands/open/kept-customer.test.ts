@@ -488,6 +488,8 @@ describe('a reading that the bank refuses because its consent has ended', () => 
   });
 });
 
+const ONLY = 'The consent was for one reading, which is used up. Ask the customer for another one:';
+
 describe('a reading with a consent for one reading that is used up', () => {
   it.each([
     ['the bank says that the readings are used up', USED_UP, []],
@@ -505,13 +507,18 @@ describe('a reading with a consent for one reading that is used up', () => {
   });
 
   it.each([
-    ['a third time', ['accounts', 'balances'], ['once', 'lasting']],
-    ['again without another consent that reads the same', ['accounts'], ['once']],
-  ] as const)('is not made %s', async (_, reads, used) => {
+    ['a third time', ['accounts', 'balances'], ['once', 'lasting'], 'Read again tomorrow.'],
+    [
+      'again without another consent that reads the same, and none helps tomorrow',
+      ['accounts'],
+      ['once'],
+      ONLY,
+    ],
+  ] as const)('is not made %s', async (_, reads, used, hint) => {
     await grantOnceAndLasting({ reads });
-    const errors = used.map(() => refusal(USED_UP));
+    const errors = used.map(() => refusal({ ...USED_UP, hint: 'Read again tomorrow.' }));
     const { ask, usedIds } = await calls([...errors]);
-    await expect(ask(balances('once'))).rejects.toBe(errors.at(-1));
+    await expect(ask(balances('once'))).rejects.toMatchObject({ hint });
     expect(usedIds()).toEqual(used);
   });
 });

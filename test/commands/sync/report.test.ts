@@ -123,6 +123,19 @@ describe('the error of a sync', () => {
     );
     const present =
       'The customer must be present once: psd2 accounts transactions <account> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.';
+    const refused = new SyncTally(true);
+    refused.add(failed('1'), new Psd2Error('forbidden', 'No', { hint: 'See the roles with:' }));
+    refused.add(failed('2'), undefined);
+    expect(incomplete(refused)?.hint).toBe('The data that was written is valid. See the roles with:');
+    expect(incomplete(failing('bank_refused'))).toEqual(
+      new Psd2Error(
+        'bank_refused',
+        '1 of 2 customers could not be synced completely. First failure: It is bank_refused',
+        {
+          ...{ requestId: 'r0', hint: 'The data that was written is valid.' },
+        },
+      ),
+    );
     expect(incomplete(failing('sca_required'))).toEqual(first('1 of 2', 'sca_required', present));
     expect(incomplete(failing())).toBeUndefined();
   });

@@ -138,7 +138,7 @@ const requests = [
   at('embedded SCA: psd2 ends the consent, and names nothing that leads there again', [
     step(ASK, '11 bank_answer cancelled', {
       meets: { request: [EMBEDDED] },
-      calls: 'request cancel',
+      calls: 'request cancel status',
       says: /psd2 has ended the consent at the bank\.$/,
       ...ENDED,
     }),

@@ -21,6 +21,7 @@ import { type DeletionOf, type DeletionVerdict, judgeDeletion } from './judge/de
 import { judgeStatus } from './judge/status.ts';
 import {
   isAboutSender,
+  LACKS_ROLE,
   MAY_BE_DONE,
   type Meaning,
   meaningOf,
@@ -130,8 +131,9 @@ function meaningIn(
   isPageAlone: boolean,
 ): Meaning {
   const known = decided?.code ? meaningOf(decided.code, bank) : undefined;
-  if (known?.lasts && facts.reads === null) return meaningOfStatus(429, false);
-  return known ?? meaningOfStatus(status, facts.login, isPageAlone);
+  if (known?.lasts && facts.reads === null) return meaningOfStatus(429, facts);
+  if (!known && status === 403 && /\brole/i.test(decided?.text ?? '')) return LACKS_ROLE;
+  return known ?? meaningOfStatus(status, { ...facts, isPage: isPageAlone });
 }
 
 function idOf(header: string | undefined): string | null {

@@ -139,7 +139,7 @@ const HAS_NONE = [404, 405, 501];
 function orNone(error: Psd2Error): Psd2Error {
   if (!HAS_NONE.includes(error.httpStatus ?? 0)) return error;
   const says = `The bank has no signing baskets: ${error.message}`;
-  return error.restated('bank_refused', says).with({ beganNothing: true });
+  return error.restated('bank_refused', says).with({ beganNothing: true, lacksService: true });
 }
 
 /** The answer to a new signing basket. */

@@ -67,9 +67,20 @@ export function afterRequest(
         readDeletion(answer, { what: 'consent', wasTaken }),
       );
       if (verdict === 'to be authorised') throw wantsCustomer(consentId, transactionId);
-      return TERMINATED;
+      return verdict === 'taken' ? lastWordOf(calls, consentId, transactionId) : TERMINATED;
     },
   };
+}
+
+/** The bank's word for a consent that it has just ended: it may have ended before, and otherwise. */
+async function lastWordOf(calls: ConsentCalls, consentId: string, transactionId: string): Promise<string> {
+  try {
+    const { means, consentStatus } = await fetchStatus(calls, consentId, transactionId, undefined);
+    return ['rejected', 'expired', 'revoked'].includes(means) ? consentStatus : TERMINATED;
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+    return TERMINATED;
+  }
 }
 
 interface ConsentCalls extends Calls {

@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorContext } from '../../../errors.ts';
-import { FIREWALL_ADVICE } from '../../call/call.ts';
+import { type CallFacts, FIREWALL_ADVICE } from '../../call/call.ts';
 import type { BankDescription } from './description/schema.ts';
 
 /** What a refusal means for psd2, and for the operator. */
@@ -39,6 +39,14 @@ const READS_USED_UP: Meaning = {
   hint: 'Read again tomorrow. While the customer is present, --psu-ip says so, and readings do not count.',
 };
 
+/** The certificate lacks a role. No consent helps. */
+export const LACKS_ROLE: Meaning = {
+  code: 'forbidden',
+  says: 'The bank does not allow {call} to the roles in the certificate',
+  hint: 'See the roles with:',
+  next: [['cert', 'inspect']],
+};
+
 /** What the codes of the standard mean (NextGenPSD2 1.3, message codes). The same code comes with several HTTP statuses. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   CONSENT_UNKNOWN: { ...consent('The bank does not know the consent of {call}'), endsConsent: true },
@@ -59,12 +67,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   CERTIFICATE_BLOCKED: certificate('The bank says that the certificate is blocked'),
   CERTIFICATE_REVOKED: certificate('The bank says that the certificate is revoked'),
   CERTIFICATE_MISSING: certificate('The bank misses the certificate'),
-  ROLE_INVALID: {
-    code: 'forbidden',
-    says: 'The bank does not allow {call} to the roles in the certificate',
-    hint: 'See the roles with:',
-    next: [['cert', 'inspect']],
-  },
+  ROLE_INVALID: LACKS_ROLE,
   TIMESTAMP_INVALID: {
     code: 'config',
     says: 'The bank does not accept the time of {call}',
@@ -188,8 +191,11 @@ function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** What an HTTP status means, for answers whose codes say nothing. @param isPage whether the answer is HTML */
-export function meaningOfStatus(status: number, isLogin: boolean, isPage = false): Meaning {
+/** What an HTTP status means, for answers whose codes say nothing. @param of the call. `isPage`: the answer is HTML */
+export function meaningOfStatus(
+  status: number,
+  { login: isLogin, reads, isPage = false }: Pick<CallFacts, 'login' | 'reads'> & { isPage?: boolean },
+): Meaning {
   if (status === 401) {
     const says = 'The bank does not accept the token or the client for {call}';
     return isLogin
@@ -203,6 +209,12 @@ export function meaningOfStatus(status: number, isLogin: boolean, isPage = false
   if (status === 403) {
     const says = 'The bank does not allow {call}';
     if (isPage) return { code: 'forbidden', says, hint: FIREWALL_ADVICE };
+    if (reads === null)
+      return {
+        ...LACKS_ROLE,
+        says,
+        hint: `The certificate may lack the PSD2 role for this call. ${LACKS_ROLE.hint}`,
+      };
     const hint =
       'The certificate may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:';
     return { code: 'forbidden', says, hint, next: [['consent', 'request']] };

@@ -629,6 +629,7 @@ describe('a row of transactions', () => {
     ['further information', FEE, { ...FEE, description: 'Fee' }],
     ['further information and a text', { ...FEE, ...text('Rent') }, { ...FEE, description: 'Fee', ...RENT }],
     ['lines', lines('One', ' ', 2, null, { reference: 'R' }, {}), remitted('One 2 R')],
+    ['blanks where lines meet', lines('One ', ' two'), remitted('One two')],
     ['a reference that is a text', structured('RF1'), referring('RF1')],
     ['a reference', structured({ reference: 'RF18' }), referring('RF18')],
     ['references', REFERENCES, referring('A B')],

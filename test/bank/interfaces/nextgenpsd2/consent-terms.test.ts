@@ -302,14 +302,27 @@ describe('a consent at the bank', () => {
     });
   });
 
+  it.each([lacking(401, 'CONSENT_EXPIRED'), lacking(403, 'RESOURCE_EXPIRED')])(
+    'has ended: %j',
+    async (answer) => {
+      const { consents, sent } = opened([answer]);
+      expect(await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toBe('terminatedByTpp');
+      expect(sent).toEqual([
+        { method: 'DELETE', path: '/v1/consents/c1', facts: FACTS, transactionId: TRANSACTION_ID },
+      ]);
+    },
+  );
+
   it.each([
-    ...[lacking(401, 'CONSENT_EXPIRED'), lacking(403, 'RESOURCE_EXPIRED'), { status: 204 }, said({})],
-  ])('ends, also if it has ended: %j', async (answer) => {
-    const { consents, sent } = opened([answer]);
-    expect(await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toBe('terminatedByTpp');
-    expect(sent).toEqual([
-      { method: 'DELETE', path: '/v1/consents/c1', facts: FACTS, transactionId: TRANSACTION_ID },
-    ]);
+    ['rejected', said({ consentStatus: 'rejected' })],
+    ['terminatedByTpp', said({ consentStatus: 'valid' })],
+    ['terminatedByTpp', lacking(403, 'CONSENT_UNKNOWN')],
+  ])('ends as the bank says then: %s', async (word, status) => {
+    for (const answer of [{ status: 204 }, said({})]) {
+      const { consents, sent } = opened([answer, status]);
+      expect(await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toBe(word);
+      expect(sent.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
+    }
   });
 
   it.each([
@@ -357,11 +370,12 @@ describe('a consent at the bank', () => {
   });
 
   it('is not ended before it is authorised, at a bank that deletes no other', async () => {
-    const answers = [said({ consentStatus: 'received' }), said({ consentStatus: 'valid' }), { status: 204 }];
+    const [received, valid] = ['received', 'valid'].map((consentStatus) => said({ consentStatus }));
+    const answers = [received ?? {}, valid ?? {}, { status: 204 }, said({ consentStatus: 'expired' })];
     const { consents, sent } = opened(answers, { delete: 'authorised' });
     const deleted = () => Promise.resolve(consents.delete?.('c1', TRANSACTION_ID, UNTAKEN));
     expect(await failureOf(deleted())).toMatchObject({ code: 'bank_refused' });
-    expect(await deleted()).toBe('terminatedByTpp');
-    expect(sent.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE']);
+    expect(await deleted()).toBe('expired');
+    expect(sent.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE', 'GET']);
   });
 });

@@ -229,6 +229,22 @@ describe('a refused signature', () => {
   });
 });
 
+it.each([
+  ['text of a role', READING, { text: 'TPP has not the role PSP_AI' }, 'to the roles in the certificate'],
+  ['no reading', PAYING, {}, ''],
+] as const)('a 403 leads to the certificate: %s', async (_, call, message, words) => {
+  const said = {
+    status: 403,
+    body: JSON.stringify({ tppMessages: [{ category: 'ERROR', code: 'OTHER', text: 'No', ...message }] }),
+  };
+  const failed = await failure(call, said);
+  expect(failed).toMatchObject({
+    code: 'forbidden',
+    next: [['cert', 'inspect']],
+    message: expect.stringContaining(words),
+  });
+});
+
 describe('an HTTP status without a code', () => {
   const FORBIDDEN = {
     hint: 'The certificate may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:',

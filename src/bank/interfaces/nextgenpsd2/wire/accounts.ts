@@ -108,7 +108,7 @@ const MAX_LINES = 100;
 function remittanceIn(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   const lines = Array.isArray(value) ? value.slice(0, MAX_LINES) : [value];
-  const texts = lines.flatMap((line) => lineIn(line) ?? []).filter((line) => line.trim() !== '');
+  const texts = lines.flatMap((line) => lineIn(line)?.trim() || []);
   return texts.length === 0 ? null : cleanWords(texts.join(' '));
 }
 
