@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
+import { bankDay } from '../../domain/calendar.ts';
 import { whyKept } from '../../domain/kept.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
@@ -187,9 +188,9 @@ export async function beginTransfer(
   await beginTransferFlow(opened.flows, opened.bank, begin, (open) => work(opened, open, options));
 }
 
-/** What the flow keeps of the payment, at a bank where the customer authorises it by links. */
+/** What the flow keeps of the payment, at a bank where the customer authorises it by links. @throws Psd2Error for what the bank does not take */
 async function initiationOf(
-  { world }: Pick<Context, 'world'>,
+  { world, bankInterface }: Pick<Context, 'world' | 'bankInterface'>,
   { bank, profile }: Pick<CustomerBank, 'bank' | 'profile'>,
   order: TransferOrder,
   { paste }: { paste: boolean },
@@ -198,6 +199,7 @@ async function initiationOf(
   if (!payments.initiation) {
     const foreign = paste ? '--paste' : order.payeeAddress ? 'address of the payee' : null;
     if (foreign !== null) throw new Psd2Error('usage', `This bank's interface has no ${foreign}`);
+    (await bankInterface()).refusePayment?.({ ...order, address: null }, bankDay(world.now()));
     return {};
   }
   const state = world.newId();
