@@ -18,7 +18,7 @@ import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { requireSyncFolder } from '../shared/sync-folder.ts';
-import { type EndedAtBank, endConsents, endLogin } from './at-bank.ts';
+import { type EndedAtBank, endConsents, endLogin, openForEnding } from './at-bank.ts';
 import { type Collected, callsFor, collectFor, isUnknown, namesOf } from './collected.ts';
 import { refuseDamaged, refuseUnfinished } from './unfinished.ts';
 
@@ -118,6 +118,7 @@ ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes -
       await refuseUnfinished(data, known, bankDay(context.world.now()));
     };
     await refuse(found);
+    if (revoke && !isUnknown(found)) await openForEnding(context, customerId);
     if (!isUnknown(found)) await confirmForgetting(context, found, revoke);
     // No payment begins from now on, and what began since the first look is found.
     const result = await data.flows.exclusively(async () => {

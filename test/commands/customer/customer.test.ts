@@ -224,6 +224,17 @@ describe('what is not over', () => {
   });
 });
 
+it('without the key of the profile nothing ends, and nothing says that the customer was forgotten', async () => {
+  const env = { PSD2_CONFIG_PASSPHRASE: 'secret' };
+  await storeLogin(operator.open({ env }).context, ANNA);
+  await operator.run(['profile', 'protect', 'env', '--passphrase'], { env });
+  expect(await refusal()).toMatchObject({ message: 'The profile env is protected by a passphrase' });
+  const audit = await operator.json(z.array(z.object({ action: z.string() })), ['audit']);
+  expect(audit.map(({ action }) => action)).toEqual(['profile-changed']);
+  expect(await isLoggedIn(ANNA)).toBe(true);
+  expect((await forgetAnna('--no-revoke')).removed).toContainEqual({ name: 'tokens', count: 1 });
+});
+
 describe('what is forgotten', () => {
   it('everything goes but the journals, and the proof counts it', async () => {
     const { context } = operator.open();
