@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
-import { endOfDay } from './calendar.ts';
+import { bankDay, endOfDay, type IsoDate } from './calendar.ts';
 import type { consentEvent } from './events.ts';
 import { type AnyFlow, beginning, begun, type CertificateName, resolutionOf } from './flow.ts';
 
@@ -263,21 +263,22 @@ const DAY_MS = 24 * 3_600_000;
 /**
  * The end of a confirmed consent's 180 days.
  *
- * @returns the end in ISO 8601 with zone, and the days left including the last one, or 0 after the end. Null if the consent
- *   is not confirmed, or has no end
+ * @returns the end in ISO 8601 with zone, the last day at the bank, and the days left including it, or 0 after the end. Null if the
+ *   consent is not confirmed, or has no end
  */
 export function consentEnd(
   { state, createdAt, updatedAt, resolution, terms }: Consent,
   now: Date,
-): { expiresAt: string; daysLeft: number } | null {
+): { expiresAt: string; lastDay: IsoDate; daysLeft: number } | null {
   if (state !== 'confirmed') return null;
   const access = terms?.access;
   // Consents for confirmations of funds have no last day. The card has one.
   const lastDay = access?.type === 'funds' ? access.cardExpiryDate : terms?.validUntil;
-  if (lastDay !== undefined) return endAt(Date.parse(endOfDay(lastDay)), now);
+  if (lastDay !== undefined) return { ...endAt(Date.parse(endOfDay(lastDay)), now), lastDay };
   if (access?.type === 'funds') return null;
   // A confirmed consent does not change. If a person confirmed the outcome, the real time is unknown: assume the earliest.
-  return endAt(new Date(resolution ? createdAt : updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS, now);
+  const end = Date.parse(resolution ? createdAt : updatedAt) + DAYS_OF_CONSENT * DAY_MS;
+  return { ...endAt(end, now), lastDay: bankDay(new Date(end)) };
 }
 
 function endAt(end: number, now: Date): { expiresAt: string; daysLeft: number } {

@@ -1,5 +1,6 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { didYouMean } from '../../did-you-mean.ts';
+import type { Consent } from '../../domain/consent.ts';
 import { CONSENT_CATEGORIES, type ConsentCategory } from '../../domain/consent-category.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import { maskedAccess } from '../../domain/order/account-reference.ts';
@@ -15,7 +16,8 @@ import { customerOf } from '../open/bank.ts';
 import { refusePasting } from '../open/returns.ts';
 import { refuseOtherBank } from '../open/serving.ts';
 import { keepPsu, withPsuOptions } from '../shared/psu.ts';
-import { CONSENTS } from './consents.ts';
+import { sayNext } from '../shared/say-next.ts';
+import { CONSENTS, outcomeOf } from './consents.ts';
 import { grantPortsOf } from './grant.ts';
 import {
   confirmReplacement,
@@ -227,7 +229,8 @@ export async function driveConsent(
   if (open.current.terms) {
     const grant = await grantPortsOf(context, opened, open.current, { paste, ...how });
     const at = { ...opened, bank: bankFor(opened.bank, open.current) };
-    return driveFlow(context, CONSENTS, at, open, (ports) => runLinkedConsent(open, ports, grant));
+    await driveFlow(context, CONSENTS, at, open, (ports) => runLinkedConsent(open, ports, grant));
+    return sayNext(context, nextOf(open.current), context.repeated);
   }
   await driveFlow(context, CONSENTS, opened, open, (ports) => runConsent(open, ports));
   const refused = open.current.categories.filter(({ outcome }) => outcome === false);
@@ -240,6 +243,19 @@ export async function driveConsent(
         transactionId: open.current.transactionId,
       },
     );
+  sayNext(context, nextOf(open.current), context.repeated);
+}
+
+/** What the consent allows now. */
+function nextOf(consent: Consent): string[][] {
+  const granted = consent.categories.filter((each) => outcomeOf(consent, each));
+  const read = granted.find(({ name }) => name === 'ACCOUNT_INFO');
+  const [account] = read?.products ?? [];
+  return [
+    ...(read ? [['accounts', 'list']] : []),
+    ...(account === undefined ? [] : [['accounts', 'balance', account]]),
+    ...(granted.some(({ name }) => name === 'PAYMENTS') ? [['transfer']] : []),
+  ];
 }
 
 async function everyAccount(
