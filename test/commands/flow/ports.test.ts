@@ -139,7 +139,7 @@ describe("the customer's browser", () => {
     const at = operator({ env: { PSD2_BROWSER: '/nowhere/browser' }, canAsk: true });
     await at.ports.sendBrowser(ADDRESS);
     expect(at.said()).toMatch(
-      /^Opening in the browser:\n {2}\S+\n.*\/nowhere\/browser.* Open this address by hand:\n {2}\S+\n$/,
+      /^Opening in the browser:\n {2}\S+\n.*\/nowhere\/browser.* Open the address above by hand\.\n$/,
     );
   });
 
