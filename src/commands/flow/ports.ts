@@ -132,7 +132,9 @@ async function listenOrWait(
       }
       if (waited >= globals.scaTimeoutMs) throw error;
       if (waited === 0)
-        terminal.say(`${taken} The login waits its turn, at most ${globals.scaTimeoutMs / 1000} s.`);
+        terminal.say(
+          `${taken} The login waits its turn, at most ${globals.scaTimeoutMs / 1000} s. If another program has the port, end that, or interrupt this and add --paste.`,
+        );
       await world.sleep(LOOK_AGAIN_MS);
     }
   }

@@ -276,7 +276,7 @@ describe('the port of the redirect URI', () => {
     const listener = await at.ports.listen('state', 'login');
     expect(listener).not.toBeNull();
     await listener?.close();
-    expect(at.said()).toBe(`${said} The login waits its turn, at most 2 s.\n`);
+    expect(at.said()).toBe(`${said} The login waits its turn, at most 2 s. If another program has the port, end that, or interrupt this and add --paste.\n`);
     expect(pauses).toEqual([500, 500, 500]);
   });
 

@@ -618,6 +618,9 @@ describe('psd2 profile set', () => {
   const NAME = 'Name it, or use --all to change the certificates of all profiles that have the old ones.';
   const TOGETHER = '--max-amount and --unset max-amount cannot be used together';
   const TO_REMOVE = 'To remove the setting: --unset max-amount.';
+  const AN_AMOUNT =
+    'Give PSD2_MAX_AMOUNT or --max-amount as digits with a point before at most two decimals: 500.00.';
+  const AN_AGE = 'Give PSD2_STALE_AFTER or --stale-after as a whole number with its unit: 36h or 2d.';
   const STORES = 'Use files, or postgres://user@host:5432/database.';
   it.each<[string, string, string?]>([
     ['bank', 'No setting is given', EACH],
@@ -627,6 +630,8 @@ describe('psd2 profile set', () => {
     ['--all --store files', ALL_TAKES],
     ['bank --max-amount 5.00 --unset max-amount', TOGETHER],
     ['bank --max-amount ', 'The value of --max-amount is empty', TO_REMOVE],
+    ['bank --max-amount abc', 'The largest amount "abc" is not an amount', AN_AMOUNT],
+    ['bank --stale-after 1x', 'The age "1x" from which data is stale is not a duration', AN_AGE],
     ['bank --client-id ', 'The value of --client-id is empty'],
     ['bank --store files --max-amount 5.00', ALONE, OWN],
     ['bank --store files --unset ca', ALONE, OWN],

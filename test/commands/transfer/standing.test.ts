@@ -63,6 +63,13 @@ it('a standing order is shown with how often it pays, and the bank gets it as on
   );
 });
 
+it.each(['monthly', 'MONTHLY', 'Monthly'])('--frequency %s is a word in any letters', async (word) => {
+  const { bank, payer } = await payerWith(temporary, linkedBank());
+  const words = STANDING.map((each) => (each === 'Monthly' ? word : each));
+  expect((await payer.run(words)).failure).toBeNull();
+  expect(JSON.parse(String(bank.last.asked)).standing.frequency).toBe('Monthly');
+});
+
 it.each(['0', '32', '1.5', '', ' 1', '01', '31x'])('%j is no day of a month', async (day) => {
   const bank = linkedBank();
   const ran = await (await payerAt(bank, temporary)).run([...STANDING, '--day', day]);
