@@ -181,9 +181,9 @@ describe('psd2 profile show', () => {
     const { printed } = await run(['show'], { format: 'table' });
     const lines = printed.split('\n');
     expect(lines.slice(0, 2)).toEqual(['Profile\tbank (default)', 'Protected\tno']);
-    expect(lines).toContain(`baseUrl\t${BANK.baseUrl} (profile)`);
-    expect(lines).toContain('timeout\t30 s (default)');
-    expect(printed).not.toMatch(/language|psuIpAddress/);
+    expect(lines).toContain(`Base URL\t${BANK.baseUrl} (profile)`);
+    expect(lines).toContain('Time limit of a call\t30 s (default)');
+    expect(printed).not.toMatch(/Language|IP address/);
   });
 
   it('a file is its path or stored, a bank file its name, and the store has no password', async () => {
