@@ -341,7 +341,9 @@ describe('the timeline of a transaction', () => {
       order: { ...transferOrder(), reference },
     });
     const alone = await flows.begin('transfer', begin('INV-1'), async ({ current }) => current.flow);
-    await flows.begin('transfer', begin('INV-2'), (open) => open.record({ type: 'bulk-joined', bulk: 'op-1' }));
+    await flows.begin('transfer', begin('INV-2'), (open) =>
+      open.record({ type: 'bulk-joined', bulk: 'op-1' }),
+    );
     log({ flow: alone, tppRequestId: 'r1' }, { flow: 'op-1', transactionId: 'bulk', tppRequestId: 'r2' });
     const requests = async (reference: string) => {
       const { data } = await run(['list', '--transaction', reference]);
