@@ -6,6 +6,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { bundle } from './bundle.js';
 import { asCommonJs, chunksForEffect, chunksWithZod } from './common-js.js';
 import { filesOfChunks, joinChunks } from './join-chunks.js';
+import { noteBuild } from './last-build.js';
 import { billOfMaterials, bundledPackages, notices } from './third-party.js';
 
 // The build writes beside dist/ and replaces it at the end, so a build that fails leaves the old one.
@@ -112,6 +113,7 @@ writeFileSync(
 const packages = bundledPackages(metafile);
 writeFileSync('THIRD-PARTY-NOTICES.txt', notices(packages));
 writeFileSync('sbom.cdx.json', billOfMaterials(packages));
+noteBuild();
 
 /** Writes CommonJS as the function that Node's own loader makes of it (bin/loader.js). */
 function write(path, text) {

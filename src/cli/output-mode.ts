@@ -95,15 +95,19 @@ function givenIn(words: string[], env: NodeJS.ProcessEnv): Given {
 }
 
 function refuseContradiction({ output, json, query, raw, rawOutput }: OutputOptions): void {
+  if (json && output !== undefined && output !== 'json')
+    throw new Psd2Error('usage', `--json and -o ${output} contradict each other`, {
+      hint: 'Give one of them.',
+    });
   if (query !== undefined && raw) throw new Psd2Error('usage', '--query and --raw cannot be used together');
-  if (query !== undefined && output === 'table' && !json)
+  if (query !== undefined && output === 'table')
     throw new Psd2Error('usage', '--query cannot print a table', { hint: 'Use -o json, ndjson or csv.' });
   if (rawOutput && query === undefined)
     throw new Psd2Error('usage', '--raw-output needs --query', {
       hint: 'For example:',
       next: [['accounts', 'list', '--query', '[].iban', '-r']],
     });
-  if (rawOutput && output === 'csv' && !json)
+  if (rawOutput && output === 'csv')
     throw new Psd2Error('usage', '--raw-output and -o csv cannot be used together', {
       hint: 'CSV already has quotes only where they are needed.',
     });

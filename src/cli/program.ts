@@ -292,7 +292,7 @@ export const COMMANDS: Commands = {
     load: async () => (await import('../commands/profile/noun.ts')).profile,
   },
   customer: {
-    description: 'show the customer who is logged in',
+    description: 'show, export or forget a customer',
     load: async () => (await import('../commands/customer/noun.ts')).customer,
   },
   products: {

@@ -89,12 +89,31 @@ export const TOPICS: Record<string, Topic> = {
       [root, 'the configuration folder (PSD2_CONFIG_DIR)'],
       ['  config.json', 'the profile chosen with psd2 profile use'],
       ['  profiles/', 'settings of each profile, with the contents or the paths of certificates and keys'],
-      ['  tokens/', 'tokens of each profile and customer'],
+      ['  banks/', 'what the bank file of each profile says, as it was checked. psd2 makes it again'],
+      [
+        '  tokens/',
+        'tokens of each profile and customer, reads of the day, and consents where customers have names',
+      ],
       ['  protection/', 'keys of protected profiles, themselves encrypted (psd2 profile protect)'],
+      [
+        '  flows/',
+        'journals of consents, transfers and operations, and batches. Keep them: they are your record',
+      ],
       ['  audit/', 'who did what: psd2 audit. Keep it too'],
-      ['  flows/', 'the journal of each consent, transfer and operation. Keep it: it is your record'],
+      ['  audit-begun/', 'how each audit log begins, so that its first lines cannot go unnoticed'],
+      ['  stores/', 'which store has the data of each profile: these files, or a database'],
+      ['  store.json', 'whether the data was copied to another store or from one (psd2 store copy)'],
+      ['  sync-folders/', 'the folders into which psd2 sync --out has written'],
+      ['  notified/', 'what PSD2_NOTIFY has got'],
       ['  sandbox/', "the sandbox's certificates and registration"],
+      ['  sandbox.log', 'what a sandbox in the background has printed'],
       [log, 'the log of calls, at most about 50 MiB (psd2 log)'],
+      ['  calls.ndjson', 'the newest calls; calls-<time>.ndjson has older ones'],
+      ['  stats.ndjson', 'figures of calls by day (psd2 log stats)'],
+      ['  forgotten.ndjson', 'whom psd2 has just forgotten, so that no command that runs logs them again'],
+      ['  smoke/', 'the runs of psd2 smoke'],
+      ['  shapes/', "the forms of the bank's answers (psd2 smoke shapes)"],
+      ['  learn/', 'what psd2 bank learn has begun at a bank and not ended'],
     ])}
 
 psd2 keeps its compiled code in the user's cache folder (~/.cache/psd2 on Linux) or in the folder that NODE_COMPILE_CACHE

@@ -268,23 +268,23 @@ const DAY_MS = 24 * 3_600_000;
 /**
  * The end of a confirmed consent's 180 days.
  *
- * @returns the end in ISO 8601 with zone, and the days left including the last one, or 0 after the end. Null if the consent
- *   is not confirmed, or has no end
+ * @returns the end in ISO 8601 with zone, the last day at the bank, and the days left including it, or 0 after the end. Null if the
+ *   consent is not confirmed, or has no end
  */
 export function consentEnd(
   { state, createdAt, updatedAt, resolution, terms, grantedAt }: Consent,
   now: Date,
-): { expiresAt: string; daysLeft: number } | null {
+): { expiresAt: string; lastDay: IsoDate; daysLeft: number } | null {
   if (state !== 'confirmed') return null;
   const access = terms?.access;
   // Consents for confirmations of funds have no last day. The card has one.
   const lastDay = access?.type === 'funds' ? access.cardExpiryDate : terms?.validUntil;
-  if (access?.type === 'funds')
-    return lastDay === undefined ? null : endAt(Date.parse(endOfDay(lastDay)), now);
-  if (lastDay !== undefined)
-    return endAt(Date.parse(endOfDay(untilSca({ ...terms, validUntil: lastDay, grantedAt }))), now);
+  const lasts = (day: IsoDate) => ({ ...endAt(Date.parse(endOfDay(day)), now), lastDay: day });
+  if (access?.type === 'funds') return lastDay === undefined ? null : lasts(lastDay);
+  if (lastDay !== undefined) return lasts(untilSca({ ...terms, validUntil: lastDay, grantedAt }));
   // A confirmed consent does not change. If a person confirmed the outcome, the real time is unknown: assume the earliest.
-  return endAt(new Date(resolution ? createdAt : updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS, now);
+  const end = Date.parse(resolution ? createdAt : updatedAt) + DAYS_OF_CONSENT * DAY_MS;
+  return { ...endAt(end, now), lastDay: bankDay(new Date(end)) };
 }
 
 /** The last day of a consent for readings: SCA must be made again after that time, however long the bank calls it valid. */

@@ -16,13 +16,19 @@ export function isAccountId(text: string): text is AccountId {
  */
 export function parseProductId(text: string): AccountId {
   if (/^[A-Za-z0-9]{10}$/.test(text) && isAccountId(text)) return text;
+  const next = [['accounts', 'list']];
+  if (/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/i.test(text.replaceAll(' ', '')))
+    throw new Psd2Error('invalid_product_id', "This bank wants the account's id, not its IBAN", {
+      hint: 'See the ids with:',
+      next,
+    });
   const odd = /[^A-Za-z0-9]/u.exec(text);
   const what = odd
     ? `contains the character ${JSON.stringify(odd[0])}: only letters and digits are allowed`
     : `has ${text.length} characters instead of 10`;
   throw new Psd2Error('invalid_product_id', `The account id ${JSON.stringify(text)} ${what}`, {
     hint: 'Include leading zeros. See the ids with:',
-    next: [['accounts', 'list']],
+    next,
   });
 }
 

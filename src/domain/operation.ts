@@ -107,6 +107,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   initiatedAt: string | null;
   /** The same by the bank's clock. Null: it is not known. */
   initiatedAtBank: string | null;
+  /** When it could begin to run: `execute` was announced, or the bank said that the customer who commits it has authorised it. */
+  committedAt: string | null;
   /** psd2 has begun again after a lost answer ({@link StepEvent} `initiate-again`). */
   isBegunAgain: boolean;
   /** It was announced more than once, so that one attempt that never left says nothing of the others. */
@@ -217,6 +219,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       initiation: event.initiation ?? null,
       initiatedAt: null,
       initiatedAtBank: null,
+      committedAt: null,
       isBegunAgain: false,
       isRepeated: false,
       authorisations: [],
@@ -414,12 +417,13 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return {
         state: STATE_OF_AUTHORIZATION[event.status],
         authorizationStatus: event.bankStatus,
+        ...(isCustomers && event.status === 'AUTHORIZED' && { committedAt: at }),
         ...(event.description !== undefined && { executionStatusDescription: event.description }),
         // Without the customer's authorisation the bank executes nothing. No other status decides about a refused `execute`.
         ...(event.status === 'NOT_AUTHORIZED' && { refusedUnconfirmed: false }),
       };
     case 'execute-sent':
-      return { state: 'executing', executeRequestId: event.requestId };
+      return { state: 'executing', executeRequestId: event.requestId, committedAt: at };
     case 'execute-not-begun':
       return { state: 'authorized' };
     case 'execute-turned-away':

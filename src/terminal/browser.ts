@@ -57,8 +57,11 @@ export async function openInBrowser(
   const { href } = assertOpenable(url);
   if (browser === 'none') return;
   const [program, ...options] = shellWords(browser ?? '', 'PSD2_BROWSER or BROWSER');
-  const name =
-    program === undefined ? "The system's browser" : `The browser command ${JSON.stringify(program)}`;
+  // What the system starts is not the operator's choice, so how it ended helps nobody.
+  const failed = (how: string) =>
+    program === undefined
+      ? 'No browser could be opened here.'
+      : `The browser command ${JSON.stringify(program)} ${how}.`;
   try {
     const { child, said } =
       program === undefined
@@ -66,11 +69,11 @@ export async function openInBrowser(
         : await start(program, [...options, href]);
     child.once('exit', (code, signal) => {
       const lines = said();
-      if (signal !== null) onFailure(`${name} was ended by ${signal}.`, lines);
-      else if (code !== 0) onFailure(`${name} ended with the exit code ${code}.`, lines);
+      if (signal !== null) onFailure(failed(`was ended by ${signal}`), lines);
+      else if (code !== 0) onFailure(failed(`ended with the exit code ${code}`), lines);
     });
   } catch (error) {
-    onFailure(`${name} could not be started${reason(error)}.`, '');
+    onFailure(failed(`could not be started${reason(error)}`), '');
   }
 }
 

@@ -182,7 +182,7 @@ describe('the help of psd2 itself', () => {
 
       Customers:
         auth                   log customers in and out
-        customer               show the customer who is logged in
+        customer               show, export or forget a customer
         consent                get the customer's consent
 
       "

@@ -132,6 +132,7 @@ export class BankHere {
       ownHeaders: [],
       readCustomerId: parseCustomerId,
       readAccountId: parseProductId,
+      cannotPay: ({ productCode }) => productCode === 'CARD',
       refusalOf: () => null,
       open: () => ({
         client: () => null,

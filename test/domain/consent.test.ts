@@ -217,14 +217,24 @@ describe('the 180 days of a consent', () => {
     ['2027-05-20T10:00:00.000Z', 0],
     ['2030-01-01T00:00:00.000Z', 0],
   ])('at %s a consent has %i days left', (now, daysLeft) => {
-    expect(consentEnd(confirmed, new Date(now))).toEqual({ expiresAt: '2027-05-20T10:00:00.000Z', daysLeft });
+    expect(consentEnd(confirmed, new Date(now))).toEqual({
+      ...{ expiresAt: '2027-05-20T10:00:00.000Z', lastDay: '2027-05-20', daysLeft },
+    });
   });
 
   it('the 180 days of a consent that a person resolved begin with its request, since the confirmation can be that old', () => {
     const ended = applyConsentEvent(consentOf([]), resolved('executed'), '2026-12-21T10:00:00.000Z');
     expect(consentEnd(ended, new Date('2026-12-21T10:00:00.000Z'))).toEqual({
       expiresAt: '2027-05-20T10:00:00.000Z',
+      lastDay: '2027-05-20',
       daysLeft: 150,
+    });
+  });
+
+  it('the last day is the one at the bank', () => {
+    const late = applyConsentEvent(consentOf([]), { type: 'confirmed' }, '2026-11-28T22:13:00.000Z');
+    expect(consentEnd(late, new Date(at))).toMatchObject({
+      ...{ expiresAt: '2027-05-27T22:13:00.000Z', lastDay: '2027-05-28' },
     });
   });
 
@@ -282,7 +292,7 @@ describe("a consent that the customer's SCA alone grants", () => {
     const again = following(granted, { ...granted, ...said, access: other });
     expect(again).toMatchObject({ grantedAt: '2026-11-21T10:00:02.000Z', access: other, terms: said });
     expect(consentEnd(again, new Date('2026-12-31T12:00:00.000Z'))).toEqual({
-      ...{ expiresAt: '2026-12-31T23:00:00.000Z', daysLeft: 1 },
+      ...{ expiresAt: '2026-12-31T23:00:00.000Z', lastDay: '2026-12-31', daysLeft: 1 },
     });
   });
 

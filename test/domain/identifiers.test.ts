@@ -37,6 +37,16 @@ describe('a product id', () => {
     });
   });
 
+  it.each(['IT89F0999001600000010482620', 'it89 F099 9001 6000 0001 0482 620'])(
+    'psd2 says of the IBAN %s that the bank wants an id',
+    (iban) => {
+      expect(thrownBy(() => parseProductId(iban))).toMatchObject({
+        ...{ code: 'invalid_product_id', message: "This bank wants the account's id, not its IBAN" },
+        ...{ hint: 'See the ids with:', next: [['accounts', 'list']] },
+      });
+    },
+  );
+
   it('psd2 refuses every other text as a product id', () => {
     fc.assert(
       fc.property(

@@ -80,7 +80,7 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
   [{ type: 'sca-returned' }, { returned: true }],
   [{ type: 'sca-again' }, { state: 'verified' }],
   [AUTHORISED, { state: 'authorized', authorizationStatus: 'AUTHORIZED' }],
-  [SENT, { state: 'executing', executeRequestId: 'q1' }],
+  [SENT, { state: 'executing', executeRequestId: 'q1', committedAt: LATER }],
   [{ type: 'execute-not-begun' }, { state: 'authorized' }],
   [{ type: 'execute-turned-away' }, { state: 'authorized', refusedUnconfirmed: true }],
   [{ type: 'executed', cro: '1' }, RUN],
@@ -91,6 +91,12 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
   [{ type: 'resolved', ...UNPAID }, resolved('failed', UNPAID)],
 ])('%j changes exactly these fields of an operation', (event, changes) => {
   expect(apply(before, event)).toEqual({ ...before, ...changes, updatedAt: LATER });
+});
+
+it('a payment that the customer commits could begin to run once the bank said that they had authorised it', () => {
+  const customers: Operation<GenericOrder> = { ...before, commits: 'by the customer' };
+  expect(apply(customers, AUTHORISED).committedAt).toBe(LATER);
+  expect(apply(customers, { ...AUTHORISED, status: 'PENDING' }).committedAt).toBeNull();
 });
 
 it('verifying again resets an operation but keeps the data of its further steps', () => {

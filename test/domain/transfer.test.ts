@@ -43,7 +43,7 @@ it('a transfer begins with its order, unknown to the bank', () => {
   expect(order).toEqual(transferOrder());
   expect(begun).toMatchInlineSnapshot(`
     { accepted: false, authorisations: [], authorises: "by call", authorizationStatus: null, bulk: null,
-      cancellation: null, certificate: null, commits: "on execute",
+      cancellation: null, certificate: null, commits: "on execute", committedAt: null,
       createdAt: "2026-11-21T10:00:00.000Z", cro: null, debtor: null, executeRequestId: null,
       executionStatus: null, executionStatusDescription: null, feesAccepted: false, flow: "tr-1",
       furtherData: [], furtherStepOpen: false, furtherSteps: 0, givenLinks: [], initiatedAt: null,

@@ -117,6 +117,15 @@ describe('openInBrowser', () => {
     expect(onFailure.mock.calls).toEqual([[`The browser command ${JSON.stringify(script)} ${words}`, said]]);
   });
 
+  it("openInBrowser says no more of the system's browser than that none opened", async () => {
+    await writeFile(script, `#!${process.execPath}\nprocess.exit(3)\n`);
+    vi.stubEnv('BROWSER', script);
+    vi.stubEnv('DISPLAY', '');
+    await openInBrowser(URL_OF_BANK, undefined, onFailure);
+    await vi.waitFor(() => expect(onFailure).toHaveBeenCalled(), { timeout: 20_000, interval: 2 });
+    expect(onFailure.mock.calls).toEqual([['No browser could be opened here.', '']]);
+  });
+
   it('openInBrowser refuses a command with an open quote', async () => {
     await expect(openInBrowser(URL_OF_BANK, "firefox 'x", onFailure)).rejects.toMatchObject({
       code: 'config',

@@ -142,6 +142,8 @@ export interface BankInterface {
   bulk?: BulkTerms;
   /** Whether a payment may name the account to debit. If it does not, the customer chooses it at the bank. Absent: it must. */
   debtorAccount?: 'optional' | 'never';
+  /** Whether no payment may debit the account, by what the bank's list says of it: it is a card. Absent: nothing is known. */
+  cannotPay?(account: Pick<Account, 'card' | 'productCode'>): boolean;
   /**
    * Refuses a payment that the bank does not take, as far as that is known without asking it. Absent: nothing is known.
    *

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Balance } from '../../bank/ports/bank.ts';
 import type { CreditLimits } from '../../domain/credit-limits.ts';
 import { Psd2Error } from '../../errors.ts';
 import {
@@ -22,7 +24,16 @@ const oneBalance = object({
   productId: text('the same as accountId').as('Account'),
   accountBalance: orNull(money('booked balance')).as('Account balance'),
   availableBalance: orNull(money('amount that the customer can spend')).as('Available balance'),
-  accountAvailability: orNull(money("the bank's accountAvailability")).as('Availability'),
+  accountAvailability: orNull(money("the bank's accountAvailability"))
+    .as('Availability', { ifAny: true })
+    // Without a credit line it is the available balance again.
+    .shown(
+      ({
+        accountAvailability,
+        availableBalance,
+      }: Pick<Balance, 'accountAvailability' | 'availableBalance'>) =>
+        isDeepStrictEqual(accountAvailability, availableBalance) ? null : writeMoney(accountAvailability),
+    ),
   accountAvailableCredit: orNull(money("the bank's accountAvailableCredit")).as('Available credit'),
   asOf: orNull(text('ISO 8601: a time with zone, or a day if the bank gives no time')).as('As of', {
     kind: 'time',

@@ -17,7 +17,7 @@ function withOptions(command: Command) {
     command
       .argument('[account]')
       .addOption(new Option('--format <format>', 'format of the file').choices(FORMATS).makeOptionMandatory())
-      .option('--file <path>', 'file to write; - for standard output')
+      .option('--file <path>', 'where to save it; default: standard output')
       .option('--from <date>', 'first day, YYYY-MM-DD')
       .option('--to <date>', 'last day, YYYY-MM-DD')
       .option(
@@ -47,7 +47,7 @@ only if a sync has read it on a later day.
 
 Examples:
   $ psd2 accounts export 0012345678 --format camt053 --from 2026-10-01 --to 2026-10-31 --file october.xml
-  $ psd2 accounts export 0012345678 --format csv --from-store --file - | head
+  $ psd2 accounts export 0012345678 --format csv --from-store | head
   $ psd2 accounts export --all-customers --month 2026-10 --format camt053 --out october`,
   },
   withOptions,
@@ -58,7 +58,7 @@ Examples:
       throw new Psd2Error('usage', 'The account is missing', { next: [['accounts', 'list']] });
     const named = await readAccount(context, product, options);
     const range = parseRange(options);
-    const file = requireFile(context, options.file, 'text');
+    const file = requireFile(context, options.file ?? '-', 'text');
     const stored = await openSynced(context, options);
     const statement = stored
       ? await storedStatement(context, stored, named, range)
@@ -105,6 +105,11 @@ async function exportEach(
 
 /** @throws Psd2Error `usage` */
 function refuseOptionsOfAll({ month, out }: ExportOptions): void {
-  const given = month !== undefined ? '--month' : out !== undefined && '--out';
-  if (given) throw new Psd2Error('usage', `${given} needs --all-customers`);
+  if (month === undefined && out === undefined) return;
+  const hint =
+    month === undefined
+      ? 'The file of one account goes to --file.'
+      : 'For one account, name the first and the last day with --from and --to.';
+  const option = month === undefined ? '--out' : '--month';
+  throw new Psd2Error('usage', `${option} needs --all-customers`, { hint });
 }

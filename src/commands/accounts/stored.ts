@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { accountHistory, byCurrency, type ForeignBooking } from '../../domain/account-history.ts';
 import {
@@ -26,6 +25,7 @@ import type {
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/bank.ts';
+import { requireSyncFolder } from '../shared/sync-folder.ts';
 import { findAccount } from './account.ts';
 
 /** Adds the options that read from the store. */
@@ -53,7 +53,6 @@ export interface StoreOptions {
  */
 export async function openSynced(context: Context, options: StoreOptions): Promise<SyncedData | undefined> {
   const { fromStore = false, syncFolder } = options;
-  if (syncFolder === '') throw new Psd2Error('usage', 'The value of --sync-folder is empty');
   if (!fromStore) {
     if (syncFolder === undefined) return undefined;
     throw new Psd2Error('usage', '--sync-folder needs --from-store');
@@ -66,10 +65,7 @@ export async function openSynced(context: Context, options: StoreOptions): Promi
       hint: 'Name the folder of psd2 sync --out with --sync-folder <folder>, or run a sync first:',
       next: [['sync', '--out', 'banking']],
     });
-  if (needsFolder && syncFolder !== undefined && !existsSync(syncFolder))
-    throw new Psd2Error('usage', `--sync-folder names ${syncFolder}, which does not exist`, {
-      hint: 'Give the folder of psd2 sync --out.',
-    });
+  if (needsFolder && syncFolder !== undefined) requireSyncFolder(syncFolder);
   return synced(folder);
 }
 

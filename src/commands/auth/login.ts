@@ -1,4 +1,3 @@
-import { writeCommand } from '../../advice.ts';
 import { Psd2Error } from '../../errors.ts';
 import { logIn } from '../../flows/login.ts';
 import { toStoredTokens } from '../../flows/session.ts';
@@ -9,6 +8,7 @@ import { customerPortsOf } from '../flow/ports.ts';
 import { customerOf } from '../open/bank.ts';
 import { openAccessNotes } from '../open/call-records.ts';
 import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
+import { sayNext } from '../shared/say-next.ts';
 import { describeLogin, LOGIN, type LoginStatus, NO_TOKENS, printLogin } from './stored-login.ts';
 
 interface LoginOptions extends PsuOptions {
@@ -56,7 +56,10 @@ const NEVER = new AbortController().signal;
 /** Logs in a customer through the browser, or the application alone. */
 export async function authLogin(context: Context, options: LoginOptions): Promise<void> {
   printLogin(context, await logInBy(context, options));
-  if (context.isForPerson) await sayNext(context, options);
+  sayNext(context, await nextOf(context, options), {
+    // From now on the default is the customer who has just logged in.
+    profile: context.repeated.profile,
+  });
 }
 
 /** Logs in who logs in at this bank. A bank without logins only learns nothing: psd2 notes the customer. */
@@ -92,8 +95,8 @@ async function noteCustomer(context: Context, customer: string): Promise<LoginSt
   return describeLogin(context, 'authorization_code', customer, NO_TOKENS);
 }
 
-/** Prints the next commands, for a person only. */
-async function sayNext(context: Context, { clientCredentials }: LoginOptions): Promise<void> {
+/** The next commands. */
+async function nextOf(context: Context, { clientCredentials }: LoginOptions): Promise<string[][]> {
   const { customers } = await context.bankInterface();
   const next = [['accounts', 'list', ...(clientCredentials ? ['--grant', 'client_credentials'] : [])]];
   // Balances and transactions need the customer's consent, which only the customer's own login can ask for.
@@ -101,10 +104,7 @@ async function sayNext(context: Context, { clientCredentials }: LoginOptions): P
   if (ofOperator) next.unshift(['consent', 'request']);
   else if (!clientCredentials)
     next.push(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-accounts']);
-  // From now on the default is the customer who has just logged in.
-  const { profile } = context.repeated;
-  const commands = next.map((words) => `  ${writeCommand(words, { profile })}`);
-  context.terminal.say(['Next:', ...commands].join('\n'));
+  return next;
 }
 
 /** The tokens are stored by now: a login is never lost. @throws Psd2Error `config` if the audit log cannot be written */

@@ -127,7 +127,9 @@ const listed = objectOf<Consent & { now: Date }>()(() => ({
   ...fields(),
   expiresAt: orNull(time('when the bank may ask for SCA again; null if the consent is not confirmed'))
     .from((consent: Consent & { now: Date }) => consentEnd(consent, consent.now)?.expiresAt ?? null)
-    .as('Good until'),
+    .as('Good until')
+    // The day at the bank, as its pages and psd2 smoke say it: a time would be one of the operator's zone.
+    .shown((consent: Consent & { now: Date }) => consentEnd(consent, consent.now)?.lastDay ?? null),
   daysLeft: orNull(whole('days until then, including the last one; 0 after the end'))
     .from((consent: Consent & { now: Date }) => consentEnd(consent, consent.now)?.daysLeft ?? null)
     .as('Days left')
@@ -235,7 +237,10 @@ function writeAccess(access: NonNullable<NonNullable<Consent['terms']>['access']
  * Whether the bank has granted a category. Where the customer's SCA alone grants a consent, the bank's answer to the request accepts
  * nothing yet: null, as long as it waits.
  */
-function outcomeOf({ terms, ...consent }: Consent, { outcome }: { outcome: boolean | null }): boolean | null {
+export function outcomeOf(
+  { terms, ...consent }: Consent,
+  { outcome }: { outcome: boolean | null },
+): boolean | null {
   if (terms === null || outcome !== true) return outcome;
   const standing = standingOf(consent);
   return standing === 'done' ? true : standing === 'refused' ? false : null;

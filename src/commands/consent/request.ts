@@ -1,5 +1,6 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { didYouMean } from '../../did-you-mean.ts';
+import type { Consent } from '../../domain/consent.ts';
 import { CONSENT_CATEGORIES, type ConsentCategory } from '../../domain/consent-category.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import { lacking } from '../../domain/interface-name.ts';
@@ -16,7 +17,8 @@ import { customerOf } from '../open/bank.ts';
 import { refusePasting } from '../open/returns.ts';
 import { refuseOtherBank } from '../open/serving.ts';
 import { keepPsu, withPsuOptions } from '../shared/psu.ts';
-import { CONSENTS, warnOfLess } from './consents.ts';
+import { sayNext } from '../shared/say-next.ts';
+import { CONSENTS, outcomeOf, warnOfLess } from './consents.ts';
 import { grantPortsOf } from './grant.ts';
 import {
   confirmReplacement,
@@ -227,7 +229,8 @@ export async function driveConsent(
     const grant = await grantPortsOf(context, opened, open.current, { paste, ...how });
     const at = { ...opened, bank: bankFor(opened.bank, open.current) };
     await driveFlow(context, CONSENTS, at, open, (ports) => runLinkedConsent(open, ports, grant));
-    return warnOfLess(context, open.current);
+    warnOfLess(context, open.current);
+    return sayNext(context, nextOf(open.current), context.repeated);
   }
   await driveFlow(context, CONSENTS, opened, open, (ports) => runConsent(open, ports));
   const refused = open.current.categories.filter(({ outcome }) => outcome === false);
@@ -240,6 +243,19 @@ export async function driveConsent(
         transactionId: open.current.transactionId,
       },
     );
+  sayNext(context, nextOf(open.current), context.repeated);
+}
+
+/** What the consent allows now. */
+function nextOf(consent: Consent): string[][] {
+  const granted = consent.categories.filter((each) => outcomeOf(consent, each));
+  const read = granted.find(({ name }) => name === 'ACCOUNT_INFO');
+  const [account] = read?.products ?? [];
+  return [
+    ...(read ? [['accounts', 'list']] : []),
+    ...(account === undefined ? [] : [['accounts', 'balance', account]]),
+    ...(granted.some(({ name }) => name === 'PAYMENTS') ? [['transfer']] : []),
+  ];
 }
 
 async function everyAccount(

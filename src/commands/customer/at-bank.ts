@@ -1,3 +1,4 @@
+import type { Consent } from '../../domain/consent.ts';
 import { isOver } from '../../domain/flow-states.ts';
 import { type ErrorCode, Psd2Error } from '../../errors.ts';
 import { bankFor } from '../../flows/consent/by-links.ts';
@@ -23,17 +24,11 @@ export interface EndedAtBank {
  * @throws Psd2Error what the calls throw, save the bank's own refusal, and that it does not know a consent
  */
 export async function endConsents(context: Context, customerId: string, ended: EndedAtBank): Promise<void> {
-  if (!(await context.bankInterface()).has.has('consent deletion')) return;
-  const { flows, customers } = await context.store();
-  const { consents = [], funds = [] } = (await customers.read(customerId)) ?? {};
-  const kept = new Set([...consents, ...funds].map(({ consentId }) => consentId));
-  for (const consent of await collect(flows.list('consent', { customer: customerId }))) {
-    const { resourceId, flow, state } = consent;
-    const isThere = resourceId !== null && (kept.has(resourceId) || !isOver({ state }));
-    if (customerIdOf(consent) !== customerId || !isThere) continue;
+  const { flows } = await context.store();
+  for (const { consent, resourceId } of await consentsAtBank(context, customerId)) {
     const end = async () => {
       const { bank } = await (await forFlow(context, consent)).bank();
-      await flows.resume('consent', flow, async (open) => {
+      await flows.resume('consent', consent.flow, async (open) => {
         const bankStatus = await deleteAtBank(open, bankFor(bank, open.current));
         ended.consents.push(resourceId);
         const now = open.current.state;
@@ -43,6 +38,39 @@ export async function endConsents(context: Context, customerId: string, ended: E
     };
     await unlessRefused(ended, end, isLeftToBank);
   }
+}
+
+/** The customer's consents that psd2 can end at the bank. */
+async function consentsAtBank(
+  context: Context,
+  customerId: string,
+): Promise<{ consent: Consent; resourceId: string }[]> {
+  if (!(await context.bankInterface()).has.has('consent deletion')) return [];
+  const { flows, customers } = await context.store();
+  const { consents = [], funds = [] } = (await customers.read(customerId)) ?? {};
+  const kept = new Set([...consents, ...funds].map(({ consentId }) => consentId));
+  return (await collect(flows.list('consent', { customer: customerId }))).flatMap((consent) => {
+    const { resourceId, state } = consent;
+    const isThere = resourceId !== null && (kept.has(resourceId) || !isOver({ state }));
+    return customerIdOf(consent) === customerId && isThere ? [{ consent, resourceId }] : [];
+  });
+}
+
+/**
+ * Opens what {@link endConsents} and {@link endLogin} need, before anything ends: certificates, keys, and the customer's tokens.
+ *
+ * @throws Psd2Error `config` and others: nothing has ended then
+ */
+export async function openForEnding(context: Context, customerId: string): Promise<void> {
+  const { tokens } = await context.store();
+  if ((await tokens.login(customerId)) !== undefined) {
+    await context.applicationBank('authorization_code');
+    await tokens.read(customerId);
+  }
+  const [first] = await consentsAtBank(context, customerId);
+  if (!first) return;
+  const open = async () => void (await (await forFlow(context, first.consent)).bank());
+  await unlessRefused({ tokens: [], consents: [], refused: [] }, open, isLeftToBank);
 }
 
 /**

@@ -22,7 +22,7 @@ export interface Collected extends CollectedData {
   /** The batches that psd2 cannot read, or that somebody has changed. Each may have payments of the customer. */
   damagedBatches: { batch: string; damage: Psd2Error }[];
   audit: AuditFields[];
-  /** The folders of `--out`, with the rows in them. */
+  /** The folders of syncs, with the rows in them. */
   folders: { folder: string; files: StoredRows[] }[];
   calls: LoggedCall[];
 }

@@ -16,6 +16,7 @@ import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireNewFile, saveDocument } from '../shared/save-document.ts';
+import { requireSyncFolder } from '../shared/sync-folder.ts';
 import { type Collected, collectFor, isUnknown } from './collected.ts';
 
 /** A stored event or line, as psd2 wrote it. */
@@ -102,7 +103,7 @@ psd2 prints or saves one JSON document with all that psd2 has stored about the c
 with their journals, audit log, synced accounts and transactions, counts, and calls in the log of this machine.
 psd2 schema customer export prints its JSON Schema. Only you can read the file.
 
-psd2 remembers the folders of psd2 sync --out on this machine. Name others with --out. It does not know the files that psd2
+psd2 remembers the folders of psd2 sync --out on this machine. Name others with --sync-folder. It does not know the files that psd2
 accounts export, accounts report and other commands have saved for you.
 
 If psd2 cannot read a batch, or somebody has changed it, the document has its id in damagedBatches, and the exit code is 12.
@@ -112,11 +113,17 @@ ${examples('psd2 customer export 1000001 --file customer-1000001.json')}`,
     command
       .argument('<customer>')
       .option('--file <path>', 'path of a new file; without it, psd2 prints the document')
-      .option('--out <folder>', 'also look in this folder of psd2 sync --out; may be repeated', collect, []),
-  async (context, customer, { file, out }) => {
+      .option(
+        '--sync-folder <folder>',
+        'also look in this folder of psd2 sync --out; may be repeated',
+        collect,
+        [],
+      ),
+  async (context, customer, { file, syncFolder }) => {
+    for (const folder of syncFolder) requireSyncFolder(folder);
     const path = file === undefined ? '-' : requireNewFile(context, file);
     const customerId = (await context.bankInterface()).readCustomerId(customer);
-    const found = await collectFor(context, customerId, out);
+    const found = await collectFor(context, customerId, syncFolder);
     const document = await documentOf(context, found);
     if (isUnknown(found))
       context.terminal.warn(`psd2 has nothing stored about customer ${customerId} of ${document.profile}.`);

@@ -17,7 +17,8 @@ import {
 import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { type EndedAtBank, endConsents, endLogin } from './at-bank.ts';
+import { requireSyncFolder } from '../shared/sync-folder.ts';
+import { type EndedAtBank, endConsents, endLogin, openForEnding } from './at-bank.ts';
 import { type Collected, callsFor, collectFor, isUnknown, namesOf } from './collected.ts';
 import { refuseDamaged, refuseUnfinished } from './unfinished.ts';
 
@@ -96,7 +97,7 @@ ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes -
     command
       .argument('<customer>')
       .option(
-        '--out <folder>',
+        '--sync-folder <folder>',
         'also remove files from this folder of psd2 sync --out; may be repeated',
         collect,
         [],
@@ -106,23 +107,25 @@ ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes -
         'leave batches as they are that psd2 cannot read or that somebody has changed',
       )
       .option('--no-revoke', 'end nothing at the bank, for example if it can no longer be reached'),
-  async (context, customer, { out, revoke, leaveDamaged = false }) => {
+  async (context, customer, { syncFolder, revoke, leaveDamaged = false }) => {
+    for (const folder of syncFolder) requireSyncFolder(folder);
     const customerId = (await context.bankInterface()).readCustomerId(customer);
     const data = await context.store();
     await data.personal.assertMayForget();
-    const found = await collectFor(context, customerId, out);
+    const found = await collectFor(context, customerId, syncFolder);
     const refuse = async (known: Collected) => {
       if (!leaveDamaged) refuseDamaged(known);
       await refuseUnfinished(data, known, bankDay(context.world.now()));
     };
     await refuse(found);
+    if (revoke && !isUnknown(found)) await openForEnding(context, customerId);
     if (!isUnknown(found)) await confirmForgetting(context, found, revoke);
     // No payment begins from now on, and what began since the first look is found.
     const result = await data.flows.exclusively(async () => {
-      const now = await collectFor(context, customerId, out);
+      const now = await collectFor(context, customerId, syncFolder);
       await refuse(now);
       if (isUnknown(now)) return nothing(context, customerId, await removeFromLog(context, now));
-      return forgetNow(context, customerId, out, revoke);
+      return forgetNow(context, customerId, syncFolder, revoke);
     });
     printProof(context, result);
   },
@@ -150,7 +153,7 @@ const beginning = object({ transactionId: text() });
 async function forgetNow(
   context: Context,
   customerId: string,
-  out: readonly string[],
+  syncFolders: readonly string[],
   revokes: boolean,
 ): Promise<Proof> {
   const { personal, audit } = await context.store();
@@ -158,7 +161,7 @@ async function forgetNow(
   const ended: EndedAtBank = { tokens: [], consents: [], refused: [] };
   if (revokes) await endConsents(context, customerId, ended);
   await endLogin(context, customerId, revokes, ended);
-  const found = await collectFor(context, customerId, out);
+  const found = await collectFor(context, customerId, syncFolders);
   const { tokens } = await context.store();
   for (const { events } of found.flows) {
     const begun: unknown = events[0]?.event;

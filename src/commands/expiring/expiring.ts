@@ -5,6 +5,7 @@ import { examples, verb } from '../declare.ts';
 import { warnOfDamaged } from '../flow/list.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
 import { notifyOnce } from '../shared/notify-once.ts';
+import { readDays } from '../shared/option-values.ts';
 import { allEndings, DAY_MS, type Ending, ending, endingBefore } from './endings.ts';
 
 /** `psd2 expiring`: certificates, logins and consents that end soon, soonest first, each with the command that renews it. */
@@ -22,13 +23,13 @@ whose outcome is not known.
 
 ${examples('psd2 expiring', 'psd2 expiring --within 30d --json', 'PSD2_NOTIFY="mail-me --to ops" psd2 expiring').trimStart()}`,
   },
-  (command) => command.option('--within <days>', 'how many days to look ahead', '14d'),
+  (command) => command.option('--within <days>', 'how many days or weeks to look ahead: 14d, 2w', '14d'),
   (context, options) => listEndings(context, options),
 );
 
 /** @throws Psd2Error `ends_soon` if anything ends soon, or `config` if nothing does but a consent is damaged */
 async function listEndings(context: Context, options: { within: string }): Promise<void> {
-  const days = parseDays(options.within);
+  const days = readDays('--within', options.within);
   const damages: Psd2Error[] = [];
   const all = await allEndings(context, (damage, flow) => {
     warnOfDamaged(context)(damage, flow);
@@ -55,15 +56,6 @@ async function listEndings(context: Context, options: { within: string }): Promi
       next: [first.next.slice(1)],
     },
   );
-}
-
-/** @throws Psd2Error `usage` */
-function parseDays(text: string): number {
-  const [, days] = /^(\d{1,4})d?$/.exec(text) ?? [];
-  if (days !== undefined) return Number(days);
-  throw new Psd2Error('usage', `--within ${JSON.stringify(text)} is not a number of days`, {
-    hint: 'For example --within 14d, or --within 14.',
-  });
 }
 
 /**

@@ -187,7 +187,12 @@ export const bankReasons = list(
 export const executionFields = () => ({
   authorizationStatus: orNull(
     text("the bank's word: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value"),
-  ).as('Authorization'),
+  )
+    .as('Authorisation')
+    // Where the bank has one word for all, a person reads it once.
+    .shown(({ authorizationStatus, transactionStatus }: AnyOperation) =>
+      authorizationStatus === transactionStatus ? null : authorizationStatus,
+    ),
   executionStatus: orNull(text("the bank's word: OK, KO, PENDING"))
     .as('Execution')
     .shown(({ executionStatus, executionStatusDescription }: AnyOperation) =>
@@ -243,6 +248,19 @@ interface ShownFlow {
   updatedAt: string;
 }
 
+/**
+ * Writes a title and the lines that have a value.
+ *
+ * @param width the least for the names of the lines: a longer one widens all
+ */
+export function writeDescribed(title: string, lines: Described, width: number): string {
+  const shown = lines.flatMap(([name, value]) => (value ? [{ name, value }] : []));
+  const widest = Math.max(width, ...shown.map(({ name }) => name.length));
+  return [title, ...shown.map(({ name, value }) => `  ${name.padEnd(widest)} ${cleanText(value)}`)].join(
+    '\n',
+  );
+}
+
 /** Describes a flow for a question about it. @param writeTime turns ISO 8601 into the operator's local time */
 export function describeFlow(
   flow: ShownFlow,
@@ -254,7 +272,5 @@ export function describeFlow(
     ['Begun', writeTime(flow.createdAt)],
     ['Last change', writeTime(flow.updatedAt)],
   ];
-  return [`The ${flow.kind} ${flow.flow} is ${flow.state}:`]
-    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(18)} ${cleanText(value)}`] : [])))
-    .join('\n');
+  return writeDescribed(`The ${flow.kind} ${flow.flow} is ${flow.state}:`, lines, 18);
 }

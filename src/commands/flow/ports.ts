@@ -51,7 +51,7 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
       if (globals.qrCode) await showQrCode(context, address);
       const hint = returnHint(context, new URL(redirectUri), isListening);
       if (hint) terminal.say(hint);
-      const onFailure = wait.begin(browser, address);
+      const onFailure = wait.begin(browser);
       await openInBrowser(address, browser, onFailure);
     },
     whileWaiting(text, work, milliseconds) {
@@ -73,11 +73,11 @@ function waitForBrowser({ interrupt, terminal }: Pick<Context, 'interrupt' | 'te
   let failure: Psd2Error | undefined;
   return {
     /** @returns what to do if the browser fails. The system's browser is no choice of the operator's, so psd2 waits on */
-    begin(browser: string | undefined, address: string) {
+    begin(browser: string | undefined) {
       isAwaited = true;
       return (message: string, said: string): void => {
         if (terminal.canAsk || browser === undefined)
-          terminal.warn(`${message} Open this address by hand:\n  ${address}`);
+          terminal.warn(`${message} Open the address above by hand.`);
         else if (isAwaited) {
           failure = new Psd2Error('config', message.replace(/\.$/, ''), {
             hint: said === '' ? 'Check PSD2_BROWSER or BROWSER.' : endSentence(`It says: ${said}`),
@@ -133,7 +133,9 @@ async function listenOrWait(
       }
       if (waited >= globals.scaTimeoutMs) throw error;
       if (waited === 0)
-        terminal.say(`${taken} The login waits its turn, at most ${globals.scaTimeoutMs / 1000} s.`);
+        terminal.say(
+          `${taken} The login waits its turn, at most ${globals.scaTimeoutMs / 1000} s. If another program has the port, end that, or interrupt this and add --paste.`,
+        );
       await world.sleep(LOOK_AGAIN_MS);
     }
   }

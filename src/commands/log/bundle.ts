@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { Pseudonyms } from './pseudonyms.ts';
-import { type LogOptions, type ShownCall, selectCalls, withSelection } from './select-calls.ts';
+import { type LogOptions, type ShownCall, selectCalls, withFlow, withSelection } from './select-calls.ts';
 
 /** What `log bundle` reports about its file. */
 const bundled = object({
@@ -46,7 +46,7 @@ async function saveCalls(
   version: string,
 ): Promise<void> {
   const { output, terminal, world } = context;
-  const calls = [...(await selectCalls(context, options))].reverse();
+  const calls = [...(await selectCalls(context, await withFlow(context, options)))].reverse();
   const [first] = calls;
   const last = calls.at(-1);
   if (!first || !last)

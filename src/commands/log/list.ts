@@ -10,7 +10,7 @@ import {
   whole,
 } from '../../terminal/output/fields.ts';
 import { examples, verb } from '../declare.ts';
-import { nameOf, type ShownCall, selectCalls, withSelection } from './select-calls.ts';
+import { nameOf, type ShownCall, selectCalls, withFlow, withSelection } from './select-calls.ts';
 
 const loggedCall = object({
   at: time('when psd2 sent it').as('Time', { kind: 'second' }),
@@ -84,8 +84,9 @@ ${examples(
   },
   (command) =>
     withSelection(command).option('--follow', 'keep running, and show each call once it has ended'),
-  async (context, options) => {
+  async (context, given) => {
     const { output, stdoutIsTerminal } = context;
+    const options = await withFlow(context, given);
     if (options.follow) {
       const { follow } = await import('./follow.ts');
       return follow(context, options, (pages) => output.pages(pages, COLUMNS, NONE));

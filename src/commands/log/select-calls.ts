@@ -9,7 +9,10 @@ import { readLimit, readSince } from '../shared/option-values.ts';
 /** Adds the options that select calls. */
 export function withSelection(command: Command) {
   return command
-    .option('--transaction <id>', 'show calls of this transaction or flow: its id or the beginning of it')
+    .option(
+      '--transaction <id>',
+      'show calls of this transaction or flow: its id or the beginning of it, or the reference of a payment',
+    )
     .option('--request <id>', "show this request: psd2's id or the bank's, or the beginning of either")
     .option(
       '--run <id>',
@@ -61,6 +64,29 @@ function* callsFor(
     yield shownOf(call);
     found += 1;
     if (found === limit) return;
+  }
+}
+
+/**
+ * The options with the flow of a payment in place of its reference. Asks the store only if the log has no such id.
+ *
+ * @throws Psd2Error `config` if the store cannot be read
+ */
+export async function withFlow<Options extends LogOptions>(
+  context: Context,
+  options: Options,
+): Promise<Options> {
+  const { transaction } = options;
+  if (!transaction) return options;
+  for (const { transactionId, flow } of readCalls(context.folder.log, transaction))
+    if ([transactionId, flow].some((id) => id?.startsWith(transaction))) return options;
+  try {
+    const { flow, bulk } = await (await context.store()).flows.find('transfer', transaction);
+    // The calls of a payment that goes with others are those of all.
+    return { ...options, transaction: bulk ?? flow };
+  } catch (error) {
+    if (error instanceof Psd2Error && error.code === 'flow_not_found') return options;
+    throw error;
   }
 }
 

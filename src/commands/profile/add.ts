@@ -23,6 +23,7 @@ import {
   keeping,
   type PemSourceOf,
   readSettingOptions,
+  refuseWrongTexts,
   requireSecret,
   withSettingOptions,
 } from './given-settings.ts';
@@ -82,6 +83,7 @@ export async function profileAdd(
     });
   const keep = keeping(reference);
   const given = await readSettingOptions(context, options);
+  refuseWrongTexts(given);
   const isWizards = terminal.canAsk && given.qwacCertificate === undefined;
   const settings = isWizards
     ? await (await import('./wizard.ts')).askForProfile(context, name, keep, given)

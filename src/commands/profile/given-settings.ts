@@ -21,6 +21,7 @@ import {
   dailyLimitOf,
   maxAmountOf,
   type Profile,
+  parseBaseUrl,
   readSource,
   redirectUriOf,
   staleAfterOf,
@@ -58,6 +59,18 @@ export async function readSettingOptions(
     if (value !== undefined) given.push([key, kind === 'file' ? { path: value } : value]);
   }
   return Object.fromEntries(given);
+}
+
+/** What an option gives in a wrong form is wrong use. In a profile it is a wrong configuration. @throws Psd2Error `usage` */
+export function refuseWrongTexts(given: Partial<ProfileSettings>): void {
+  const profile = { name: '', settings: given };
+  try {
+    if (given.baseUrl !== undefined) parseBaseUrl(given.baseUrl);
+    checkOptionalTexts(profile);
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
+    throw new Psd2Error('usage', error.message, error.context);
+  }
 }
 
 function optionIn(options: SettingOptions, option: string): string | true | undefined {
@@ -130,8 +143,13 @@ export function keepFiles(settings: Partial<ProfileSettings>, keep: PemSourceOf)
 
 /** Checks the format of the texts before psd2 stores them. @throws Psd2Error `config` */
 export function checkTexts(profile: Profile): void {
-  const { bank, ccApplicationName } = profile.settings;
-  if (bank === undefined) applicationNameOf(profile, 'applicationName');
+  if (profile.settings.bank === undefined) applicationNameOf(profile, 'applicationName');
+  checkOptionalTexts(profile);
+}
+
+/** As {@link checkTexts}, for what a profile need not have. */
+function checkOptionalTexts(profile: Profile): void {
+  const { ccApplicationName } = profile.settings;
   if (ccApplicationName !== undefined) applicationNameOf(profile, 'ccApplicationName');
   redirectUriOf(profile);
   dailyLimitOf(profile);

@@ -25,6 +25,7 @@ import {
   keepFiles,
   keeping,
   readSettingOptions,
+  refuseWrongTexts,
   replacedKeys,
   withSettingOptions,
 } from './given-settings.ts';
@@ -123,6 +124,7 @@ async function setSettings(
   const named = await readSettingOptions(context, options);
   const removed = new Set(unset.flatMap(parseUnset));
   refuseUnclear(name, named, removed);
+  refuseWrongTexts(named);
   if (named.baseUrl !== undefined) named.baseUrl = parseBaseUrl(named.baseUrl).href;
   if (named.bank !== undefined)
     named.bank = (await (await import('../open/bank-file.ts')).contentOfBank(named.bank)).content;

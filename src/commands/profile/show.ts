@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { jsonIn } from '../../domain/json.ts';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
-import { SETTINGS, type SettingKey, shownSettings } from '../../store/machine/setting-table.ts';
+import { isSetting, SETTINGS, type SettingKey, shownSettings } from '../../store/machine/setting-table.ts';
 import { environmentSettings, isControl, openProfile } from '../../store/machine/settings.ts';
 import { chooseStore, hidePassword, StoreMemory } from '../../store/machine/store-choice.ts';
 import { object, oneOf, record, text, type ValueOf } from '../../terminal/output/fields.ts';
@@ -74,14 +74,31 @@ export async function profileShow(context: Context, name: string | undefined): P
   }
   const source = name === undefined ? sourceOf('profile') : 'option';
   const data = { name: profile.name, source, protected: profiles.vault(profile.name).kind ?? 'no', settings };
-  const named = Object.entries(settings).map(([title, { value, source }]) => ({
-    title,
+  const named = Object.entries(settings).map(([key, { value, source }]) => ({
+    title: titleOf(key),
     value: () => `${value} (${source})`,
   }));
   output.record(
     data,
     profileSettings.withLines((lines) => [...lines, ...named]),
   );
+}
+
+/** What does not belong to the table of settings. */
+const OTHER_TITLES: Readonly<Record<string, string>> = {
+  store: 'store',
+  keyPassphrase: 'key passphrase',
+  timeout: 'time limit of a call',
+  scaTimeout: 'time for the customer',
+  psuIpAddress: 'IP address of the customer',
+  language: 'language',
+  traceComponent: 'component for traces',
+};
+
+/** The name of a setting as a person reads it. */
+function titleOf(key: string): string {
+  const title = isSetting(key) ? SETTINGS[key].label : (OTHER_TITLES[key] ?? key);
+  return `${title.charAt(0).toUpperCase()}${title.slice(1)}`;
 }
 
 /** Writes a setting for display. For a secret it says only that it is set. */

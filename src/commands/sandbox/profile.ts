@@ -50,9 +50,11 @@ export async function storeProfile(
 /** @returns false if the user has another bank under that name */
 async function storeOne(context: Context, name: string, profile: ProfileSettings): Promise<boolean> {
   const { profiles } = context;
-  const known = profiles.read(name);
-  if (known && !isOwnSandbox(known, context)) return false;
-  const settings = { ...(known && keptOf(known)), ...profile };
+  const stored = profiles.read(name);
+  if (stored && !isOwnSandbox(stored, context)) return false;
+  const { sealed: _sealed, ...clear } = { ...stored };
+  const known = { ...clear, ...(await profiles.readSealed(name)) };
+  const settings = { ...keptOf(known), ...profile };
   // Writing is the slowest step here, and usually nothing has changed.
   if (!isDeepStrictEqual(known, settings)) await profiles.write(name, settings);
   return true;
@@ -72,7 +74,7 @@ const OF_THE_BANK: readonly SettingKey[] = [
   ] as const),
 ];
 
-function keptOf(known: ProfileSettings): Partial<ProfileSettings> {
+function keptOf(known: Partial<ProfileSettings>): Partial<ProfileSettings> {
   const kept: Partial<ProfileSettings> = { ...known };
   for (const key of OF_THE_BANK) delete kept[key];
   return kept;

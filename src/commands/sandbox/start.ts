@@ -151,8 +151,9 @@ async function startDetached(context: Context): Promise<void> {
       throw interrupted;
     }
   }
-  throw new Psd2Error('sandbox', `The sandbox did not start: ${lastLine(logPath)}`, {
-    hint: `See ${logPath}, or choose another --port.`,
+  const { message, hint } = failureIn(logPath);
+  throw new Psd2Error('sandbox', `The sandbox did not start: ${message}`, {
+    hint: hint ?? `See ${logPath}, or choose another --port.`,
   });
 }
 
@@ -191,10 +192,12 @@ function readStarted(logPath: string): ValueOf<typeof addresses> | undefined {
   return undefined;
 }
 
-function lastLine(logPath: string): string {
+const failure = z.object({ error: z.object({ message: z.string(), hint: z.nullish(z.string()) }) });
+
+/** What the sandbox in the background wrote last: its error, or another line. */
+function failureIn(logPath: string): { message: string; hint?: string | null | undefined } {
   const last = readFileSync(logPath, 'utf8').trim().split('\n').at(-1) ?? '';
-  const { data } = z.object({ error: z.object({ message: z.string() }) }).safeParse(jsonIn(last));
-  return data?.error.message ?? (last || 'it printed nothing');
+  return failure.safeParse(jsonIn(last)).data?.error ?? { message: last || 'it printed nothing' };
 }
 
 const ROLES = ['AISP', 'PISP', 'PIISP'] as const;

@@ -21,7 +21,7 @@ export function readLimit(text: string | undefined, otherwise = Number.POSITIVE_
 }
 
 /**
- * Reads an option that takes a duration: a whole number and a unit, for example `30s`, `15m`, `6h` or `1d`.
+ * Reads an option that takes a duration: a whole number and a unit, for example `30s`, `15m`, `6h`, `1d` or `2w`.
  *
  * @param option its name, as the operator wrote it: `--every`
  * @param max milliseconds
@@ -34,18 +34,32 @@ export function readDuration(option: string, text: string, max: number): number 
   throw new Psd2Error(
     'usage',
     `${option} ${JSON.stringify(text)} is not a duration up to ${max / 86_400_000} days`,
-    { hint: 'Write a whole number with its unit: 30s, 15m, 6h or 1d.' },
+    { hint: 'Write a whole number with its unit: 30s, 15m, 6h, 1d or 2w.' },
   );
 }
 
 /**
- * Reads a time, a day (from local midnight), or an age: `2h`, `30m`, `1d`.
+ * Reads an option that takes a number of days: `14`, `14d` or `2w`.
+ *
+ * @param option its name: `--within`
+ * @throws Psd2Error `usage`
+ */
+export function readDays(option: string, text: string): number {
+  const [, number = '', unit] = /^(\d{1,4})([dw]?)$/.exec(text) ?? [];
+  if (number !== '') return Number(number) * (unit === 'w' ? 7 : 1);
+  throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a number of days`, {
+    hint: `For example ${option} 14, ${option} 14d or ${option} 2w.`,
+  });
+}
+
+/**
+ * Reads a time, a day (from local midnight), or an age: `2h`, `30m`, `1d`, `2w`.
  *
  * @returns milliseconds since 1970
  * @throws Psd2Error `usage`
  */
 export function readSince(text: string, now: Date, option = '--since'): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
   if (count !== undefined) return now.getTime() - Number(count) * (UNITS[unit] ?? 0);
   // JavaScript reads a day without a time as UTC, but a time without a zone as local time.
   const isTime = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/.test(text);
@@ -56,6 +70,6 @@ export function readSince(text: string, now: Date, option = '--since'): number {
       : Number.NaN;
   if (!Number.isNaN(time)) return time;
   throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a time`, {
-    hint: 'For example 2026-11-21, 2026-11-21T09:30:00Z, or how long ago: 2h, 30m, 1d.',
+    hint: 'For example 2026-11-21, 2026-11-21T09:30:00Z, or how long ago: 2h, 30m, 1d, 2w.',
   });
 }

@@ -1,5 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
 import { systemCode } from '../../store/disk/files.ts';
 import { object, text, whole } from '../../terminal/output/fields.ts';
@@ -23,6 +24,10 @@ export function requireFile(
       hint: 'Add --file <path>, or pipe it to another program.',
     });
   refuseNoFile(file);
+  if (file !== '-' && !statsOf(dirname(file))?.isDirectory())
+    throw new Psd2Error('usage', `There is no folder ${dirname(file)} for the document`, {
+      hint: 'Make the folder, or name another file.',
+    });
   return file;
 }
 

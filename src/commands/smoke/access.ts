@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { bankDay } from '../../domain/calendar.ts';
 import { consentEnd } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import { recordStatus } from '../../flows/consent/by-links.ts';
@@ -141,7 +140,7 @@ async function grantedConsent(smoke: Smoke): Promise<Found> {
     const end = consentEnd(flow, context.world.now());
     if (!end || flow.customerId !== customer) continue;
     if (end.daysLeft <= 0) break;
-    return untilWhen(smoke, bankDay(new Date(end.expiresAt)));
+    return untilWhen(smoke, end.lastDay);
   }
   return { skipped: 'psd2 has no record of a consent that is in force' };
 }

@@ -9,7 +9,7 @@ import { READINGS, readStep, readSteps, STEP_IDS, type StepId, singleSteps } fro
 import type { Context } from '../context.ts';
 import { collect, type OptionsOf, where } from '../declare.ts';
 import { UNATTENDED_LIMIT } from '../shared/cost-limit.ts';
-import { readDuration, readWholeNumber } from '../shared/option-values.ts';
+import { readDays, readDuration, readWholeNumber } from '../shared/option-values.ts';
 import { readReports, type Wanted } from './reports.ts';
 
 const FAIL_ON = ['slow', 'drift', 'flaky', 'skip'] as const;
@@ -39,7 +39,7 @@ export function withOptions(command: Command) {
     .option('--slow <duration>', 'warn about a step that takes longer', '2s')
     .option('--max <duration>', 'the run ends with exit code 12 if it takes longer')
     .option('--retry <n>', 'try a reading step that failed again, at most this often', '0')
-    .option('--within <days>', 'warn about what ends within this many days', '14')
+    .option('--within <days>', 'warn about what ends within this many days or weeks', '14d')
     .option('--known <step[=date]>', 'this step may fail, until this day; may be repeated', collect, [])
     .addOption(
       new Option('--fail-on <what>', 'end with exit code 12 for this too; may be repeated')
@@ -119,7 +119,7 @@ export function readPlan(context: Context, options: SmokeOptions): Plan {
     slowMs: readDuration('--slow', options.slow, DAY_MS),
     maxMs: options.max === undefined ? undefined : readDuration('--max', options.max, DAY_MS),
     retries: readWholeNumber('--retry', options.retry, 0, 10),
-    withinDays: readWholeNumber('--within', options.within.replace(/d$/, ''), 0, 9999),
+    withinDays: readDays('--within', options.within),
     known: new Map(options.known.map(readKnown)),
     failOn,
     reports: readReports(context, options.report),

@@ -72,11 +72,13 @@ async function initTables(context: Context, { dryRun, keyring, ...how }: StoreIn
     return;
   }
   const undo = keyring ? await keepPassphrase(context, database) : undefined;
-  if (keyring === false) await forgetPassphrase(context, database);
+  const forget = keyring === false ? await openKeyring(context, database) : undefined;
   const before = await initStore(database, how).catch(async (error: unknown) => {
     await undo?.();
     throw error;
   });
+  // The passphrase is still there if the schema could not be updated.
+  await forget?.();
   const after = await currentVersion(database);
   output.record({ place: database.shown, before, version: after }, initialised);
   if (how.plainTokens)
@@ -117,17 +119,24 @@ async function keepPassphrase(context: Context, database: Database): Promise<() 
   return () => restore(entry, before);
 }
 
-/** Removes the passphrase of a store from this machine's keyring. @throws Psd2Error `config` if the keyring cannot be used */
-async function forgetPassphrase({ terminal, world }: Context, database: Database): Promise<void> {
+/**
+ * Opens this machine's keyring.
+ *
+ * @returns removes the passphrase of a store from it
+ * @throws Psd2Error `config` if the keyring cannot be used
+ */
+async function openKeyring({ terminal, world }: Context, database: Database): Promise<() => Promise<void>> {
   const { passphraseEntry } = await import('../../store/postgres/admin.ts');
   const entry = await passphraseEntry(database, world.signal);
-  const wasThere = (await entry.read()) !== null;
-  if (wasThere) await entry.remove();
-  terminal.say(
-    wasThere
-      ? 'The passphrase of the store was removed from the keyring of this machine.'
-      : 'The keyring of this machine has no passphrase of the store.',
-  );
+  const isThere = (await entry.read()) !== null;
+  return async () => {
+    if (isThere) await entry.remove();
+    terminal.say(
+      isThere
+        ? 'The passphrase of the store was removed from the keyring of this machine.'
+        : 'The keyring of this machine has no passphrase of the store.',
+    );
+  };
 }
 
 const INSTEAD =

@@ -90,6 +90,8 @@ async function addEverywhere(
   passphrase: string,
 ): Promise<string[]> {
   const found = new Set<string>();
+  // A profile with another passphrase is said before anything changes.
+  for (const { vault } of vaultsOf(context)) await vault.openFor(passphrase);
   if (database) {
     const { addPassphrase } = await import('../../store/postgres/admin.ts');
     const old = await oldPassphrase(context, database);

@@ -1,8 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
+import { bankDay } from '../../domain/calendar.ts';
 import { lacking } from '../../domain/interface-name.ts';
 import { whyKept } from '../../domain/kept.ts';
-import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { type OrderOptions, readOrder } from '../../domain/order/read-order.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
@@ -14,8 +14,6 @@ import { runOperation } from '../../flows/payment/loop.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import { writeMoney } from '../../terminal/output/fields.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { collect, verb, where } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
@@ -23,12 +21,12 @@ import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow
 import { customerOf } from '../open/bank.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
 import { refuseOtherBank } from '../open/serving.ts';
-import { wasSaid } from '../shared/once.ts';
 import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';
 import { askForMissing, refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
-import { describeStanding, noteConfirmed, sayPaid, TRANSFERS, writeDebited } from './transfers.ts';
+import { showFees, showVerified } from './summary.ts';
+import { noteConfirmed, sayPaid, TRANSFERS, wasConfirmed } from './transfers.ts';
 
 const CREATE_NOTE = `
 On a terminal, the command asks for what is missing: the account (from a list with balances), the payee, the IBAN and the
@@ -186,9 +184,9 @@ export async function beginTransfer(
   await beginTransferFlow(opened.flows, opened.bank, begin, (open) => work(opened, open, options));
 }
 
-/** What the flow keeps of the payment, at a bank where the customer authorises it by links. */
+/** What the flow keeps of the payment, at a bank where the customer authorises it by links. @throws Psd2Error for what the bank does not take */
 async function initiationOf(
-  context: Pick<Context, 'world' | 'bankInterface'>,
+  { world, bankInterface }: Pick<Context, 'world' | 'bankInterface'>,
   { bank, profile }: Pick<CustomerBank, 'bank' | 'profile'>,
   order: TransferOrder,
   { paste }: { paste: boolean },
@@ -196,10 +194,11 @@ async function initiationOf(
   const { payments } = bank;
   if (!payments.initiation) {
     const foreign = paste ? '--paste' : order.payeeAddress ? 'address of the payee' : null;
-    if (foreign !== null) throw lacking((await context.bankInterface()).name, foreign);
+    if (foreign !== null) throw lacking((await bankInterface()).name, foreign);
+    (await bankInterface()).refusePayment?.({ ...order, address: null }, bankDay(world.now()));
     return {};
   }
-  const { newId } = context.world;
+  const { newId } = world;
   const state = newId();
   const back = { address: returnAddress(redirectUriOf(profile), state), state };
   return { initiation: await payments.initiation(order, back, newId) };
@@ -264,17 +263,18 @@ export async function driveTransfer(
     terminal.say(cleanText(sayPaid(open.current)));
 }
 
-/** Shows the fees that the bank has told. A person at a terminal confirms them. */
+/** Shows the fees that the bank has told, and the payment if this command has not shown it. A person at a terminal confirms them. */
 async function acceptFees(context: Context, open: Open<'transfer'>): Promise<boolean> {
   const { globals, terminal } = context;
-  const summary = terminal.marked(showVerified(terminal, open.current));
+  const show = wasConfirmed(terminal, open.current) ? showFees : showVerified;
+  const summary = terminal.marked(show(terminal, open.current));
   noteConfirmed(context, open.current);
   if (globals.yes || !terminal.canAsk) {
     terminal.say(summary);
     return true;
   }
   terminal.warn(summary);
-  return terminal.confirm('The bank takes fees. Ask the customer to authorise this transfer?');
+  return terminal.confirm('Ask the customer to authorise this transfer with these fees?');
 }
 
 /** Checks the payee, shows what the bank verified, and asks the operator (command contract, "Nobody pays by accident"). */
@@ -336,33 +336,4 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
       ? `Have you verified that ${order.to} belongs to ${order.name}?`
       : `The payee check says: ${said}. Is ${order.name} the right payee after all?`;
   return terminal.confirm(`${question}${order.instant ? ' An instant transfer cannot be recalled' : ''}`);
-}
-
-/** What the bank verified and the operator must confirm. */
-function showVerified(terminal: Terminal, transfer: Transfer): string {
-  const { order, verification, payeeCheck, initiation } = transfer;
-  const unsaid = verification?.messages?.filter((text) => !wasSaid(terminal, text));
-  const lines: [string, string | null][] = [
-    ['From', writeDebited(transfer)],
-    ['Payee', order.name],
-    ['IBAN', spacedIban(order.to)],
-    ['Name given by', order.payeeSource ? `the ${order.payeeSource}` : null],
-    ['Payee check', payeeCheck && describePayeeCheck(payeeCheck)],
-    ['Bank', verification?.bankName ?? null],
-    ['Amount', writeMoney(order)],
-    ['Commission', writeMoney(verification?.commissions ?? null)],
-    ['Unread fees', verification?.unreadFees ?? null],
-    ['Total', writeMoney(verification?.totalAmount ?? null)],
-    ['Description', order.description || null],
-    ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
-    ['Repeated', order.standing ? describeStanding(order.standing) : null],
-    ['Payment product', initiation?.product ?? null],
-    ['Reference', order.reference],
-    ['Bank says', unsaid?.join(' ') ?? null],
-  ];
-  const title =
-    verification || !initiation ? 'The bank has verified this transfer:' : 'You are about to pay:';
-  return [title]
-    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(13)} ${cleanText(value)}`] : [])))
-    .join('\n');
 }

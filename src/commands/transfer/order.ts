@@ -103,12 +103,15 @@ async function chooseAccount(context: Context): Promise<Pick<Account, 'productId
   return terminal.choose('Which account do you want to debit?', choices);
 }
 
+/** The accounts that can pay, without cards. */
 async function accountsWithBalances(
   context: Context,
 ): Promise<{ value: Account; name: string; short: string }[]> {
   const { bank, customerId } = await context.bank();
   const transactionId = context.world.newId();
-  const accounts = await bank.accounts.list(customerId, transactionId);
+  const { cannotPay } = await context.bankInterface();
+  const listed = await bank.accounts.list(customerId, transactionId);
+  const accounts = listed.filter((account) => !cannotPay?.(account));
   const balances = await Promise.all(
     accounts.map(async ({ productId }) => {
       try {

@@ -1,4 +1,4 @@
-import { Option } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { FREQUENCIES } from '../../domain/order/terms.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -28,7 +28,8 @@ export const standing = verb(
         .option('--amount <decimal>', 'amount of each payment (required; psd2 asks on a terminal)')
         .addOption(
           new Option('--frequency <how-often>', 'how often the bank pays')
-            .choices(FREQUENCIES.filter((frequency) => frequency !== 'MonthlyVariable'))
+            .choices(OFFERED)
+            .argParser(parseFrequency)
             .makeOptionMandatory(),
         )
         .requiredOption('--start <date>', 'first day, YYYY-MM-DD')
@@ -55,6 +56,15 @@ export const standing = verb(
       standing: { frequency, end, day: readDay(day) },
     }),
 );
+
+const OFFERED = FREQUENCIES.filter((frequency) => frequency !== 'MonthlyVariable');
+
+/** Reads how often the bank pays, in capital or small letters. @throws InvalidArgumentError as commander does for a choice */
+function parseFrequency(text: string): (typeof OFFERED)[number] {
+  const frequency = OFFERED.find((each) => each.toLowerCase() === text.toLowerCase());
+  if (frequency !== undefined) return frequency;
+  throw new InvalidArgumentError(`Allowed choices are ${OFFERED.join(', ')}.`);
+}
 
 /** @throws Psd2Error `usage` */
 function readDay(text: string | undefined): number | null {

@@ -114,7 +114,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   // The JSON does not say how often a standing order pays.
   inPipe: ({ order }) => (order.standing ? 'titles' : undefined),
   inOneLine: ({ isForPerson, terminal }, transfer) =>
-    isForPerson && transfer.state !== 'ended' && wasSaid(terminal, confirmation(transfer))
+    isForPerson && transfer.state !== 'ended' && wasConfirmed(terminal, transfer)
       ? sayPaid(transfer)
       : undefined,
   describe: ({ order, debtor }) => [
@@ -210,16 +210,25 @@ export function noteConfirmed(
   isFirst(terminal, confirmation(transfer));
 }
 
-/** The outcome of an executed transfer, in one sentence. */
+function lasted(from: string, to: string): string {
+  const seconds = Math.max(1, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
+  return seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+/** Whether {@link noteConfirmed} was called for the payment in this command. */
+export function wasConfirmed(terminal: Context['terminal'], transfer: Pick<Transfer, 'flow'>): boolean {
+  return wasSaid(terminal, confirmation(transfer));
+}
+
+/** The outcome of an executed transfer, in one sentence. The time is the bank's, without that of the people before. */
 export function sayPaid(transfer: Transfer): string {
-  const { order, state, cro, flow, createdAt, updatedAt } = transfer;
+  const { order, state, cro, flow, committedAt, updatedAt } = transfer;
   const { standing, futureDated } = order;
   const what = `${standing || futureDated ? 'Ordered' : 'Paid'} ${writeMoney(order)} to ${order.name}`;
   const when = futureDated ? ` ${standing ? 'from' : 'for'} ${order.executionDate}` : '';
   const often = standing ? ` (${describeStanding(standing)})` : '';
-  const seconds = Math.max(1, Math.round((Date.parse(updatedAt) - Date.parse(createdAt)) / 1000));
   const facts = [
-    `${state} after ${seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min`}`,
+    committedAt === null ? state : `${state} after ${lasted(committedAt, updatedAt)}`,
     cro && `CRO ${cro}`,
     order.reference && `reference ${order.reference}`,
     flow,

@@ -20,6 +20,11 @@ export class FileSeals {
     this.#vault = vault;
   }
 
+  /** Makes sure that tokens can be encrypted if the profile is protected. @throws Psd2Error `config` if its key is not available */
+  async ready(): Promise<void> {
+    await this.#vault.key();
+  }
+
   /** Gets the profile's key first, so that what `work` writes to the file with this path can be encrypted. */
   async within<T>(path: string, work: () => Promise<T>): Promise<T> {
     this.#keys.set(path, await this.#vault.key());

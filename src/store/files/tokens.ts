@@ -182,6 +182,7 @@ export class FileTokens implements Tokens {
   }
 
   async ready(): Promise<() => Promise<void>> {
+    await this.#seals.ready();
     const giveBack = reserveSpace(this.#folder, LOGIN_SPACE);
     return async () => giveBack();
   }

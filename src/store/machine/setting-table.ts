@@ -165,7 +165,8 @@ export function settingKeys(): SettingKey[] {
   return Object.keys(SETTINGS).filter((name) => isSetting(name));
 }
 
-function isSetting(name: string): name is SettingKey {
+/** Whether a name is that of a setting. */
+export function isSetting(name: string): name is SettingKey {
   return Object.hasOwn(SETTINGS, name);
 }
 

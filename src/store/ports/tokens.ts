@@ -77,7 +77,7 @@ export interface Tokens {
    * refresh token only once.
    *
    * @returns frees the reserved space. Call it before you write the tokens. Further calls do nothing
-   * @throws Psd2Error `config` if there is no space, or the backend is not writable
+   * @throws Psd2Error `config` if there is no space, the backend is not writable, or the key of a protected profile is not available
    */
   ready(): Promise<() => Promise<void>>;
   /**

@@ -179,6 +179,13 @@ export class Vault {
     return true;
   }
 
+  /** Makes sure that {@link addPassphrase} can open the key. @throws Psd2Error `config` */
+  async openFor(passphrase: string): Promise<void> {
+    const current = this.#read();
+    if (current?.wrappedBy.kind !== 'passphrase') return;
+    if ((await this.#openWith(current, passphrase)) === undefined) await this.#open(current);
+  }
+
   /** Lets only this passphrase open the profile, after {@link addPassphrase}. @throws as {@link addPassphrase} */
   async dropOthers(passphrase: string): Promise<void> {
     const current = this.#read();

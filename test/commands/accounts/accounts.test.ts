@@ -185,15 +185,21 @@ describe('psd2 accounts export', () => {
     hint: `The customer has ${ACCOUNT} (${IBAN}), ${SAVINGS} (IT31P0999001600000010482638), ${CARD} (${IBAN}). See the accounts with:`,
     next: [['accounts', 'list']],
   });
+  const NO_MONTH = wrong('--month needs --all-customers', {
+    hint: 'For one account, name the first and the last day with --from and --to.',
+  });
   const NO_OUT = wrong('--all-customers needs --out', { hint: 'It is the folder for the files.' });
   it.each<[string[], Psd2Error]>([
     [[], wrong('The account is missing', { next: [['accounts', 'list']] })],
-    [[ACCOUNT], NO_FILE],
-    [[...FILE, '--month', '2026-10'], wrong('--month needs --all-customers')],
-    [[...FILE, '--out', 'y'], wrong('--out needs --all-customers')],
-    [[...FILE, '--month', '2026-10', '--out', 'y'], wrong('--month needs --all-customers')],
+    [[ACCOUNT, '--file', ''], NO_FILE],
+    [[...FILE, '--month', '2026-10'], NO_MONTH],
+    [
+      [...FILE, '--out', 'y'],
+      wrong('--out needs --all-customers', { hint: 'The file of one account goes to --file.' }),
+    ],
+    [[...FILE, '--month', '2026-10', '--out', 'y'], NO_MONTH],
     [[...FILE, '--sync-folder', 'y'], wrong('--sync-folder needs --from-store')],
-    [[...FILE, '--sync-folder', ''], wrong('The value of --sync-folder is empty')],
+    [[...FILE, '--from-store', '--sync-folder', ''], wrong('The value of --sync-folder is empty')],
     [['0000000001', '--file', 'x'], NOT_THEIRS],
     [[ACCOUNT, '--all-customers'], wrong('--all-customers and the account cannot be used together')],
     ...['--file', '--from', '--to'].map((option): [string[], Psd2Error] => [
@@ -243,6 +249,14 @@ describe('psd2 accounts export', () => {
       expect.objectContaining({ action: 'exported', customerId: anna, about: `${format} ${ACCOUNT}` }),
     );
   });
+});
+
+it('psd2 accounts export prints the document without a file', async () => {
+  const bytes: string[] = [];
+  const printBytes = (some: Uint8Array) => void bytes.push(Buffer.from(some).toString('utf8'));
+  const words = ['accounts', 'export', ACCOUNT, '--format', 'csv'];
+  await operator.run(words, { changes: () => ({ printBytes }) });
+  expect(bytes.join('')).toMatch(/^id,/);
 });
 
 describe('psd2 accounts report', () => {

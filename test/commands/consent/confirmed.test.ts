@@ -36,6 +36,21 @@ it('categories that the bank does not grant are an error that names them', async
   ]);
 });
 
+it('a person reads what the consent allows next', async () => {
+  const { bank, run } = await operatorAt();
+  const person = { format: 'table', changes: () => ({ isForPerson: true }) } as const;
+  const next = async (...words: string[]) => {
+    const { said } = await run([...REQUEST, ...words], person);
+    return said.split('\n').flatMap((line, at, lines) => (at > lines.indexOf('Next:') ? [line.trim()] : []));
+  };
+  const read = ['psd2 accounts list', `psd2 accounts balance ${OWN_ACCOUNT}`];
+  bank.answers = { outcomes: PARTLY };
+  expect(await next('--allow-partial')).toEqual([...read, '']);
+  bank.answers = { outcomes: PARTLY.map((each) => ({ ...each, outcome: true })) };
+  expect(await next()).toEqual([...read, 'psd2 transfer', '']);
+  expect((await run(REQUEST)).said).not.toContain('Next:');
+});
+
 it('resume confirms what the customer has authorised meanwhile, and takes --allow-partial too', async () => {
   const { bank, run } = await operatorAt();
   bank.customersDecide = false;

@@ -224,6 +224,17 @@ describe('what is not over', () => {
   });
 });
 
+it('without the key of the profile nothing ends, and nothing says that the customer was forgotten', async () => {
+  const env = { PSD2_CONFIG_PASSPHRASE: 'secret' };
+  await storeLogin(operator.open({ env }).context, ANNA);
+  await operator.run(['profile', 'protect', 'env', '--passphrase'], { env });
+  expect(await refusal()).toMatchObject({ message: 'The profile env is protected by a passphrase' });
+  const audit = await operator.json(z.array(z.object({ action: z.string() })), ['audit']);
+  expect(audit.map(({ action }) => action)).toEqual(['profile-changed']);
+  expect(await isLoggedIn(ANNA)).toBe(true);
+  expect((await forgetAnna('--no-revoke')).removed).toContainEqual({ name: 'tokens', count: 1 });
+});
+
 describe('what is forgotten', () => {
   it('everything goes but the journals, and the proof counts it', async () => {
     const { context } = operator.open();
@@ -243,7 +254,7 @@ describe('what is forgotten', () => {
     writeFileSync(join(out, ANNA, 'accounts.ndjson'), '{}\n');
 
     const { printed, said } = await operator.run(
-      ['customer', 'forget', ANNA, '--no-revoke', '--out', out],
+      ['customer', 'forget', ANNA, '--no-revoke', '--sync-folder', out],
       YES,
     );
     const found = proof.parse(JSON.parse(printed()));
@@ -603,7 +614,7 @@ describe('psd2 customer export', () => {
     ]);
   });
 
-  it('the folders of earlier syncs are found by themselves, others with --out, and each once', async () => {
+  it('the folders of earlier syncs are found by themselves, others with --sync-folder, and each once', async () => {
     const { folder } = operator;
     const { name } = operator.open().context.profile();
     const [first, second] = [syncedFolder(ANNA, SYNCED), syncedFolder(ANNA, '0000000002')];
@@ -611,10 +622,21 @@ describe('psd2 customer export', () => {
     await rememberSyncFolder(folder, name, first);
     await rememberSyncFolder(folder, name, empty);
     expect((await exportOf(ANNA)).folders).toEqual([synced(first, SYNCED)]);
-    const all = await exportOf(ANNA, '--out', second, '--out', first, '--out', empty);
+    const all = await exportOf(ANNA, '--sync-folder', second, '--sync-folder', first, '--sync-folder', empty);
     expect(all.folders).toEqual([synced(first, SYNCED), synced(second, '0000000002')]);
     expect(all.accounts).toEqual([SYNCED, '0000000002']);
   });
+
+  it.each(['export', 'forget'])(
+    '%s refuses a folder that is not there, before it does anything',
+    async (verb) => {
+      const words = ['customer', verb, ANNA, '--sync-folder', join(operator.folder.root, 'none')];
+      expect(await failureOf(operator.run(words, YES))).toEqual({
+        ...{ code: 'usage', exitCode: 2, hint: 'Give the folder of psd2 sync --out.' },
+        message: `--sync-folder names ${join(operator.folder.root, 'none')}, which does not exist`,
+      });
+    },
+  );
 
   it('the lines of a batch that pay for the customer are found by the customer, the transfer and the account', async () => {
     const { context } = operator.open();
@@ -672,7 +694,7 @@ describe('psd2 customer export', () => {
     await storeLogin(context, ANNA);
     const out = syncedFolder(ANNA, SYNCED);
     const file = join(operator.folder.root, 'anna.json');
-    const saved = await operator.run(['customer', 'export', ANNA, '--file', file, '--out', out]);
+    const saved = await operator.run(['customer', 'export', ANNA, '--file', file, '--sync-folder', out]);
     const text = readFileSync(file, 'utf8');
     // Two lines of the sync, and who logged in last.
     const counts = { file, bytes: Buffer.byteLength(text), flows: 1, rows: 3 };

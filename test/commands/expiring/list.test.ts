@@ -112,6 +112,7 @@ describe('what ends soon', () => {
     ['0d', '0 days'],
     ['1d', '1 day'],
     ['2', '2 days'],
+    ['1w', '7 days'],
   ])('within %s nothing ends, and that is no error', async (within, span) => {
     await logIn('1000001', 13);
     expect(await run(['--within', within], { format: 'table' })).toEqual({
@@ -487,12 +488,12 @@ it.each([
   expect(said).toBe(text && `${text} at ${inDays(Math.min(...days))}${more}`);
 });
 
-it.each(['', ' ', '14 d', '-1d', '1.5d', '2w', 'false', '99999d', 'soon'])(
+it.each(['', ' ', '14 d', '-1d', '1.5d', '2 w', '2m', 'false', '99999d', 'soon'])(
   '--within %j says how to write it',
   async (within) => {
     expect((await run([`--within=${within}`])).failure).toEqual({
       ...{ code: 'usage', exitCode: 2, message: `--within "${within}" is not a number of days` },
-      hint: 'For example --within 14d, or --within 14.',
+      hint: 'For example --within 14, --within 14d or --within 2w.',
     });
   },
 );

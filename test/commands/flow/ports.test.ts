@@ -139,7 +139,7 @@ describe("the customer's browser", () => {
     const at = operator({ env: { PSD2_BROWSER: '/nowhere/browser' }, canAsk: true });
     await at.ports.sendBrowser(ADDRESS);
     expect(at.said()).toMatch(
-      /^Opening in the browser:\n {2}\S+\n.*\/nowhere\/browser.* Open this address by hand:\n {2}\S+\n$/,
+      /^Opening in the browser:\n {2}\S+\n.*\/nowhere\/browser.* Open the address above by hand\.\n$/,
     );
   });
 
@@ -276,7 +276,9 @@ describe('the port of the redirect URI', () => {
     const listener = await at.ports.listen('state', 'login');
     expect(listener).not.toBeNull();
     await listener?.close();
-    expect(at.said()).toBe(`${said} The login waits its turn, at most 2 s.\n`);
+    expect(at.said()).toBe(
+      `${said} The login waits its turn, at most 2 s. If another program has the port, end that, or interrupt this and add --paste.\n`,
+    );
     expect(pauses).toEqual([500, 500, 500]);
   });
 

@@ -334,6 +334,27 @@ describe('the timeline of a transaction', () => {
     ]);
   });
 
+  it('is found by the reference of its payment, which may go with others', async () => {
+    const { flows } = await openCommand(folder, NOW).context.store();
+    const begin = (reference: string) => ({
+      ...{ transactionId: FIRST, commits: 'by the customer' as const },
+      order: { ...transferOrder(), reference },
+    });
+    const alone = await flows.begin('transfer', begin('INV-1'), async ({ current }) => current.flow);
+    await flows.begin('transfer', begin('INV-2'), (open) =>
+      open.record({ type: 'bulk-joined', bulk: 'op-1' }),
+    );
+    log({ flow: alone, tppRequestId: 'r1' }, { flow: 'op-1', transactionId: 'bulk', tppRequestId: 'r2' });
+    const requests = async (reference: string) => {
+      const { data } = await run(['list', '--transaction', reference]);
+      return z.array(z.object({ tppRequestId: z.string() })).parse(data);
+    };
+    expect([await requests('INV-1'), await requests('INV-2'), await requests('INV-')]).toEqual([
+      ...[[{ tppRequestId: 'r1' }], [{ tppRequestId: 'r2' }], []],
+    ]);
+    expect((await timeline('INV-1', { columns: 120 })).printed).toContain(`Flow         ${alone}`);
+  });
+
   it('refuses a beginning that several transactions have, and names the first five', async () => {
     log(...['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((transactionId) => ({ transactionId })));
     expect(await failureOf(timeline('a'))).toEqual({

@@ -181,9 +181,9 @@ describe('psd2 profile show', () => {
     const { printed } = await run(['show'], { format: 'table' });
     const lines = printed.split('\n');
     expect(lines.slice(0, 2)).toEqual(['Profile\tbank (default)', 'Protected\tno']);
-    expect(lines).toContain(`baseUrl\t${BANK.baseUrl} (profile)`);
-    expect(lines).toContain('timeout\t30 s (default)');
-    expect(printed).not.toMatch(/language|psuIpAddress/);
+    expect(lines).toContain(`Base URL\t${BANK.baseUrl} (profile)`);
+    expect(lines).toContain('Time limit of a call\t30 s (default)');
+    expect(printed).not.toMatch(/Language|IP address/);
   });
 
   it('a file is its path or stored, a bank file its name, and the store has no password', async () => {
@@ -636,6 +636,9 @@ describe('psd2 profile set', () => {
   const EACH = 'Give at least one, or let psd2 ask for each:';
   const TOGETHER = '--max-amount and --unset max-amount cannot be used together';
   const TO_REMOVE = 'To remove the setting: --unset max-amount.';
+  const AN_AMOUNT =
+    'Give PSD2_MAX_AMOUNT or --max-amount as digits with a point before at most two decimals: 500.00.';
+  const AN_AGE = 'Give PSD2_STALE_AFTER or --stale-after as a whole number with its unit: 36h or 2d.';
   const STORES = 'Use files, or postgres://user@host:5432/database.';
   it.each<[string, string, string?]>([
     ['bank', 'No setting is given', EACH],
@@ -644,6 +647,8 @@ describe('psd2 profile set', () => {
     ['--all --store files', ALL_TAKES],
     ['bank --max-amount 5.00 --unset max-amount', TOGETHER],
     ['bank --max-amount ', 'The value of --max-amount is empty', TO_REMOVE],
+    ['bank --max-amount abc', 'The largest amount "abc" is not an amount', AN_AMOUNT],
+    ['bank --stale-after 1x', 'The age "1x" from which data is stale is not a duration', AN_AGE],
     ['bank --client-id ', 'The value of --client-id is empty'],
     ['bank --store files --max-amount 5.00', ALONE, OWN],
     ['bank --store files --unset ca', ALONE, OWN],

@@ -151,6 +151,21 @@ describe('psd2 sandbox start', () => {
     });
   });
 
+  it('keeps what the operator set of a protected profile too, and says what keeps it from starting', async () => {
+    await start();
+    const env = { PSD2_CONFIG_PASSPHRASE: 'secret' };
+    const { context } = openCommand(folder, NOW, { env });
+    const before = context.profiles.read('sandbox');
+    if (!before) throw new Error('no profile');
+    await context.profiles.write('sandbox', { ...before, maxAmount: '5000' });
+    await runIn(context, 'profile', 'protect', 'sandbox', '--passphrase');
+    await expect(start()).rejects.toMatchObject({
+      message: 'The profile sandbox is protected by a passphrase',
+    });
+    await start([], { env });
+    expect(context.profiles.read('sandbox')).toMatchObject({ maxAmount: '5000', sealed: {} });
+  });
+
   it("leaves the operator's own profiles of these names, and says how to use the sandbox without one", async () => {
     const { profiles } = openCommand(folder, NOW).context;
     const names = ['sandbox', 'sandbox-nextgen'];
@@ -335,6 +350,7 @@ describe('psd2 sandbox start --detach', () => {
   it.each([
     [['{"event":"note"}\n', '{"error":{"message":"Port 8443 is taken"}}\n'], 'Port 8443 is taken'],
     [['{"error":{"message":"first"}}\n{"error":{"message":"last"}}\n\n'], 'last'],
+    [['{"error":{"message":"no key","hint":null}}\n'], 'no key'],
     [['first\n', 'node: out of memory  \n'], 'node: out of memory'],
     [['{"error":"odd"}\n'], '{"error":"odd"}'],
     [[JSON.stringify(READY)], JSON.stringify(READY)],
@@ -347,6 +363,11 @@ describe('psd2 sandbox start --detach', () => {
       hint: `See ${log()}, or choose another --port.`,
     });
     expect([child.did, printed, said]).toEqual([[], '', '']);
+  });
+
+  it('what the bank in the background says to do is said here', async () => {
+    const { failure } = await detach(['{"error":{"message":"no key","hint":"Set one."}}\n']);
+    expect(await failed(failure)).toMatchObject({ hint: 'Set one.' });
   });
 
   it('an interruption ends the process that it began', async () => {

@@ -58,17 +58,18 @@ describe('a duration', () => {
     ['15m', 900_000],
     ['6h', 21_600_000],
     ['7d', WEEK],
+    ['1w', WEEK],
   ])('%s is %i milliseconds', (text, milliseconds) => {
     expect(readDuration('--every', text, WEEK)).toBe(milliseconds);
   });
 
-  it.each(['0s', '8d', '604801s', '6', 'h', '1.5h', '-1h', '1 h', '6H', '1w', ''])(
+  it.each(['0s', '8d', '604801s', '6', 'h', '1.5h', '-1h', '1 h', '6H', '1y', '2w', ''])(
     '%j is none',
     async (text) => {
       expect(await refusal(() => readDuration('--every', text, WEEK))).toEqual(
         usage(
           `--every ${JSON.stringify(text)} is not a duration up to 7 days`,
-          'Write a whole number with its unit: 30s, 15m, 6h or 1d.',
+          'Write a whole number with its unit: 30s, 15m, 6h, 1d or 2w.',
         ),
       );
     },
@@ -81,6 +82,7 @@ describe('a time', () => {
     ['90m', '2026-03-01T10:30:00.000Z'],
     ['2h', '2026-03-01T10:00:00.000Z'],
     ['1d', '2026-02-28T12:00:00.000Z'],
+    ['1w', '2026-02-22T12:00:00.000Z'],
     ['0d', '2026-03-01T12:00:00.000Z'],
     ['2026-02-28T09:30:00Z', '2026-02-28T09:30:00.000Z'],
     ['2026-02-28T09:30:00.250Z', '2026-02-28T09:30:00.250Z'],
@@ -95,12 +97,12 @@ describe('a time', () => {
   });
 
   it.each([
-    ...[...NO_NUMBERS, 'yesterday', '1w', '1 d', '2H', '-1d', '1h30m', '1234567s', 'x1d', '1dx'],
+    ...[...NO_NUMBERS, 'yesterday', '1y', '1 d', '2H', '-1d', '1h30m', '1234567s', 'x1d', '1dx'],
     ...['2026-02-30', '2026-11-41', '2026-02-30T09:30:00Z', '2026-2-28', '20260228', '21/11/2026'],
     ...['2026-02-28x', 'x2026-02-28', ' 2026-02-28', '2026-02-28 ', '2026-02-28T', '2026-02-28T25:00'],
     ...['2026-02-28T09:30:00Zx', '2026-02-28T09:30:00 Z', '2026-02-28 09:30'],
   ])('%j is none', async (text) => {
-    const hint = 'For example 2026-11-21, 2026-11-21T09:30:00Z, or how long ago: 2h, 30m, 1d.';
+    const hint = 'For example 2026-11-21, 2026-11-21T09:30:00Z, or how long ago: 2h, 30m, 1d, 2w.';
     const refused = (option: string) => usage(`${option} ${JSON.stringify(text)} is not a time`, hint);
     expect(await refusal(() => readSince(text, NOW, '--until'))).toEqual(refused('--until'));
     expect(await refusal(() => readSince(text, NOW))).toEqual(refused('--since'));

@@ -100,6 +100,12 @@ it('a folder, a socket and a device are no files', async () => {
 
 it('a folder that is not there is an error that says so, and nothing is left behind', async () => {
   const file = join(temporary, 'nowhere', 'document');
+  expect(await checked(open(), file)).toEqual(
+    usage(
+      `There is no folder ${join(temporary, 'nowhere')} for the document`,
+      'Make the folder, or name another file.',
+    ),
+  );
   expect(await failureOf(saveDocument(open(), file, Buffer.from('x')))).toEqual({
     ...{ code: 'config', exitCode: 3, message: `The document could not be written to ${file}` },
     hint: 'Check the folder and the free space.',

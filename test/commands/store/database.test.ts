@@ -288,6 +288,14 @@ describe('psd2 store init', () => {
     expect(data).toEqual({ place: PLACE, before: 9, version: 9 });
     keyring.answers = [locked()];
     expect(await failureOf(init(['--no-keyring']))).toMatchObject({ message: 'The keyring is locked' });
+    expect(database.did.at(-1)).toBe(`the entry of ${PLACE}`);
+  });
+
+  it('--no-keyring keeps the passphrase if the schema could not be updated', async () => {
+    keyring.passphrase = 'right';
+    database.fails = new Psd2Error('config', 'Not the owner');
+    expect(await failureOf(init(['--no-keyring']))).toMatchObject({ message: 'Not the owner' });
+    expect(keyring.passphrase).toBe('right');
   });
 });
 

@@ -146,6 +146,24 @@ describe('psd2 store rekey', () => {
     expect([await changes('bank'), await changes('env'), await changes('plain')]).toEqual([both, both, []]);
   });
 
+  it('a profile with another passphrase is said before any key changes', async () => {
+    await protect();
+    const other = { PSD2_CONFIG_PASSPHRASE: 'other' };
+    await openCommand(folder, NOW).context.profiles.write('zoo', { baseUrl: 'https://bank.example' });
+    await runIn(
+      openCommand(folder, NOW, { env: other }).context,
+      'profile',
+      'protect',
+      'zoo',
+      '--passphrase',
+    );
+    const env = { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: 'new' };
+    expect(await failureOf(run(['rekey'], { env }))).toMatchObject({
+      message: 'The passphrase does not open the profile zoo',
+    });
+    expect([await opens('old'), await opens('new')]).toEqual([true, false]);
+  });
+
   const rekey = (words: string[], how: How) => run(['rekey', ...words], how);
   const asking = (...answers: string[]) => {
     const { questions, operator } = typing(...answers);

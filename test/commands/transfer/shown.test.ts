@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { printFlow } from '../../../src/commands/flow/describe.ts';
 import { OPERATIONS } from '../../../src/commands/operation/operations.ts';
-import { TRANSFERS } from '../../../src/commands/transfer/transfers.ts';
+import { sayPaid, TRANSFERS } from '../../../src/commands/transfer/transfers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
@@ -37,6 +37,18 @@ const WHOLE = begunTransfer(
   },
 );
 
+it.each([
+  ['2026-11-22T10:00:30.000Z', 'executed after 2 s'],
+  ['2026-11-22T10:00:32.000Z', 'executed after 1 s'],
+  ['2026-11-22T09:50:00.000Z', 'executed after 11 min'],
+  [null, 'executed'],
+])('the outcome says how long the bank took since %s, without the people before', (committedAt, took) => {
+  const paid = begunTransfer({
+    ...{ state: 'executed', committedAt, createdAt: AT, updatedAt: '2026-11-22T10:00:32.000Z' },
+  });
+  expect(sayPaid(paid)).toBe(`Paid 12.50 EUR to Mario Rossi, ${took}, tr-1.`);
+});
+
 function printed(transfer: Transfer, format: 'table' | 'json', columns?: number): string {
   const command = openCommand(newConfigFolder(temporary), AT, { format, ...(columns && { columns }) });
   printFlow(command.context, TRANSFERS, transfer);
@@ -63,12 +75,11 @@ it('a person reads all that is known of a transfer', () => {
     End-to-end id	INV-1
     Status	ACSC
     SCA	finalised
-    Link until	
     Bank says	One two
     Name given by	the payer
     Payee check	close match, the account is held by Maria Rossi
     Reference	INV-1
-    Authorization	ACSC
+    Authorisation	
     Execution	KO: Account closed
     CRO	0012345678
     Resolved	executed, by ada@pisp at 2026-11-22T10:00:00.000Z

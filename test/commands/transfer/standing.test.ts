@@ -38,17 +38,17 @@ it('a standing order is shown with how often it pays, and the bank gets it as on
   expect(said).toMatchInlineSnapshot(`
     "Transfer tr-1
     You are about to pay:
-      From          DE02100100109307118603
-      Payee         Mario Rossi
-      IBAN          IT60 X054 2811 1010 0000 0123 456
-      Name given by the payee
-      Amount        12.50 EUR
-      Execution     TODAY
-      Repeated      Monthly, day 31, until 2099-12-31
+      From            DE02100100109307118603
+      Payee           Mario Rossi
+      IBAN            IT60 X054 2811 1010 0000 0123 456
+      Name given by   the payee
+      Amount          12.50 EUR
+      Execution       TODAY
+      Repeated        Monthly, day 31, until 2099-12-31
       Payment product sepa-credit-transfers
     Open this address in the customer's browser:
       https://customers.bank.example/pay-1
-    Ordered 12.50 EUR to Mario Rossi (Monthly, day 31, until 2099-12-31), executed after 1 s, tr-1.
+    Ordered 12.50 EUR to Mario Rossi (Monthly, day 31, until 2099-12-31), executed, tr-1.
     "
   `);
   expect(JSON.parse(String(bank.last.asked))).toMatchObject({
@@ -59,8 +59,15 @@ it('a standing order is shown with how often it pays, and the bank gets it as on
   expect(plain.printed).toContain('Repeated\tMonthly\n');
   const later = await payer.run([...STANDING, '--start', '2099-12-01'], { format: 'table' });
   expect(later.said).toContain(
-    'Ordered 12.50 EUR to Mario Rossi from 2099-12-01 (Monthly), executed after 1 s, tr-3.\n',
+    'Ordered 12.50 EUR to Mario Rossi from 2099-12-01 (Monthly), executed, tr-3.\n',
   );
+});
+
+it.each(['monthly', 'MONTHLY', 'Monthly'])('--frequency %s is a word in any letters', async (word) => {
+  const { bank, payer } = await payerWith(temporary, linkedBank());
+  const words = STANDING.map((each) => (each === 'Monthly' ? word : each));
+  expect((await payer.run(words)).failure).toBeNull();
+  expect(JSON.parse(String(bank.last.asked)).standing.frequency).toBe('Monthly');
 });
 
 it.each(['0', '32', '1.5', '', ' 1', '01', '31x'])('%j is no day of a month', async (day) => {
@@ -169,10 +176,15 @@ it('the operator confirms the fees of the bank before the customer is asked, and
   const { bank, payer } = await payerWith(temporary, linkedBank());
   bank.verified = { commissions: { amount: parsePaymentAmount('0.50'), currency: 'EUR' } };
   const no = await payer.run([...CREATE, OWN_IBAN], { answers: [true, false] });
-  expect(no.said).toContain('  Commission    0.50 EUR\n');
+  // The payment was shown before, so what is new is shown alone.
+  expect(no.said.slice(no.said.indexOf('The bank takes')).split('\n').slice(0, 4)).toEqual([
+    'The bank takes fees:',
+    ...['  Amount        12.50 EUR', '  Commission    0.50 EUR', '  Total         13.00 EUR'],
+  ]);
+  expect(no.said.match(/Payee/g)).toHaveLength(1);
   expect([no.asked, no.data.state, endOf(no), bank.sent]).toMatchInlineSnapshot(`
     [["Ask the customer to authorise this transfer?",
-      "The bank takes fees. Ask the customer to authorise this transfer?"],
+      "Ask the customer to authorise this transfer with these fees?"],
      "cancelled",
      ["exit 2, cancelled of tr-1: The transfer was cancelled before it was executed",
       "No money moved. You can make a new one.", "transactionId: "an-id""],

@@ -438,7 +438,7 @@ it('resume --all shows every unfinished transfer, so it names none as interrupte
   const { bank, payer } = await withWaiting();
   const isForPerson = { changes: () => ({ isForPerson: true }) };
   expect((await payer.run(['transfer', 'list'], isForPerson)).said).toBe(
-    'Waiting: transfer tr-1 (authorizing). Ask the bank with: psd2 transfer resume tr-1\n',
+    'Waiting: transfer tr-1 (authorizing). Ask the bank with:\n  psd2 transfer resume tr-1\n',
   );
   bank.last.decision = 'AUTHORIZED';
   const { said, data } = await payer.run(['transfer', 'resume', '--all'], isForPerson);

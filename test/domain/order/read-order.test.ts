@@ -151,7 +151,8 @@ it('psd2 asks for what is missing, checks each answer, and asks for nothing that
   const bank = new BankHere();
   bank.accounts = [
     account('0000012345', 'DE02100100109307118603'),
-    account('00000CARD1', null, { name: null, productDescription: 'Visa' }),
+    account('0000055555', null, { name: null, productDescription: 'Savings' }),
+    account('00000CARD1', null, { name: null, productCode: 'CARD' }),
     account('0000099999', null, { name: null }),
   ];
   bank.balances = { availableBalance: money('1250.5'), accountBalance: money('3') };
@@ -164,7 +165,7 @@ it('psd2 asks for what is missing, checks each answer, and asks for nothing that
   expect(asked).toMatchInlineSnapshot(`
     ["Which account do you want to debit?",
      "- 0000012345  Current account  1250.50 EUR  DE02 1001 0010 9307 1186 03 (0000012345 Current account)",
-     "- 00000CARD1  Visa             1250.50 EUR (00000CARD1 Visa)",
+     "- 0000055555  Savings          1250.50 EUR (0000055555 Savings)",
      "- 0000099999                   1250.50 EUR (0000099999 )", "Payee's name:", "! --name is empty",
      "Payee's name:", "Payee's IBAN:", "! The IBAN "XX" has the unknown country code "XX"",
      "Payee's IBAN:", "Amount in EUR, for example 12.50:", "! The amount "0" is zero",

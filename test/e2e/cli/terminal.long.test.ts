@@ -63,6 +63,8 @@ describe('questions at a terminal', () => {
     const { code, stdout } = await psd2.ended;
     const screen = stripVTControlCharacters(stdout);
     expect(code, screen).toBe(0);
+    // The list leaves out the card, which cannot pay.
+    expect([screen.includes('0010482638  Risparmi'), screen.includes('0000093017')]).toEqual([true, false]);
     expect(screen).toContain('From          IT89F0999001600000010482620 (0010482620)');
     expect(screen).toMatch(/Name given by +the payee/);
     expect(screen).toMatch(

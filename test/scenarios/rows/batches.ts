@@ -288,17 +288,18 @@ const baskets = [
     }),
     step(ALONE, '0 executed executed', { calls: expect.stringMatching(/^(sca( sca-status status)+ ?){2}$/) }),
   ),
-  ...[gets(501, ''), gets(404, '<h1>Not found</h1>'), gets(405, '{"error":"Method Not Allowed"}')].map((answer, at) =>
-    together(
-      `at a bank without signing baskets, payments are authorised alone at once: ${at}`,
-      NEVER,
-      ['Ada', 'Bea'],
-      2,
-      step(AS_BASKET, '0 executed executed', {
-        meets: { basket: [answer] },
-        calls: 'initiate initiate basket status status sca sca-status status sca sca-status status',
-      }),
-    ),
+  ...[gets(501, ''), gets(404, '<h1>Not found</h1>'), gets(405, '{"error":"Method Not Allowed"}')].map(
+    (answer, at) =>
+      together(
+        `at a bank without signing baskets, payments are authorised alone at once: ${at}`,
+        NEVER,
+        ['Ada', 'Bea'],
+        2,
+        step(AS_BASKET, '0 executed executed', {
+          meets: { basket: [answer] },
+          calls: 'initiate initiate basket status status sca sca-status status sca sca-status status',
+        }),
+      ),
   ),
   together(
     'a payment in a basket is handled with the others, but can be cancelled at the bank',

@@ -349,6 +349,16 @@ describe('the form of stored tokens', () => {
     once('openSync', failing('ENOSPC'));
     await expect(tokens().ready()).rejects.toMatchObject({ code: 'config' });
   });
+
+  it('a login of a protected profile needs its key, before the customer logs in', async () => {
+    const vault = new Vault(folder, 'bank');
+    await vault.protect({ kind: 'passphrase', passphrase: 'secret' });
+    const closed = new FileTokens(folder, 'bank', bank, () => {}, new Vault(folder, 'bank'));
+    await expect(closed.ready()).rejects.toMatchObject({
+      message: 'The profile bank is protected by a passphrase',
+    });
+    expect(openBelow(folder.root)).toEqual([]);
+  });
 });
 
 it('proven tokens are still those of the generation in which the bank gave them', async () => {

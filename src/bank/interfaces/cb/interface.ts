@@ -20,6 +20,9 @@ import { composeFreely, OWN_HEADERS, pagesFreely, refusalOf, sendFreely } from '
 import { loginOf } from './login.ts';
 import { paymentsOf } from './payments.ts';
 
+/** The codes of cards among the products of this bank, as it was seen. The list is open. */
+const CARDS = /^(CA30|CAPC|SI1[2-9]|SI20)$/;
+
 /** The interface that psd2 began with (interface specification). It has everything that a port can ask for. */
 export const cb: KnownInterface = {
   name: 'cb',
@@ -33,7 +36,14 @@ export const cb: KnownInterface = {
   ownHeaders: OWN_HEADERS,
   readCustomerId: parseCustomerId,
   readAccountId: parseProductId,
-  refusePayment({ creditorReference }) {
+  cannotPay: ({ productCode }) => CARDS.test(productCode ?? ''),
+  refusePayment({ creditorReference, instant, executionDate }, today) {
+    if (instant && executionDate !== null && executionDate > today)
+      throw new Psd2Error(
+        'invalid_date',
+        `An instant transfer is executed at once, so this bank takes none for ${executionDate}`,
+        { hint: 'Leave out the day, or pay without --instant.' },
+      );
     if (!creditorReference) return;
     throw new Psd2Error('usage', "This bank's interface has no place for the reference of a payee", {
       hint: 'Pay with a text.',
