@@ -2,7 +2,7 @@ import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
-import { needsSettlement, type Transfer, type TransferOrder } from '../../domain/transfer.ts';
+import { isForLater, needsSettlement, type Transfer, type TransferOrder } from '../../domain/transfer.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import {
@@ -221,7 +221,7 @@ export function sayPaid(transfer: Transfer): string {
   const often = standing ? ` (${describeStanding(standing)})` : '';
   const seconds = Math.max(1, Math.round((Date.parse(updatedAt) - Date.parse(createdAt)) / 1000));
   const facts = [
-    `${state} after ${seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min`}`,
+    `${isForLater(transfer) ? 'accepted' : state} after ${seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min`}`,
     cro && `CRO ${cro}`,
     order.reference && `reference ${order.reference}`,
     flow,

@@ -32,6 +32,8 @@ export interface ReportRow {
   payeeCheck: PayeeCheck | null;
   /** Why it was not paid, or why that is not known. */
   reason: string | null;
+  /** The call that the bank refused, for its support: method, path and status. */
+  refusedCall: string | null;
   /** What the bank says of it: the first counts. */
   bankReasons: BankReason[];
   /** ISO 8601 with zone. */
