@@ -1,5 +1,8 @@
 import type { BatchProblem } from '../../domain/batch/read-line.ts';
 
+/** What stands above an element: its payment, which has a number of its own, or the document. */
+const ABOVE = /^\/Document\/CstmrCdtTrfInitn(\/PmtInf\[\d+\]\/CdtTrfTxInf\[\d+\])?/;
+
 /** Enough names of an element's path to know it again. The line of the file says the rest. */
 const NAMES = 3;
 
@@ -9,7 +12,7 @@ const NAMES = 3;
  */
 export function shortPlace({ place, fileLine }: Pick<BatchProblem, 'place' | 'fileLine'>): string {
   if (fileLine === null || !place.startsWith('/')) return place;
-  const [, payment = place] = /\/CdtTrfTxInf\[\d+\](.*)$/s.exec(place) ?? [];
-  const element = payment.split('/').filter(Boolean).slice(-NAMES).join('/');
+  const within = place.replace(ABOVE, '').split('/').filter(Boolean);
+  const element = within.slice(-NAMES).join('/');
   return `line ${fileLine} ${element}`.trimEnd();
 }
