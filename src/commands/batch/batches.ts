@@ -76,7 +76,7 @@ export const LINE_FORM = objectOf<PrintedRow>()(() => ({
   flow: orNull(text('local id of its transfer; null before it begins')).as('Flow', { whole: true }),
   state: oneOf(
     ['waiting', ...OPERATION_STATES],
-    'waiting before its transfer begins; then that of the transfer',
+    'waiting before its transfer begins; then that of the transfer; ordered if the bank took it for a later day',
   ).as('State', { kind: 'state' }),
   from: orNull(text('id or IBAN of the debited account')),
   name: text('name of the payee').as('To'),

@@ -6,7 +6,7 @@ import type { CreditorReference } from '../order/creditor-reference.ts';
 import type { PayeeCheck } from '../order/payee-check.ts';
 import type { FileIds } from './line.ts';
 
-/** A line is `waiting` before its transfer begins. Then it has the state of its transfer. */
+/** A line is `waiting` before its transfer begins. Then it has the state of its transfer; `ordered` if the bank took it for a later day. */
 export type LineState = 'waiting' | OperationState;
 
 /** What became of a line of a batch. */

@@ -152,7 +152,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
 }
 
 function stateOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineState {
-  if (transfer) return transfer.state;
+  if (transfer) return isForLater(transfer) ? 'ordered' : transfer.state;
   if (batch.refused.has(line)) return 'failed';
   return batch.cancelled.has(line) ? 'cancelled' : 'waiting';
 }
