@@ -181,7 +181,7 @@ export const bankReasons = list(
 export const executionFields = () => ({
   authorizationStatus: orNull(
     text("the bank's word: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value"),
-  ).as('Authorization'),
+  ).as('Authorisation'),
   executionStatus: orNull(text("the bank's word: OK, KO, PENDING"))
     .as('Execution')
     .shown(({ executionStatus, executionStatusDescription }: AnyOperation) =>

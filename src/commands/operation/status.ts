@@ -11,7 +11,7 @@ const shape = object({
   operation: text('name of the operation'),
   resourceId: text("the bank's id").as('Resource'),
   authorizationStatus: text("the bank's word: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value").as(
-    'Authorization',
+    'Authorisation',
   ),
   executionStatus: orNull(text("the bank's word")).as('Execution'),
 });

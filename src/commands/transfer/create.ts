@@ -1,7 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { whyKept } from '../../domain/kept.ts';
-import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { type OrderOptions, readOrder } from '../../domain/order/read-order.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
@@ -13,8 +12,6 @@ import { runOperation } from '../../flows/payment/loop.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import { writeMoney } from '../../terminal/output/fields.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { collect, verb, where } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
@@ -23,13 +20,13 @@ import { customerOf } from '../open/bank.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
 import { refuseOtherBank } from '../open/serving.ts';
 import { type CostLimit, costAbove } from '../shared/cost-limit.ts';
-import { wasSaid } from '../shared/once.ts';
 import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';
 import { askForMissing, refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
 import { spelled, TRANSLITERATE } from './spelling.ts';
-import { describeStanding, noteConfirmed, sayPaid, TRANSFERS, writeDebited } from './transfers.ts';
+import { showFees, showTransfer } from './summary.ts';
+import { isConfirmed, noteConfirmed, sayPaid, TRANSFERS } from './transfers.ts';
 
 const CREATE_NOTE = `
 On a terminal, the command asks for what is missing: the account (from a list with balances), the payee, the IBAN and the
@@ -276,7 +273,8 @@ export async function driveTransfer(
 /** Shows the fees that the bank has told. A person at a terminal confirms them. */
 async function acceptFees(context: Context, open: Open<'transfer'>): Promise<boolean> {
   const { globals, terminal } = context;
-  const summary = terminal.marked(showVerified(terminal, open.current));
+  const show = isConfirmed(context, open.current) ? showFees : showTransfer;
+  const summary = terminal.marked(show(terminal, open.current));
   noteConfirmed(context, open.current);
   if (globals.yes || !terminal.canAsk) {
     terminal.say(summary);
@@ -295,7 +293,7 @@ async function accept(
 ): Promise<boolean> {
   const { globals, terminal } = context;
   if (!payeeVerified) await recordPayeeCheck(context, opened, open);
-  const summary = terminal.marked(showVerified(terminal, open.current));
+  const summary = terminal.marked(showTransfer(terminal, open.current));
   noteConfirmed(context, open.current);
   // The person who confirms must see it.
   if (globals.yes) terminal.say(summary);
@@ -345,33 +343,4 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
       ? `Have you verified that ${order.to} belongs to ${order.name}?`
       : `The payee check says: ${said}. Is ${order.name} the right payee after all?`;
   return terminal.confirm(`${question}${order.instant ? ' An instant transfer cannot be recalled' : ''}`);
-}
-
-/** What the bank verified and the operator must confirm. */
-function showVerified(terminal: Terminal, transfer: Transfer): string {
-  const { order, verification, payeeCheck, initiation } = transfer;
-  const unsaid = verification?.messages?.filter((text) => !wasSaid(terminal, text));
-  const lines: [string, string | null][] = [
-    ['From', writeDebited(transfer)],
-    ['Payee', order.name],
-    ['IBAN', spacedIban(order.to)],
-    ['Name given by', order.payeeSource ? `the ${order.payeeSource}` : null],
-    ['Payee check', payeeCheck && describePayeeCheck(payeeCheck)],
-    ['Bank', verification?.bankName ?? null],
-    ['Amount', writeMoney(order)],
-    ['Commission', writeMoney(verification?.commissions ?? null)],
-    ['Unread fees', verification?.unreadFees ?? null],
-    ['Total', writeMoney(verification?.totalAmount ?? null)],
-    ['Description', order.description || null],
-    ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
-    ['Repeated', order.standing ? describeStanding(order.standing) : null],
-    ['Payment product', initiation?.product ?? null],
-    ['Reference', order.reference],
-    ['Bank says', unsaid?.join(' ') ?? null],
-  ];
-  const title =
-    verification || !initiation ? 'The bank has verified this transfer:' : 'You are about to pay:';
-  return [title]
-    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(13)} ${cleanText(value)}`] : [])))
-    .join('\n');
 }

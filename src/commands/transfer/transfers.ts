@@ -116,7 +116,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   // The JSON does not say how often a standing order pays.
   inPipe: ({ order }) => (order.standing ? 'titles' : undefined),
   inOneLine: ({ isForPerson, terminal }, transfer) =>
-    isForPerson && transfer.state !== 'ended' && wasSaid(terminal, confirmation(transfer))
+    isForPerson && transfer.state !== 'ended' && isConfirmed({ terminal }, transfer)
       ? sayPaid(transfer)
       : undefined,
   describe: ({ order, debtor }) => [
@@ -210,6 +210,14 @@ export function noteConfirmed(
   transfer: Pick<Transfer, 'flow'>,
 ): void {
   isFirst(terminal, confirmation(transfer));
+}
+
+/** Whether the operator has seen it. */
+export function isConfirmed(
+  { terminal }: Pick<Context, 'terminal'>,
+  transfer: Pick<Transfer, 'flow'>,
+): boolean {
+  return wasSaid(terminal, confirmation(transfer));
 }
 
 /** The outcome of an executed transfer, in one sentence. */

@@ -53,7 +53,7 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
     Next step	
     Total	
     Commission	
-    Authorization	AUTHORIZED
+    Authorisation	AUTHORIZED
     CRO	cro-pay-1
     Resolved	
     Resource	pay-1
@@ -199,7 +199,7 @@ it('the status is of any resource, also of one that was made elsewhere', async (
        resourceId: "pay-1" }]
   `);
   const { printed } = await payer.run(at('status'), { format: 'table' });
-  expect(printed).toBe('Resource\tpay-1\nAuthorization\texecuted\nExecution\texecuted\n');
+  expect(printed).toBe('Resource\tpay-1\nAuthorisation\texecuted\nExecution\texecuted\n');
   expect(endOf(await status('pay-7'))).toMatchInlineSnapshot(
     `["exit 7, bank_refused: Unknown: pay-7", "refusal: "other"", "isBanks: true"]`,
   );

@@ -391,7 +391,7 @@ const waiting = async (payer: Payer, bank: BankHere) => {
 };
 it.each<[string[], string[], (payer: Payer, bank: BankHere) => Promise<void>, object]>([
   [CREATE, ['The bank has verified', 'Open this address in'], async () => {}, {}],
-  [CREATE, ['You are about to', 'The bank has verified', 'Open this address in'], withFees, LINKED],
+  [CREATE, ['You are about to', 'The bank takes fees', 'Open this address in'], withFees, LINKED],
   [['transfer', 'cancel', 'tr-1'], ['The transfer tr-1 is'], waiting, {}],
   [['transfer', 'cancel', 'tr-1'], ['The transfer tr-1 is'], waiting, LINKED],
   [['transfer', 'resolve', 'tr-1', '--not-executed'], ['The transfer tr-1 is'], lost, {}],

@@ -68,7 +68,7 @@ it('a person reads all that is known of a transfer', () => {
     Name given by	the payer
     Payee check	close match, the account is held by Maria Rossi
     Reference	INV-1
-    Authorization	ACSC
+    Authorisation	ACSC
     Execution	KO: Account closed
     CRO	0012345678
     Resolved	executed, by ada@pisp at 2026-11-22T10:00:00.000Z
