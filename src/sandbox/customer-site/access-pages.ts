@@ -165,6 +165,7 @@ ${hidden({ id: request.id, token })}
 ${shown ? decisionButtons(approvalOf(request)) : html`<button name="decision" value="refuse">Refuse</button>`}
 </form>`,
 )}
+${waiting.length === 0 ? '' : html`<p class="note after">If you did not ask for one of these, refuse it.</p>`}
 </section>
 ${
   given.length === 0

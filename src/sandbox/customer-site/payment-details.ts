@@ -30,7 +30,7 @@ export function paymentDetails(payment: PaymentShown): Html {
   const payee = others.length === 0 ? html`<bdi>${first?.name ?? ''}</bdi>` : html`${orders.length} payees`;
   return html`
 <p class="sum"><strong>${moneyText(sum)}</strong> <span>to ${payee}</span></p>
-<dl>${others.length === 0 && first ? onePayee(first) : orders.map(oneOfMany)}
+<dl>${others.length === 0 && first ? onePayee(first) : ''}
 ${row('Fee', moneyText(fee))}
 <div class="total"><dt>Total</dt><dd>${moneyText(total)}</dd></div>
 ${row('Type', html`<bdi>${kind}</bdi>`)}
@@ -38,6 +38,7 @@ ${row('Date', isInstant ? `${dateText(date)}, immediately` : dateText(date))}
 ${schedule === undefined ? '' : row('Schedule', schedule)}
 ${others.length === 0 && first ? row('Description', descriptionText(first)) : ''}
 ${debit === undefined ? '' : row('From your account', html`<span class="digits">${ibanText(debit.iban)}</span><br>${debit.productId}`)}
+${others.length === 0 ? '' : orders.map(oneOfMany)}
 </dl>
 ${isInstant ? html`<p class="note after">An instant payment arrives within seconds and can’t be reversed.</p>` : ''}`;
 }
