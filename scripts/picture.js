@@ -14,11 +14,13 @@ const ROWS = 300;
 const PICTURES = [
   {
     name: 'demo',
+    title: 'psd2 accounts, and an instant transfer',
     ...{ first: '$ psd2 accounts list', end: '$ psd2 smoke' },
     shows: 'lists accounts and makes an instant transfer',
   },
   {
     name: 'smoke',
+    title: 'psd2 smoke',
     ...{ first: '$ psd2 smoke', end: 'The instant transfer is settled' },
     shows: 'tests the interface of a bank, step by step',
   },
@@ -78,12 +80,14 @@ function linesOf(lines, { first, end }) {
 const escapeXml = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-function draw(lines, shows) {
+function draw(lines, { title, shows }) {
   const width = Math.round(COLUMNS * CELL.width + 2 * MARGIN);
   const height = BAR + lines.length * CELL.height + MARGIN;
   let command = false;
   const texts = lines.flatMap(({ text, wrapped, pieces }, row) => {
-    command = text.startsWith('$ ') || (command && wrapped);
+    // A long command goes on after a backslash.
+    const goesOn = wrapped || lines[row - 1]?.text.endsWith('\\');
+    command = text.startsWith('$ ') || (command && goesOn);
     return pieces.flatMap(({ look, column, text: piece }) => {
       const shown = piece.trimEnd();
       if (shown.trim() === '') return [];
@@ -100,6 +104,7 @@ function draw(lines, shows) {
     (index) => `<circle cx="${MARGIN + 5 + index * 18}" cy="${BAR / 2}" r="5" fill="${EDGE}"/>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="A terminal in which psd2 ${shows}">
+<title>${escapeXml(title)}</title>
 <style>
 svg { fill: ${COLOURS.text} }
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre }
@@ -109,7 +114,7 @@ text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mo
 </style>
 <rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="${COLOURS.window}" stroke="${EDGE}"/>
 ${dots.join('')}
-<text x="${width / 2}" y="${BAR / 2 + 5}" class="title">psd2 demo</text>
+<text x="${width / 2}" y="${BAR / 2 + 5}" class="title">${escapeXml(title)}</text>
 ${texts.join('\n')}
 </svg>
 `;
@@ -118,4 +123,4 @@ ${texts.join('\n')}
 const folder = process.argv[2] ?? `${ROOT}docs`;
 const screen = await readScreen(await runDemo());
 for (const picture of PICTURES)
-  writeFileSync(`${folder}/${picture.name}.svg`, draw(linesOf(screen, picture), picture.shows));
+  writeFileSync(`${folder}/${picture.name}.svg`, draw(linesOf(screen, picture), picture));

@@ -35,7 +35,7 @@ export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules):
   const heading = await readHeading(texts);
   const stopped = (number: number, message: string): Finding => ({
     type: 'problem',
-    problem: { severity: 'error', line: null, place: `line ${number}`, message },
+    problem: { severity: 'error', line: null, place: `line ${number}`, fileLine: number, message },
   });
   yield { type: 'source', source: { format: 'csv', messageId: null, count: null, sum: null } };
 
@@ -151,17 +151,17 @@ function columnsIn(cells: string[]): Column[] {
 
 /** The payment of a row, and its problems. */
 function* readRow(
-  { number, cells }: Row,
+  { number: fileLine, cells }: Row,
   columns: readonly Column[],
   line: number,
   rules: ReadRules,
 ): Generator<Finding> {
-  const place = `line ${number}`;
+  const place = `line ${fileLine}`;
   const found: Finding[] = [];
   const report = (_field: string | null, message: string) =>
-    void found.push({ type: 'problem', problem: { severity: 'error', line, place, message } });
+    void found.push({ type: 'problem', problem: { severity: 'error', line, place, fileLine, message } });
   const replaced = (_field: string, message: string) =>
-    void found.push({ type: 'problem', problem: { severity: 'warning', line, place, message } });
+    void found.push({ type: 'problem', problem: { severity: 'warning', line, place, fileLine, message } });
   const given = (column: Column) => cells[columns.indexOf(column)] ?? '';
   const orNull = (column: Column) => (columns.includes(column) ? given(column) || null : null);
 
@@ -198,7 +198,7 @@ function* readRow(
     report(null, `The payee-verified ${JSON.stringify(given('payee-verified'))} is neither yes nor no`);
   if (payment && debit && isVerified !== null)
     found.push({
-      type: 'line',
+      ...{ type: 'line', fileLine },
       line: {
         ...{ line, place, ...debit, ...payment },
         ...{ instant: rules.instant, urgent: false, payeeVerified: isVerified || rules.payeeVerified },

@@ -27,7 +27,9 @@ export async function* readBatchFile(
         throw new Psd2Error('usage', `The file has more than ${MAX_PAYMENTS} payments`, {
           hint: 'Split it into several files.',
         });
-      for (const problem of repeats.add(finding.line)) yield { type: 'problem', problem };
+      const { fileLine } = finding;
+      for (const problem of repeats.add(finding.line))
+        yield { type: 'problem', problem: { ...problem, fileLine } };
     } else if (finding.type === 'problem') {
       isWrong ||= finding.problem.severity === 'error';
     }
@@ -36,7 +38,10 @@ export async function* readBatchFile(
   if (payments === 0 && !isWrong)
     yield {
       type: 'problem',
-      problem: { severity: 'error', line: null, place: '', message: 'The file has no payments' },
+      problem: {
+        ...{ severity: 'error', line: null, place: '', fileLine: null },
+        message: 'The file has no payments',
+      },
     };
 }
 

@@ -50,6 +50,11 @@ export function needsSettlement(order: Pick<TransferOrder, 'instant' | 'futureDa
   return order.instant && !order.futureDated;
 }
 
+/** Whether the bank took a transfer for a later day with its answer to `execute`, which is the last that it says of it. */
+export function isForLater({ state, commits, order, resolution }: Transfer): boolean {
+  return state === 'executed' && commits === 'on execute' && order.futureDated && resolution === null;
+}
+
 /**
  * Whether the bank has rejected or cancelled a standing order after its first day, so that payments may have been made. Before that day
  * none was.

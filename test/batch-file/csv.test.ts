@@ -87,7 +87,7 @@ Ada,${IBAN},1,,no,
        "error line 4: The currency "USD" is not possible: SEPA transfers are in EUR",
        "error line 4: The date 2020-01-01 is in the past: at the bank it is 2026-11-23",
        "error line 4: The payee-verified "maybe" is neither yes nor no",
-       "error line 6: The name contains the character "ë" at position 3, which SEPA does not allow",
+       "error line 6: The name contains the character "ë" at position 3, which SEPA does not allow. Add --transliterate to pay it as "Zoe"",
        "error line 6: The amount "1e3" is not a decimal number",
        "error line 6: The date "30.11.2026" is not a date in the form YYYY-MM-DD",
        "error line 7: The line has 3 cells, but the heading has 6"]
@@ -214,7 +214,7 @@ Ada,${IBAN},1,,no,
       expect(lines).toEqual([]);
       expect(problems).toEqual([
         {
-          ...{ severity: 'error', line: 1, place: 'line 2' },
+          ...{ severity: 'error', line: 1, place: 'line 2', fileLine: 2 },
           message: `The payee-verified ${JSON.stringify(text)} is neither yes nor no`,
         },
       ]);

@@ -8,7 +8,14 @@ export function reportRow(changes: Partial<ReportRow> = {}): ReportRow {
     ...{ line: 1, batch: 'b-1', reference: 'R-1', flow: 'f-1', state: 'executed', from: '0000012345' },
     ...{ name, iban, amount, currency, description, ids },
     ...{ remittanceStructured: null, executionDate: null, endToEndId: 'E-1' },
-    ...{ payeeCheck: null, reason: null, bankReasons: [], paidAt: null, isUncertain: false },
+    ...{
+      payeeCheck: null,
+      reason: null,
+      refusedCall: null,
+      bankReasons: [],
+      paidAt: null,
+      isUncertain: false,
+    },
     ...changes,
   };
 }

@@ -3,12 +3,12 @@ import { written } from '../../domain/account-history.ts';
 import type { BatchFormat } from '../../domain/batch/line.ts';
 import type { BatchProblem } from '../../domain/batch/read-line.ts';
 import { isDecimal } from '../../domain/decimal.ts';
-import type { Finding, ReadRules } from '../finding.ts';
+import type { Finding, GroupPlaces, ReadRules } from '../finding.ts';
 import type { Collected } from './elements.ts';
 import { type PaymentInformation, readId, readInformation } from './information.ts';
 import { type Report, requiredAt, textAt } from './texts.ts';
 import { readTransaction } from './transaction.ts';
-import { type Texts, type Visitor, walkDocument } from './walk.ts';
+import { type Collecting, lineOf, type Visitor, walkDocument } from './walk.ts';
 
 /**
  * Reads pain.001. What psd2 cannot pay as the file says it is an error; what it leaves out is a warning.
@@ -35,7 +35,7 @@ interface Count {
 
 /** What a header says about the payments after it. */
 interface Announced {
-  path: string;
+  at: Collecting;
   count: string | undefined;
   sum: string | undefined;
 }
@@ -48,10 +48,11 @@ class Reading implements Visitor {
   #header: Announced | null = null;
   #all = noPayments();
   #ofInformation = noPayments();
-  /** Those of the open `PmtInf`. */
-  #informationTexts: Texts = new Map();
+  /** The open `PmtInf`. */
+  #informationAt: Collecting = { path: '', texts: new Map(), lines: new Map() };
   /** Undefined before the first payment of the `PmtInf`. Null: something in it is wrong. */
   #information: PaymentInformation | null | undefined;
+  #group: GroupPlaces | undefined;
   /** How many texts it had before its first payment. */
   #textsBefore = 0;
 
@@ -70,29 +71,29 @@ class Reading implements Visitor {
     this.#format = format;
   }
 
-  problem(severity: BatchProblem['severity'], place: string, message: string): void {
+  problem(severity: BatchProblem['severity'], place: string, message: string, fileLine: number): void {
     const line = place.includes('/CdtTrfTxInf[') ? this.#all.payments : null;
-    this.#found.push({ type: 'problem', problem: { severity, line, place, message } });
+    this.#found.push({ type: 'problem', problem: { severity, line, place, fileLine, message } });
   }
 
-  begin(name: Collected, path: string, texts: Texts): void {
+  begin(name: Collected, element: Collecting): void {
     if (name === 'GrpHdr') return;
-    if (!this.#header && name === 'PmtInf') this.problem('error', path, 'GrpHdr is missing before it');
     if (name === 'PmtInf') {
+      if (!this.#header) this.#wrong(element, 'GrpHdr is missing before it');
       this.#ofInformation = noPayments();
-      this.#informationTexts = texts;
+      this.#informationAt = element;
       this.#information = undefined;
       return;
     }
-    if (this.#information === undefined) this.#readInformation(path.slice(0, path.lastIndexOf('/')));
+    if (this.#information === undefined) this.#readInformation();
     this.#all.payments += 1;
     this.#ofInformation.payments += 1;
   }
 
-  end(name: Collected, path: string, texts: Texts): void {
-    if (name === 'GrpHdr') this.#readHeader(path, texts);
-    else if (name === 'PmtInf') this.#endInformation(path, texts);
-    else this.#readTransaction(path, texts);
+  end(name: Collected, element: Collecting): void {
+    if (name === 'GrpHdr') this.#readHeader(element);
+    else if (name === 'PmtInf') this.#endInformation(element);
+    else this.#readTransaction(element);
   }
 
   /** The document ends. */
@@ -100,14 +101,20 @@ class Reading implements Visitor {
     if (this.#header) this.#compare(this.#header, this.#all);
   }
 
-  #report(above: string, severity: BatchProblem['severity'] = 'error'): Report {
-    return (path, message) => this.problem(severity, `${above}/${path}`, message);
+  #report(above: Collecting, severity: BatchProblem['severity'] = 'error'): Report {
+    return (path, message) => this.problem(severity, `${above.path}/${path}`, message, lineOf(above, path));
   }
 
-  #readHeader(path: string, texts: Texts): void {
-    const messageId = readId(texts, 'MsgId', this.#report(path));
-    requiredAt(texts, 'NbOfTxs', this.#report(path));
-    this.#header = { path, count: textAt(texts, 'NbOfTxs'), sum: textAt(texts, 'CtrlSum') };
+  /** Reports what is wrong with an element as a whole. */
+  #wrong(element: Collecting, message: string): void {
+    this.problem('error', element.path, message, lineOf(element, ''));
+  }
+
+  #readHeader(at: Collecting): void {
+    const { texts } = at;
+    const messageId = readId(texts, 'MsgId', this.#report(at));
+    requiredAt(texts, 'NbOfTxs', this.#report(at));
+    this.#header = { at, count: textAt(texts, 'NbOfTxs'), sum: textAt(texts, 'CtrlSum') };
     const { count, sum } = this.#header;
     this.#found.push({
       type: 'source',
@@ -120,65 +127,72 @@ class Reading implements Visitor {
     });
   }
 
-  #readInformation(path: string): void {
-    this.#textsBefore = this.#informationTexts.size;
-    this.#information = readInformation(
-      this.#informationTexts,
-      this.#rules,
-      this.#report(path),
-      this.#report(path, 'warning'),
-    );
+  #readInformation(): void {
+    const at = this.#informationAt;
+    this.#textsBefore = at.texts.size;
+    this.#group = groupPlaces(at);
+    this.#information = readInformation(at.texts, this.#rules, this.#report(at), this.#report(at, 'warning'));
   }
 
-  #endInformation(path: string, texts: Texts): void {
+  #endInformation(at: Collecting): void {
+    const { texts } = at;
     if (this.#information === undefined) {
-      this.#readInformation(path);
-      this.problem('error', path, 'PmtInf has no payments');
+      this.#readInformation();
+      this.#wrong(at, 'PmtInf has no payments');
     }
     if (texts.size !== this.#textsBefore)
-      this.problem('error', path, 'PmtInf has elements after its payments. They must come before');
+      this.#wrong(at, 'PmtInf has elements after its payments. They must come before');
     this.#compare(
-      { path, count: textAt(texts, 'NbOfTxs'), sum: textAt(texts, 'CtrlSum') },
+      { at, count: textAt(texts, 'NbOfTxs'), sum: textAt(texts, 'CtrlSum') },
       this.#ofInformation,
     );
   }
 
-  #readTransaction(path: string, texts: Texts): void {
+  #readTransaction(at: Collecting): void {
+    const { texts, path } = at;
     const amount = numberIn(textAt(texts, 'Amt/InstdAmt') ?? '');
     for (const count of [this.#all, this.#ofInformation])
       count.sum = amount && count.sum ? count.sum.plus(amount) : null;
     const transaction = readTransaction(
       texts,
       this.#information ?? null,
-      this.#report(path),
-      this.#report(path, 'warning'),
+      this.#report(at),
+      this.#report(at, 'warning'),
       this.#rules.transliterate,
     );
     if (!transaction) return;
     const { instant, payeeVerified } = this.#rules;
     const line = this.#all.payments;
     this.#found.push({
-      type: 'line',
+      ...{ type: 'line', fileLine: lineOf(at, ''), ...(this.#group && { group: this.#group }) },
       line: { ...transaction, line, place: path, instant: transaction.instant || instant, payeeVerified },
     });
   }
 
   /** Reports it if a header announces other payments than came. A sum with an amount that is no number is reported there. */
-  #compare({ path, count, sum }: Announced, { payments, sum: real }: Count): void {
+  #compare({ at, count, sum }: Announced, { payments, sum: real }: Count): void {
     if (count !== undefined && (!isCount(count) || Number(count) !== payments))
-      this.problem(
-        'error',
-        `${path}/NbOfTxs`,
+      this.#report(at)(
+        'NbOfTxs',
         `NbOfTxs is ${JSON.stringify(count)}, but there ${payments === 1 ? 'is 1 payment' : `are ${payments} payments`}`,
       );
     if (sum === undefined || !real) return;
     if (!numberIn(sum)?.eq(real))
-      this.problem(
-        'error',
-        `${path}/CtrlSum`,
+      this.#report(at)(
+        'CtrlSum',
         `CtrlSum is ${JSON.stringify(sum)}, but the sum of the payments is ${written(real)}`,
       );
   }
+}
+
+/** Where a `PmtInf` says what holds for its payments. */
+function groupPlaces(at: Collecting): GroupPlaces {
+  const placeOf = (path: string) => ({ place: `${at.path}/${path}`, fileLine: lineOf(at, path) });
+  return {
+    debited: placeOf('DbtrAcct'),
+    executionDate: placeOf('ReqdExctnDt'),
+    type: at.texts.has('PmtTpInf') ? placeOf('PmtTpInf') : null,
+  };
 }
 
 function noPayments(): Count {

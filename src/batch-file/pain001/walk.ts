@@ -9,15 +9,30 @@ import { type Collected, documentOf, type Placed } from './elements.ts';
  */
 export type Texts = Map<string, readonly string[]>;
 
+/** An element whose texts are collected. */
+export interface Collecting {
+  path: string;
+  texts: Texts;
+  /** The lines of the file on which its elements begin, by their paths in it. It is at the path `''` itself. */
+  lines: Map<string, number>;
+}
+
+/** The line of the file on which an element begins; for one that is missing, that of the nearest element around it. */
+export function lineOf({ lines }: Pick<Collecting, 'lines'>, path: string): number {
+  const line = lines.get(path);
+  if (line !== undefined || path === '') return line ?? 1;
+  return lineOf({ lines }, path.slice(0, Math.max(0, path.lastIndexOf('/'))));
+}
+
 /** What the walk over a document finds. */
 export interface Visitor {
   format(format: BatchFormat): void;
-  /** An element whose texts are collected begins. @param texts those that have come so far: none yet */
-  begin(name: Collected, path: string, texts: Texts): void;
+  /** An element whose texts are collected begins: it has none yet. */
+  begin(name: Collected, element: Collecting): void;
   /** It ends. */
-  end(name: Collected, path: string, texts: Texts): void;
-  /** @param path of the element that it is about */
-  problem(severity: 'error' | 'warning', path: string, message: string): void;
+  end(name: Collected, element: Collecting): void;
+  /** @param path of the element that it is about. @param fileLine of the element */
+  problem(severity: 'error' | 'warning', path: string, message: string, fileLine: number): void;
 }
 
 const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:';
@@ -33,7 +48,7 @@ const DEEPEST = 64;
 interface Open {
   placed: Placed;
   /** What collects its texts. */
-  within: { path: string; texts: Texts };
+  within: Collecting;
   /** How many `PmtInf` or `CdtTrfTxInf` it has had. */
   items: number;
   text: string;
@@ -74,16 +89,19 @@ export function walkDocument(visitor: Visitor): Walk {
       refuseEncoding(parser.xmlDecl.encoding, refuse);
       namespace = tag.uri;
     }
-    const element = parent ? opened(tag, namespace, parent, visitor) : root(tag, visitor, refuse);
+    const { line } = parser;
+    const element = parent ? opened(tag, line, namespace, parent, visitor) : root(tag, visitor, refuse);
     open.push(element);
-    readAttributes(tag, element, visitor);
+    readAttributes(tag, line, element, visitor);
   });
   const onText = (text: string) => {
     sinceEvent = 0;
     const element = open.at(-1);
     if (element?.placed.rule.does === 'text') element.text += text;
-    else if (element?.placed.rule.does === 'hold' && text.trim() !== '')
-      visitor.problem('error', pathOf(element), 'The element has a text, where only elements belong');
+    else if (element?.placed.rule.does === 'hold' && text.trim() !== '') {
+      const message = 'The element has a text, where only elements belong';
+      visitor.problem('error', pathOf(element), message, parser.line);
+    }
   };
   parser.on('text', onText);
   parser.on('cdata', onText);
@@ -116,39 +134,53 @@ function refuseEncoding(encoding: string | undefined, refuse: (what: string) => 
 function root(tag: SaxesTagNS, visitor: Visitor, refuse: (what: string) => never): Open {
   const format = formatOf(tag, refuse);
   visitor.format(format);
-  return { placed: documentOf(format), within: { path: '', texts: new Map() }, items: 0, text: '' };
+  return {
+    placed: documentOf(format),
+    within: { path: '', texts: new Map(), lines: new Map() },
+    items: 0,
+    text: '',
+  };
 }
 
-/** What an element is, once its tag is read. @param namespace that of pain.001 */
-function opened({ local, uri }: SaxesTagNS, namespace: string, parent: Open, visitor: Visitor): Open {
+/** What an element is, once its tag is read. @param line of the file. @param namespace that of pain.001 */
+function opened(
+  { local, uri }: SaxesTagNS,
+  line: number,
+  namespace: string,
+  parent: Open,
+  visitor: Visitor,
+): Open {
+  const problem = (severity: 'error' | 'warning', path: string, message: string) =>
+    visitor.problem(severity, path, message, line);
   const above = parent.placed;
   const known = uri === namespace ? above.children.get(local) : undefined;
   const placed = known ?? (above.rule.does === 'hold' ? null : SKIPPED);
   const unknown = () => `${pathOf(parent)}/${local}`;
-  if (above.rule.does === 'text')
-    visitor.problem('error', unknown(), 'A text is expected here, and not an element');
+  if (above.rule.does === 'text') problem('error', unknown(), 'A text is expected here, and not an element');
   if (!placed) {
     const from =
       uri === namespace ? '' : ` of ${uri === '' ? 'no namespace' : `the namespace ${JSON.stringify(uri)}`}`;
-    visitor.problem('error', unknown(), `psd2 does not know this element${from}`);
+    problem('error', unknown(), `psd2 does not know this element${from}`);
     return { placed: SKIPPED, within: parent.within, items: 0, text: '' };
   }
   const { rule, collects, at } = placed;
   const { within } = parent;
-  const { texts } = within;
+  const { texts, lines } = within;
+  // What is skipped has no place of its own.
+  if (at !== '') lines.set(at, line);
   if (!collects || collects === 'GrpHdr') {
     const isSeen = texts.has(collects ?? at);
     if (rule.does === 'hold') texts.set(collects ?? at, NO_TEXTS);
     if (isSeen && (rule.does === 'hold' || (rule.does === 'text' && !rule.isRepeated)))
-      visitor.problem('error', unknown(), 'The element comes twice');
-    if (rule.does === 'refuse') visitor.problem('error', unknown(), rule.why);
-    if (rule.does === 'leave out') visitor.problem('warning', unknown(), `psd2 pays without ${rule.what}`);
+      problem('error', unknown(), 'The element comes twice');
+    if (rule.does === 'refuse') problem('error', unknown(), rule.why);
+    if (rule.does === 'leave out') problem('warning', unknown(), `psd2 pays without ${rule.what}`);
   } else parent.items += 1;
   if (!collects) return { placed, within, items: 0, text: '' };
 
   const path = collects === 'GrpHdr' ? unknown() : `${unknown()}[${parent.items}]`;
-  const collecting = { path, texts: new Map<string, readonly string[]>() };
-  visitor.begin(collects, path, collecting.texts);
+  const collecting = { path, texts: new Map<string, readonly string[]>(), lines: new Map([['', line]]) };
+  visitor.begin(collects, collecting);
   return { placed, within: collecting, items: 0, text: '' };
 }
 
@@ -170,19 +202,19 @@ function formatOf({ uri, local }: SaxesTagNS, refuse: (what: string) => never): 
   return format ?? refuse(`The XML has the namespace ${JSON.stringify(uri)}, which psd2 does not read`);
 }
 
-function readAttributes({ attributes }: SaxesTagNS, element: Open, visitor: Visitor): void {
+function readAttributes({ attributes }: SaxesTagNS, line: number, element: Open, visitor: Visitor): void {
   const { rule, at } = element.placed;
   if (rule.does !== 'text' && rule.does !== 'hold') return;
   for (const { local, prefix, uri, value } of Object.values(attributes)) {
     if (prefix === 'xmlns' || local === 'xmlns' || uri === INSTANCE) continue;
     if (rule.does === 'text' && rule.attribute === local && uri === '')
       element.within.texts.set(`${at}/@${local}`, [value]);
-    else visitor.problem('error', pathOf(element), `psd2 does not know the attribute ${local}`);
+    else visitor.problem('error', pathOf(element), `psd2 does not know the attribute ${local}`, line);
   }
 }
 
 function closed({ placed: { rule, at, collects }, within, text }: Open, visitor: Visitor): void {
-  const { texts, path } = within;
+  const { texts } = within;
   if (rule.does === 'text') texts.set(at, [...(texts.get(at) ?? NO_TEXTS), text.trim()]);
-  if (collects) visitor.end(collects, path, texts);
+  if (collects) visitor.end(collects, within);
 }

@@ -25,6 +25,7 @@ const COLUMNS = [
     'paidAt',
     'reasonCode',
     'remittanceStructured',
+    'refusedCall',
   ],
 ];
 
@@ -48,6 +49,7 @@ export async function* writeCsvReport(rows: Rows): AsyncGenerator<string> {
       payeeCheck: payeeCheck?.result ?? null,
       payeeName: harmless(payeeCheck?.name ?? null),
       reason: harmless(row.reason),
+      refusedCall: harmless(row.refusedCall),
       reasonCode: harmless(counts?.code ?? counts?.proprietary ?? null),
     };
     yield `${writeCsv([cells], COLUMNS, false)}\r\n`;

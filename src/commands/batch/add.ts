@@ -1,5 +1,6 @@
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import type { BatchProblem } from '../../domain/batch/read-line.ts';
 import { Psd2Error } from '../../errors.ts';
 import { neededApprovals } from '../../flows/batch/approval.ts';
 import { addCompared } from '../../flows/batch/examine.ts';
@@ -17,6 +18,7 @@ import { BATCH, BATCH_FORM, batchData } from './batches.ts';
 import { earlierPayments, examineFile } from './examine.ts';
 import { examinationOf, FILE, type FileOptions, takingFile } from './file-options.ts';
 import { auditBatch, personOf } from './person.ts';
+import { shortPlace } from './place.ts';
 
 /** `psd2 batch add <file>` */
 export const add = verb(
@@ -44,8 +46,8 @@ async function addFile(context: Context, file: string, options: FileOptions): Pr
   const how = await examinationOf(context, options);
   const examined = await examineFile(context, file, undefined, how, (line) => lines.push(line));
   const { source, errors, problems, sameContent } = examined;
-  for (const { place, message } of problems.filter(({ severity }) => severity === 'warning').slice(0, 20))
-    context.terminal.warn(cleanText(`${place}: ${message}`));
+  for (const warning of problems.filter(({ severity }) => severity === 'warning').slice(0, 20))
+    context.terminal.warn(cleanText(describeProblem(warning)));
   const { debtorAccount } = await context.bankInterface();
   const homeless =
     debtorAccount === undefined && lines.find(({ from, fromIban }) => from === null && fromIban === null);
@@ -96,13 +98,14 @@ export async function printAdded(
   context.terminal.say(`Stored. ${next}`);
 }
 
-function wrongFile(
-  file: string,
-  errors: number,
-  problems: { severity: string; place: string; message: string }[],
-) {
+function describeProblem(problem: BatchProblem): string {
+  const place = shortPlace(problem);
+  return place === '' ? problem.message : `${place}: ${problem.message}`;
+}
+
+function wrongFile(file: string, errors: number, problems: readonly BatchProblem[]) {
   const first = problems.filter(({ severity }) => severity === 'error').slice(0, 3);
-  const said = first.map(({ place, message }) => (place ? `${place}: ${message}` : message)).join('. ');
+  const said = first.map(describeProblem).join('. ');
   return new Psd2Error(
     'usage',
     cleanText(`The file ${file} has ${errors} ${errors === 1 ? 'error' : 'errors'}. ${said}`),

@@ -76,7 +76,7 @@ export const LINE_FORM = objectOf<PrintedRow>()(() => ({
   flow: orNull(text('local id of its transfer; null before it begins')).as('Flow', { whole: true }),
   state: oneOf(
     ['waiting', ...OPERATION_STATES],
-    'waiting before its transfer begins; then that of the transfer',
+    'waiting before its transfer begins; then that of the transfer; ordered if the bank took it for a later day',
   ).as('State', { kind: 'state' }),
   from: orNull(text('id or IBAN of the debited account')),
   name: text('name of the payee').as('To'),
@@ -91,6 +91,7 @@ export const LINE_FORM = objectOf<PrintedRow>()(() => ({
   endToEndId: orNull(text('EndToEndId of the file; else the reference')),
   payeeCheck: payeeCheckField().as('Payee', { dispensable: 1 }),
   reason: orNull(text('why it was not paid, or why that is not known')).as('Reason'),
+  refusedCall: orNull(text('the call that the bank refused, for its support: method, path and HTTP status')),
   bankReasons,
   paidAt: orNull(time('when the bank had executed it')),
 })).inList('line state amount name iban payeeCheck flow reason reference remittanceStructured');

@@ -21,6 +21,7 @@ import { readNote } from '../flow/resolve.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { examineFile } from './examine.ts';
 import { examinationOf, FILE, type FileOptions, takingFile } from './file-options.ts';
+import { shortPlace } from './place.ts';
 
 const CHECK_NOTE = `
 It takes what psd2 batch add takes, and says what that would refuse. psd2 asks no bank, sends nothing and stores nothing. If there is a profile, it compares the file with the earlier transfers and
@@ -58,9 +59,12 @@ const problem = object({
       right: false,
     },
   ),
-  place: text('line of the CSV file, or path of the XML element; empty: the file as a whole').as('Place'),
+  place: text('line of the CSV file, or path of the XML element; empty: the file as a whole, or an option')
+    .as('Place')
+    .shown(shortPlace),
+  fileLine: orNull(whole('line of the file, from 1; null: the file as a whole, or an option')),
   message: text('what is wrong').as('What'),
-});
+}).inList('severity line place message');
 
 const shape = object({
   ok: flag('true if there are no errors'),

@@ -5,6 +5,7 @@ import { bankDay } from '../../domain/calendar.ts';
 import { parseExecutionDate } from '../../domain/order/terms.ts';
 import type { Context } from '../context.ts';
 import { where } from '../declare.ts';
+import { TRANSLITERATE } from '../transfer/spelling.ts';
 
 // What `batch check` and `batch add` take, so that the one says what the other does.
 
@@ -30,7 +31,7 @@ export function takingFile<Args extends unknown[]>(command: Command<Args>) {
         ),
       ).choices(['yes', 'no'] as const),
     )
-    .option('--transliterate', 'replace letters that SEPA does not allow, for example Müller by Mueller')
+    .option('--transliterate', TRANSLITERATE)
     .option('--note <text>', 'what the batch is for')
     .option('--again', 'pay once more what an earlier batch pays, or paid in the last 30 days');
 }

@@ -5,6 +5,7 @@ import { shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { sumsOf } from '../../domain/batch/totals.ts';
 import { bankDay } from '../../domain/calendar.ts';
+import { refusedCallIn, withoutCall } from '../../domain/refused-call.ts';
 import { endSentence, type Psd2Error } from '../../errors.ts';
 import { describeApprovals, refuseUnapproved } from '../../flows/batch/approval.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
@@ -181,8 +182,9 @@ async function confirmRun(
 
 function withReason({ row, outcome, problem }: LeftLine) {
   const data = lineData(row);
-  if (outcome === 'paid') return data;
-  return { ...data, reason: (outcome === 'unknown' && problem) || (data.reason ?? problem ?? null) };
+  if (outcome === 'paid' || problem === undefined || (outcome !== 'unknown' && data.reason !== null))
+    return data;
+  return { ...data, reason: withoutCall(problem), refusedCall: refusedCallIn(problem) };
 }
 
 /** Prints the lines of a run: in a pipe each as a line of JSON as soon as it has ended, else all at the end. */
@@ -196,30 +198,50 @@ function linePrinter({ output, stdoutIsTerminal, printBytes, terminal }: Context
     },
     end: async (rows: ReturnType<typeof lineData>[]) => {
       if (isStreamed) return;
-      const shared = output.format === 'table' ? sharedReasons(rows) : new Map<string, number>();
+      const shared: SharedReasons = output.format === 'table' ? sharedReasons(rows) : new Map();
       await output.table(
         rows.map((row) => (isShared(row, shared) ? { ...row, reason: null } : row)),
         LINE_FORM,
         '',
       );
-      for (const [reason, count] of shared)
-        terminal.say(cleanText(`${count} payments are authorizing: ${endSentence(reason)}`));
+      for (const { state, reason, count } of shared.values())
+        terminal.say(
+          cleanText(`${count} payments ${BECAME[state] ?? `are ${state}`}: ${endSentence(reason)}`),
+        );
     },
   };
 }
 
 type Line = ReturnType<typeof lineData>;
 
-/** Why several payments wait for the same, by how many they are: a person reads it once. */
-function sharedReasons(rows: readonly Line[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { state, reason } of rows)
-    if (state === 'authorizing' && reason !== null) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-  return new Map([...counts].filter(([, count]) => count > 1));
+/** What became of payments, by their state. Others are still in it. */
+const BECAME: Partial<Record<Line['state'], string>> = {
+  failed: 'failed',
+  expired: 'expired',
+  rejected: 'were rejected',
+  cancelled: 'were cancelled',
+};
+
+/** Why several payments have the same state, by both. */
+type SharedReasons = ReadonlyMap<string, { state: Line['state']; reason: string; count: number }>;
+
+/** What is the same for several payments: a person reads it once. */
+function sharedReasons(rows: readonly Line[]): SharedReasons {
+  const counts = new Map<string, { state: Line['state']; reason: string; count: number }>();
+  for (const row of rows) {
+    const { state, reason } = row;
+    if (reason !== null)
+      counts.set(sharedKey(row), { state, reason, count: (counts.get(sharedKey(row))?.count ?? 0) + 1 });
+  }
+  return new Map([...counts].filter(([, { count }]) => count > 1));
 }
 
-function isShared({ state, reason }: Line, shared: ReadonlyMap<string, number>): boolean {
-  return state === 'authorizing' && reason !== null && shared.has(reason);
+function sharedKey({ state, reason }: Line): string {
+  return `${state} ${reason}`;
+}
+
+function isShared(row: Line, shared: SharedReasons): boolean {
+  return row.reason !== null && shared.has(sharedKey(row));
 }
 
 /** How far a run is. */
@@ -228,6 +250,7 @@ class Progress {
   readonly #ended = {
     paid: 0,
     accepted: 0,
+    ordered: 0,
     'not paid': 0,
     refused: 0,
     kept: 0,
@@ -256,7 +279,8 @@ class Progress {
   }
 
   write(): string {
-    const { paid, accepted, 'not paid': unpaid, refused, kept, unknown, awaited } = this.#ended;
+    const { paid, 'not paid': unpaid, refused, kept, unknown, awaited } = this.#ended;
+    const accepted = this.#ended.accepted + this.#ended.ordered;
     const left = unpaid + refused + kept;
     const sums = writeSums(this.#paid);
     const parts = [

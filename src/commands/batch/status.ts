@@ -1,5 +1,6 @@
+import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
-import { readBatch } from '../../flows/batch/known-lines.ts';
+import { type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
 import { examples, verb } from '../declare.ts';
 import { askAgain } from './ask-accepted.ts';
 import { LINE_FORM, LINES, lineData } from './batches.ts';
@@ -22,7 +23,7 @@ ${examples('psd2 batch status 3f2a9c')}`,
       ({ outcome }, index) => outcome === 'not paid' && before.known[index]?.outcome === 'accepted',
     );
     const open = known.filter(
-      (each) => rejected.includes(each) || (each.outcome !== 'paid' && each.outcome !== 'not paid'),
+      (each) => rejected.includes(each) || isOpen(each, bankDay(context.world.now())),
     );
     await context.output.table(
       open.map(({ row }) => lineData(row)),
@@ -41,3 +42,9 @@ ${examples('psd2 batch status 3f2a9c')}`,
     );
   },
 );
+
+/** Whether somebody may still learn what became of a payment. What a bank took for a later day, it does not mention again. */
+function isOpen({ outcome, row: { executionDate } }: KnownLine, today: IsoDate): boolean {
+  if (outcome === 'ordered') return executionDate !== null && executionDate >= today;
+  return outcome !== 'paid' && outcome !== 'not paid';
+}

@@ -87,7 +87,7 @@ async function isBatchUnfinished(
 ): Promise<boolean> {
   if (batch.rejection || batch.pseudonymised.size > 0) return false;
   const lines = await readLines(flows, batch, await batches.lines(batch));
-  return lines.some(({ outcome }) => !['paid', 'accepted', 'not paid'].includes(outcome));
+  return lines.some(({ outcome }) => !['paid', 'accepted', 'ordered', 'not paid'].includes(outcome));
 }
 
 function openBatch(customerId: string, { batch }: Batch): Psd2Error {

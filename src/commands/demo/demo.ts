@@ -176,9 +176,7 @@ async function openSteps(
   };
   return {
     async show(...words) {
-      terminal.warn(
-        `\n$ psd2 ${words.map((word) => (/^[\w./:-]+$/.test(word) ? word : `"${word}"`)).join(' ')}`,
-      );
+      terminal.warn(`\n${writeStep(words, terminal.size.columns)}`);
       const code = await end(start(words, output.format === 'table' ? 'inherit' : STDERR));
       if (code !== 0)
         throw new Psd2Error('sandbox', `psd2 ${words.slice(0, 2).join(' ')} ended with exit code ${code}`);
@@ -200,6 +198,34 @@ async function openSteps(
       );
     },
   };
+}
+
+/**
+ * A command as it can be copied. One that is wider than the terminal goes on in further lines, each with whole options.
+ *
+ * @param columns of the terminal; undefined or 0: it has none
+ */
+export function writeStep(words: readonly string[], columns: number | undefined): string {
+  const lines = ['$ psd2'];
+  for (const part of partsOf(words)) {
+    const line = lines.at(-1) ?? '';
+    const isFull = columns !== undefined && columns > 0 && line.length + part.length + 3 > columns;
+    if (isFull) lines.push(`    ${part}`);
+    else lines[lines.length - 1] = `${line} ${part}`;
+  }
+  return lines.join(' \\\n');
+}
+
+/** The words of a command; an option and its value are one part. */
+function partsOf(words: readonly string[]): string[] {
+  const parts: string[] = [];
+  for (const [at, word] of words.entries()) {
+    const written = /^[\w./:-]+$/.test(word) ? word : `"${word}"`;
+    const isValue = !word.startsWith('--') && words[at - 1]?.startsWith('--');
+    if (isValue) parts.push(`${parts.pop()} ${written}`);
+    else parts.push(written);
+  }
+  return parts;
 }
 
 async function freePort(): Promise<number> {

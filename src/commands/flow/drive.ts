@@ -5,6 +5,7 @@ import {
   type Progress,
   standingOf,
 } from '../../domain/flow-states.ts';
+import { refusedCallIn, withoutCall } from '../../domain/refused-call.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { endIfUntouched } from '../../flows/once.ts';
 import type { FlowPorts } from '../../flows/ports.ts';
@@ -59,8 +60,9 @@ export async function driveFlow<K extends Kind>(
 function meaningOf(error: unknown, flow: Progress): string | undefined {
   if (!(error instanceof Psd2Error) || error.code !== 'bank_refused' || !isPlainlyFailed(flow))
     return undefined;
-  const [, why] = /\(HTTP \d+\): (.+)$/s.exec(error.message) ?? [];
-  return `Not paid${why === undefined ? '' : `: ${why}`}${why?.endsWith('.') ? '' : '.'} No money moved`;
+  // Without a call, the message is a sentence of its own, which comes below.
+  const why = refusedCallIn(error.message) === null ? '' : `: ${withoutCall(error.message)}`;
+  return `${endSentence(`Not paid${why}`)} No money moved`;
 }
 
 /** @throws Psd2Error `usage`: SCA needs the customer, and client credentials have none */

@@ -3,7 +3,7 @@ import Big from 'big.js';
 import { bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { parseSepaIban } from '../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
-import { parsePayeeName } from '../../domain/order/sepa-text.ts';
+import { parsePlainName } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import { READINGS, readStep, readSteps, STEP_IDS, type StepId, singleSteps } from '../../smoke/steps.ts';
 import type { Context } from '../context.ts';
@@ -164,7 +164,7 @@ function readPayment(
     if (to === undefined || name === undefined)
       throw new Psd2Error('usage', `${option} needs --to and --name: there is no default payee`);
     parseSepaIban(to);
-    parsePayeeName(name);
+    parsePlainName(name);
     if (pay !== undefined)
       planned = {
         amount: readAmount('--pay', pay),

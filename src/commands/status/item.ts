@@ -1,3 +1,4 @@
+import { withoutCall } from '../../domain/refused-call.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import type { Kind } from '../../store/ports/flows.ts';
 import {
@@ -62,12 +63,9 @@ function shortId(word: string): string {
   return /^[0-9a-f]{64}$/.test(word) ? word.slice(0, 12) : word;
 }
 
-/** The call that the bank refused: what it said of it comes after. */
-const CALL = /The bank refused \S+ \S+ \(HTTP \d+\): /;
-
 /** The payee has a column. */
 function whyOf({ payee, message }: { payee: string | null; message: string }): string {
-  const why = message.replace(CALL, '');
+  const why = withoutCall(message);
   return payee !== null && why.startsWith(`to ${payee}`)
     ? why.slice(`to ${payee}`.length).replace(/^[,:] /, '')
     : why;

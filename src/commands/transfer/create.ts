@@ -25,6 +25,7 @@ import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/p
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';
 import { askForMissing, refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
+import { spelled, TRANSLITERATE } from './spelling.ts';
 import { showFees, showVerified } from './summary.ts';
 import { noteConfirmed, sayPaid, TRANSFERS, wasConfirmed } from './transfers.ts';
 
@@ -58,6 +59,8 @@ export interface TransferOptions extends OrderOptions, PsuOptions {
   paste: boolean;
   /** The most that it may take from the account, with the bank's fees, beside the limit of the profile. */
   maxCost?: TransferOrder['maxCost'] | undefined;
+  /** Texts are paid in the characters of SEPA. */
+  transliterate?: boolean;
 }
 
 const ADDRESS_NEEDS = where(
@@ -84,6 +87,7 @@ export const create = verb(
         .option('--description <text>', 'remittance information, at most 140 characters')
         .option('--instant', 'make an instant transfer (SCT Inst): settled within ten seconds, and final')
         .option('--date <date>', "execution day, YYYY-MM-DD; default: today in the bank's time zone")
+        .option('--transliterate', TRANSLITERATE)
         .option('--urgent', 'ask for urgent execution')
         .option('--type <text>', 'type of the transfer, sent to the bank unchanged')
         .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
@@ -148,7 +152,7 @@ export async function beginTransfer(
 ): Promise<void> {
   await context.needs('payments');
   if (given.paste) refusePasting(context);
-  const options = await askForMissing(context, given);
+  const options = spelled(context, await askForMissing(context, spelled(context, given)));
   const bankInterface = await context.bankInterface();
   if (bankInterface.customers !== 'named by the operator') refusePsu(bankInterface, options);
   if (options.verifyData.length > 0) refuseFurtherData(bankInterface);

@@ -4,6 +4,7 @@ import { parseSepaIban, spacedIban } from '../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { checkGiven, isComplete, type OrderOptions } from '../../domain/order/read-order.ts';
 import { parseDescription, parsePayeeName } from '../../domain/order/sepa-text.ts';
+import { transliterated } from '../../domain/order/transliterate.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isRefusal } from '../../flows/refusals.ts';
@@ -54,7 +55,7 @@ export function refuseAboveLimit(
  * @returns the options with the answers; unchanged if nothing is missing or psd2 cannot ask
  * @throws Psd2Error for a wrong option, and if psd2 cannot get the accounts
  */
-export async function askForMissing<Options extends OrderOptions>(
+export async function askForMissing<Options extends OrderOptions & { transliterate?: boolean }>(
   context: Context,
   options: Options,
 ): Promise<Options> {
@@ -69,8 +70,10 @@ export async function askForMissing<Options extends OrderOptions>(
   const profile = context.profile();
 
   const account = isKnown ? { productId: from, iban: null } : await chooseAccount(context);
+  const spell = (text: string) => (options.transliterate ? transliterated(text) : text);
   const asked = {
-    name: name ?? (await terminal.ask("Payee's name:", { check: (text) => void parsePayeeName(text) })),
+    name:
+      name ?? (await terminal.ask("Payee's name:", { check: (text) => void parsePayeeName(spell(text)) })),
     to: to ?? (await terminal.ask("Payee's IBAN:", { check: (text) => void parseSepaIban(text) })),
     amount:
       amount ??
@@ -80,7 +83,7 @@ export async function askForMissing<Options extends OrderOptions>(
     description:
       options.description ??
       (await terminal.ask('Description for the payee (Enter for none):', {
-        check: (text) => void parseDescription(text),
+        check: (text) => void parseDescription(spell(text)),
       })),
   };
   return { ...options, ...asked, from: account.productId, fromIban: account.iban ?? undefined };

@@ -6,6 +6,7 @@ import { examples, verb } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
 import { withPsuOptions } from '../shared/psu.ts';
 import { makeTransfer } from './create.ts';
+import { TRANSLITERATE } from './spelling.ts';
 import { TRANSFERS } from './transfers.ts';
 
 /** `psd2 transfer standing`: a periodic payment (the standard, section 3). `MonthlyVariable` needs its months, which psd2 does not send. */
@@ -36,6 +37,7 @@ export const standing = verb(
         .option('--end <date>', 'last day, YYYY-MM-DD; default: until the customer ends it')
         .option('--day <n>', 'day of the month, 1 to 31; 31 is the last one')
         .option('--description <text>', 'remittance information, at most 140 characters')
+        .option('--transliterate', TRANSLITERATE)
         .option('--type <text>', 'payment product of the bank')
         .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
         .option('--payee-verified', 'you have checked that the name belongs to the IBAN')

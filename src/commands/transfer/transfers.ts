@@ -2,7 +2,7 @@ import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
-import { needsSettlement, type Transfer, type TransferOrder } from '../../domain/transfer.ts';
+import { isForLater, needsSettlement, type Transfer, type TransferOrder } from '../../domain/transfer.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import {
@@ -228,7 +228,7 @@ export function sayPaid(transfer: Transfer): string {
   const when = futureDated ? ` ${standing ? 'from' : 'for'} ${order.executionDate}` : '';
   const often = standing ? ` (${describeStanding(standing)})` : '';
   const facts = [
-    committedAt === null ? state : `${state} after ${lasted(committedAt, updatedAt)}`,
+    `${isForLater(transfer) ? 'accepted' : state}${committedAt === null ? '' : ` after ${lasted(committedAt, updatedAt)}`}`,
     cro && `CRO ${cro}`,
     order.reference && `reference ${order.reference}`,
     flow,

@@ -157,9 +157,14 @@ export interface BatchProblem {
   line: number | null;
   /** Where it is in the file: `line 7` in CSV, the path of the element in XML. Empty: the file as a whole. */
   place: string;
+  /** The line of the file, from 1. Null: it is about the file as a whole, or about an option. */
+  fileLine: number | null;
   /** A sentence without a full stop. */
   message: string;
 }
+
+/** A problem of a payment, for those who do not know the file. */
+export type PaymentProblem = Omit<BatchProblem, 'fileLine'>;
 
 /** Reports what is wrong with a field of a line. */
 export type ReportField<Field extends string> = (field: Field, message: string) => void;

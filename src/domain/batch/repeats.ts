@@ -1,12 +1,12 @@
 import type { IsoDate } from '../calendar.ts';
 import { comparableReference } from '../order/sepa-text.ts';
 import type { BatchLine } from './line.ts';
-import type { BatchProblem } from './read-line.ts';
+import type { PaymentProblem } from './read-line.ts';
 
 /** Looks for payments that a batch has twice. It remembers one number for each reference and each payment. */
 export interface Repeats {
   /** What is wrong with the next line because of the lines before it. */
-  add(line: BatchLine): BatchProblem[];
+  add(line: BatchLine): PaymentProblem[];
 }
 
 /** @param today the day at the bank, for lines without a date */
@@ -15,8 +15,8 @@ export function findRepeats(today: IsoDate): Repeats {
   const payments = new Map<string, number>();
   return {
     add(line) {
-      const problems: BatchProblem[] = [];
-      const note = (severity: BatchProblem['severity'], message: string) =>
+      const problems: PaymentProblem[] = [];
+      const note = (severity: PaymentProblem['severity'], message: string) =>
         problems.push({ severity, line: line.line, place: line.place, message });
       if (line.reference !== null) {
         const first = remember(references, comparableReference(line.reference), line.line);

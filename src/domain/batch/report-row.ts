@@ -6,7 +6,7 @@ import type { CreditorReference } from '../order/creditor-reference.ts';
 import type { PayeeCheck } from '../order/payee-check.ts';
 import type { FileIds } from './line.ts';
 
-/** A line is `waiting` before its transfer begins. Then it has the state of its transfer. */
+/** A line is `waiting` before its transfer begins. Then it has the state of its transfer; `ordered` if the bank took it for a later day. */
 export type LineState = 'waiting' | OperationState;
 
 /** What became of a line of a batch. */
@@ -32,6 +32,8 @@ export interface ReportRow {
   payeeCheck: PayeeCheck | null;
   /** Why it was not paid, or why that is not known. */
   reason: string | null;
+  /** The call that the bank refused, for its support: method, path and status. */
+  refusedCall: string | null;
   /** What the bank says of it: the first counts. */
   bankReasons: BankReason[];
   /** ISO 8601 with zone. */

@@ -1,5 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
-import { parseSepaText } from './sepa-text.ts';
+import { orSpelled, parseSepaText } from './sepa-text.ts';
 
 /** The codes of ISO 3166-1, and that of Kosovo, which SEPA messages and IBANs use. */
 const COUNTRY_CODES = new Set(
@@ -32,5 +32,5 @@ export function parseCountry(called: string, code: string): string {
 /** A part of the payee's address. Banks refuse an empty one. @throws Psd2Error `invalid_text` */
 export function parseAddressPart(called: string, text: string, maximum: number): string {
   if (text.trim() === '') throw new Psd2Error('invalid_text', `${called} is empty`);
-  return parseSepaText(called, text, maximum);
+  return orSpelled(text, (written) => parseSepaText(called, written, maximum));
 }

@@ -1,4 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
+import { transliterated } from './transliterate.ts';
 
 /** No-break, narrow and zero-width blanks. Copies from documents and web pages have them in numbers. */
 export const UNUSUAL_BLANKS = /[\u00a0\u2000-\u200f\u202f\u205f\u2060\u3000\ufeff]/g;
@@ -46,14 +47,40 @@ export function nameOfCharacter(character: string): string {
 }
 
 /** The payee's name: 1 to 70 characters. @throws Psd2Error `invalid_text` */
-export function parsePayeeName(text: string, called = '--name'): string {
+export function parsePlainName(text: string, called = '--name'): string {
   if (text.trim() === '') throw new Psd2Error('invalid_text', `${called} is empty`);
   return parseSepaText(called, text, 70);
 }
 
+/** The same, for a command with `--transliterate`. @throws Psd2Error `invalid_text` */
+export function parsePayeeName(text: string, called = '--name'): string {
+  return orSpelled(text, (written) => parsePlainName(written, called));
+}
+
 /** The remittance information: at most 140 characters. @throws Psd2Error `invalid_text` */
 export function parseDescription(text: string, called = '--description'): string {
-  return parseSepaText(called, text, 140);
+  return orSpelled(text, (written) => parseSepaText(called, written, 140));
+}
+
+/** Names `--transliterate` in the error for a text that it makes right. @throws what `read` throws for the text */
+export function orSpelled(text: string, read: (written: string) => string): string {
+  try {
+    return read(text);
+  } catch (error) {
+    const spelled = transliterated(text);
+    if (!(error instanceof Psd2Error) || spelled === text || !isRead(spelled, read)) throw error;
+    const message = `${error.message}. Add --transliterate to pay it as ${JSON.stringify(spelled)}`;
+    throw error.restated(error.code, message);
+  }
+}
+
+function isRead(text: string, read: (written: string) => string): boolean {
+  try {
+    read(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

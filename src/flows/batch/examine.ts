@@ -1,11 +1,11 @@
 import Big from 'big.js';
 import type { BankInterface } from '../../bank/ports/bank.ts';
 import type { BulkTerms } from '../../bank/ports/bulk.ts';
-import type { Finding } from '../../batch-file/finding.ts';
+import type { Finding, GroupPlaces, Place } from '../../batch-file/finding.ts';
 import type { Batch } from '../../domain/batch/batch.ts';
 import { contentHash, orderedHash } from '../../domain/batch/content.ts';
 import type { BatchLine, BatchSource } from '../../domain/batch/line.ts';
-import type { BatchProblem } from '../../domain/batch/read-line.ts';
+import type { BatchProblem, PaymentProblem } from '../../domain/batch/read-line.ts';
 import { addUp, type BatchTotal } from '../../domain/batch/totals.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
@@ -83,6 +83,7 @@ export async function examine(
   const repeated: BatchProblem[] = [];
   const totals = addUp();
   const found = collectProblems();
+  const fileLines = new Map<number, number>();
   let source: BatchSource | null = null;
   let lines = 0;
   let isReadable = true;
@@ -93,6 +94,7 @@ export async function examine(
       isReadable &&= finding.problem.severity === 'warning';
     } else {
       const line = complete(finding.line);
+      const { fileLine } = finding;
       keep(line);
       lines += 1;
       hash.add(line);
@@ -101,14 +103,19 @@ export async function examine(
       // A reference of its own that is taken says more.
       const isNew = !again && known?.withReference(line) === undefined;
       const other = isNew ? known?.sameLine(line) : undefined;
-      for (const problem of problemsOf(line, yardstick, other !== undefined)) found.add(problem);
-      found.addOnce(bookingProblem(line, bank.bulk));
-      if (other) repeated.push(repeatOf(line, other));
+      for (const problem of problemsOf(line, yardstick, other !== undefined))
+        found.add({ ...problem, fileLine });
+      for (const rule of brokenRules(line, yardstick)) found.addOnce(ruleProblem(rule, line, finding));
+      const booking = bookingProblem(line, bank.bulk);
+      if (booking) found.addOnce({ ...booking, fileLine });
+      if (other) repeated.push({ ...repeatOf(line, other), fileLine });
+      if (payees) fileLines.set(line.line, fileLine);
       await payees?.add(line);
     }
   }
   const checked = (await payees?.end()) ?? null;
-  for (const problem of checked?.problems ?? []) found.add(problem);
+  for (const problem of checked?.problems ?? [])
+    found.add({ ...problem, fileLine: fileLines.get(problem.line ?? 0) ?? null });
   const sameContent = again || !isReadable || lines === 0 ? undefined : known?.sameContent(ordered.digest());
   // That the file is stored says more than that each of its lines is.
   const repeats = sameContent === undefined ? repeated : [contentProblem(sameContent)];
@@ -141,12 +148,12 @@ function refuseRepeats(known: EarlierPayments, lines: readonly BatchLine[]): Rea
 const UNCHECKED_PAYEE =
   'An instant payment needs a verified payee: set PSD2_PAYEE_CHECK, or give payee-verified';
 
-function warningAt({ line, place }: BatchLine, message: string): BatchProblem {
+function warningAt({ line, place }: BatchLine, message: string): PaymentProblem {
   return { severity: 'warning', line, place, message };
 }
 
 /** What is wrong with how the bank shall book the payments. */
-function bookingProblem(line: BatchLine, bulk: BulkTerms | undefined): BatchProblem | null {
+function bookingProblem(line: BatchLine, bulk: BulkTerms | undefined): PaymentProblem | null {
   const { batchBooking, urgent } = line;
   const rule = !urgent && bulk?.takes(line) ? bulk.batchBooking : null;
   if (rule === 'required' && batchBooking === undefined)
@@ -159,19 +166,19 @@ function bookingProblem(line: BatchLine, bulk: BulkTerms | undefined): BatchProb
 }
 
 /** Only pain.001 has addresses. */
-function withoutAddress(line: BatchLine): BatchProblem {
+function withoutAddress(line: BatchLine): PaymentProblem {
   return { ...warningAt(line, "psd2 pays without the payee's address"), place: `${line.place}/Cdtr/PstlAdr` };
 }
 
 /** A line that is paid once already, or can be. */
-function repeatOf(line: BatchLine, other: { batch: string; line: number }): BatchProblem {
+function repeatOf(line: BatchLine, other: { batch: string; line: number }): PaymentProblem {
   const message = `Payment ${other.line} of the batch ${other.batch} pays the same payee the same amount for the same text. If you mean to pay it once more, add --again`;
   return { ...warningAt(line, message), severity: 'error' };
 }
 
 function contentProblem(batch: string): BatchProblem {
   const message = `${contentIsStored(batch).message}. If you mean to pay all of it once more, add --again`;
-  return { severity: 'error', line: null, place: '', message };
+  return { severity: 'error', line: null, place: '', fileLine: null, message };
 }
 
 /**
@@ -179,17 +186,75 @@ function contentProblem(batch: string): BatchProblem {
  *
  * @param isRepeated a batch has the same line, which is a problem of its own
  */
-function* problemsOf(line: BatchLine, yardstick: Yardstick, isRepeated: boolean): Generator<BatchProblem> {
-  const { bank, today, known, accounts, limit } = yardstick;
+function* problemsOf(line: BatchLine, yardstick: Yardstick, isRepeated: boolean): Generator<PaymentProblem> {
+  const { bank, known, limit } = yardstick;
   yield* problemsWith(line, limit, known, isRepeated);
-  const { refusePayment } = bank;
-  const refusal = refusePayment && errorOf(() => refusePayment(plannedOf(line), today))?.message;
-  const isNamed = line.from !== null || line.fromIban !== null;
-  const debited = bank.debtorAccount === 'never' && isNamed ? takesNoDebtor().message : undefined;
-  for (const message of [refusal, debited, accounts?.problemWith(line)])
-    if (message !== undefined) yield { ...warningAt(line, message), severity: 'error' };
+  const refusal = refusalOf(line, yardstick);
+  if (refusal && factOf(line, refusal, yardstick) === null)
+    yield { ...warningAt(line, refusal.message), severity: 'error' };
   if (line.address && !bank.has.has('addresses of payees')) yield withoutAddress(line);
   if (line.instant && !line.payeeVerified && !yardstick.checksPayees) yield warningAt(line, UNCHECKED_PAYEE);
+}
+
+/** What a group of payments has, in its file or by an option: the bank's rules for it are those of the group. */
+type Fact = keyof GroupPlaces;
+
+/** A rule for a fact, which a payment breaks. */
+interface BrokenRule {
+  fact: Fact;
+  message: string;
+}
+
+/** The rules of the bank and the customer for what a payment has in common with others. */
+function* brokenRules(line: BatchLine, yardstick: Yardstick): Generator<BrokenRule> {
+  const { bank, accounts } = yardstick;
+  const refusal = refusalOf(line, yardstick);
+  const fact = refusal && factOf(line, refusal, yardstick);
+  if (refusal && fact) yield { fact, message: refusal.message };
+  const isNamed = line.from !== null || line.fromIban !== null;
+  if (bank.debtorAccount === 'never' && isNamed) yield { fact: 'debited', message: takesNoDebtor().message };
+  const problem = accounts?.problemWith(line);
+  if (problem !== undefined) yield { fact: 'debited', message: problem };
+}
+
+/** Why the bank does not take a payment; undefined if it does. */
+function refusalOf(line: BatchLine, { bank: { refusePayment }, today }: Yardstick): Psd2Error | undefined {
+  return refusePayment && errorOf(() => refusePayment(plannedOf(line), today));
+}
+
+/** What a refusal is about, if it is nothing of this payment alone. */
+function factOf(line: BatchLine, { code, message }: Psd2Error, yardstick: Yardstick): Fact | null {
+  if (code === 'invalid_date') return 'executionDate';
+  const isUrgency = line.urgent && refusalOf({ ...line, urgent: false }, yardstick)?.message !== message;
+  return isUrgency ? 'type' : null;
+}
+
+/** A broken rule at the place that says the fact: that of the group, or none if an option says it. */
+function ruleProblem(
+  { fact, message }: BrokenRule,
+  line: BatchLine,
+  { line: written, fileLine, group }: Extract<Finding, { type: 'line' }>,
+): BatchProblem {
+  const error = {
+    severity: 'error',
+    message: `${message}${fact === 'executionDate' ? atOnce(group) : ''}`,
+  } as const;
+  const isOption = {
+    debited: written.from === null && written.fromIban === null,
+    executionDate: written.executionDate === null,
+    type: false,
+  };
+  const shared: Place | null = isOption[fact] ? { place: '', fileLine: null } : (group?.[fact] ?? null);
+  return shared
+    ? { ...error, line: null, ...shared }
+    : { ...error, line: line.line, place: line.place, fileLine };
+}
+
+/** How a file says that it wants no day. */
+function atOnce(group: GroupPlaces | undefined): string {
+  return group
+    ? '. The day 1999-01-01 means as soon as possible'
+    : '. Without a date, psd2 pays as soon as possible';
 }
 
 /** What is wrong with a line because of the profile and its earlier transfers. */
@@ -198,7 +263,7 @@ function* problemsWith(
   limit: Decimal | null | undefined,
   known: EarlierPayments | undefined,
   isRepeated: boolean,
-): Generator<BatchProblem> {
+): Generator<PaymentProblem> {
   const { amount, currency, reference } = line;
   if (limit && new Big(amount).gt(limit))
     yield {
@@ -236,17 +301,23 @@ function errorOf(work: () => void): Psd2Error | undefined {
 function collectProblems() {
   const kept: BatchProblem[] = [];
   const counts = { error: 0, warning: 0 };
-  const once = new Set<string>();
+  /** How many payments have what is said once. */
+  const shared = new Map<string, { problem: BatchProblem; payments: number }>();
   const add = (problem: BatchProblem) => {
     counts[problem.severity] += 1;
     if (kept.length < MAX_PROBLEMS) kept.push(problem);
   };
   return {
     add,
-    /** Of what is the same for many lines, the first one counts. */
-    addOnce(problem: BatchProblem | null) {
-      if (problem && !once.has(problem.message)) add(problem);
-      if (problem) once.add(problem.message);
+    /** Of what is the same for many payments, the first one counts, or the place that they share. */
+    addOnce(problem: BatchProblem) {
+      const key = problem.line === null ? `${problem.place} ${problem.message}` : problem.message;
+      const first = shared.get(key);
+      if (first) first.payments += 1;
+      else {
+        shared.set(key, { problem, payments: 1 });
+        add(problem);
+      }
     },
     get errors() {
       return counts.error;
@@ -254,9 +325,21 @@ function collectProblems() {
     get warnings() {
       return counts.warning;
     },
-    /** Payee checks end in any order. What is about no line comes first. */
-    sorted: () => kept.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0)),
+    /** Payee checks end in any order. What is about no line of the file comes first. */
+    sorted() {
+      const more = new Map([...shared.values()].map(({ problem, payments }) => [problem, payments - 1]));
+      return kept
+        .map((problem) => withOthers(problem, more.get(problem) ?? 0))
+        .toSorted((one, other) => (one.fileLine ?? 0) - (other.fileLine ?? 0));
+    },
   };
+}
+
+/** A problem of one payment, with how many other payments have it too. That of a group says it by its place. */
+function withOthers(problem: BatchProblem, others: number): BatchProblem {
+  if (others === 0 || problem.line === null) return problem;
+  const what = others === 1 ? '1 other payment' : `${others} other payments`;
+  return { ...problem, message: `${problem.message} (the same for ${what})` };
 }
 
 /** The accounts that the store knows of each customer, by their consents. */

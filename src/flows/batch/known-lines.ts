@@ -4,14 +4,15 @@ import type { LineState, ReportRow } from '../../domain/batch/report-row.ts';
 import { isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
 import { whyKept } from '../../domain/kept.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
-import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { refusedCallIn, withoutCall } from '../../domain/refused-call.ts';
+import { isForLater, needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import type { Going } from './way.ts';
 
 /**
- * What became of a line, for exit codes and counts: `kept`, because it has ended and may be paid all the same; `paid`; `accepted` by the bank, which may still reject it; `not paid`, for sure; `refused`, which is the bank's word for one
+ * What became of a line, for exit codes and counts: `kept`, because it has ended and may be paid all the same; `paid`; `accepted` by the bank, which may still reject it; `ordered` for a later day, at a bank that does not say afterwards that it has paid; `not paid`, for sure; `refused`, which is the bank's word for one
  * delivery, so its reference stays taken; `unknown`; `awaited`, because its customer has not decided; `unfinished`, because psd2 has
  * not come to its end.
  */
@@ -19,6 +20,7 @@ export type LineOutcome =
   | 'paid'
   | 'kept'
   | 'accepted'
+  | 'ordered'
   | 'not paid'
   | 'refused'
   | 'unknown'
@@ -27,7 +29,7 @@ export type LineOutcome =
 
 /** Whether nothing more becomes of a line by itself, unless the bank takes back what it has accepted. */
 export function hasEnded(outcome: LineOutcome): boolean {
-  return ['paid', 'accepted', 'not paid', 'refused', 'kept'].includes(outcome);
+  return ['paid', 'accepted', 'ordered', 'not paid', 'refused', 'kept'].includes(outcome);
 }
 
 /** The reference under which a line is paid. */
@@ -48,7 +50,8 @@ export function outcomeOf(batch: Batch, { line }: BatchLine, transfer: Transfer 
   switch (standingOf(transfer)) {
     case 'done':
       if (transfer.state === 'executed' && needsSettlement(transfer.order)) return 'unknown';
-      return isAccepted(transfer) ? 'accepted' : 'paid';
+      if (isAccepted(transfer)) return 'accepted';
+      return isForLater(transfer) ? 'ordered' : 'paid';
     case 'refused':
       return 'not paid';
     case 'kept':
@@ -127,6 +130,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
   const own = transfer && !isBeforeAll(transfer) ? transfer : undefined;
   const check = own?.payeeCheck ?? keptCheck(batch, line);
   const reference = referenceOf(batch, line);
+  const reason = reasonOf(batch, line, own, check);
   return {
     ...{ line: line.line, batch: batch.batch, reference },
     ...{ flow: own?.flow ?? null, state: stateOf(batch, line, own) },
@@ -137,7 +141,8 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
     executionDate: own?.order.executionDate ?? line.executionDate,
     endToEndId: line.ids.endToEndId ?? reference,
     payeeCheck: check,
-    reason: reasonOf(batch, line, own, check),
+    reason: reason && withoutCall(reason),
+    refusedCall: reason && refusedCallIn(reason),
     bankReasons: own && standingOf(own) !== 'done' ? [...own.reasons] : [],
     paidAt: own && outcomeOf(batch, line, own) === 'paid' ? own.updatedAt : null,
     ids: line.ids,
@@ -147,7 +152,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
 }
 
 function stateOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineState {
-  if (transfer) return transfer.state;
+  if (transfer) return isForLater(transfer) ? 'ordered' : transfer.state;
   if (batch.refused.has(line)) return 'failed';
   return batch.cancelled.has(line) ? 'cancelled' : 'waiting';
 }
@@ -162,6 +167,7 @@ function reasonOf(
   if (!transfer || (transfer.state === 'cancelled' && refusal !== null)) return refusal;
   // The bank may have refused a payment by one answer, and executed it after all.
   if (isAccepted(transfer)) return 'The bank has accepted it, and has not said that it is final';
+  if (isForLater(transfer)) return `The bank has accepted it for ${transfer.order.executionDate}`;
   if (standingOf(transfer) === 'done') return null;
   const kept = whyKept(transfer, 'payment');
   if (kept !== null) return kept;

@@ -1,5 +1,5 @@
 import type { BatchLine } from '../../domain/batch/line.ts';
-import type { BatchProblem } from '../../domain/batch/read-line.ts';
+import type { PaymentProblem } from '../../domain/batch/read-line.ts';
 import {
   describePayeeCheck,
   PAYEE_RESULTS,
@@ -17,7 +17,7 @@ export interface PayeeChecks {
   /** The results, once all checks have ended. */
   end(): Promise<{
     counts: Record<PayeeResult, number>;
-    problems: BatchProblem[];
+    problems: PaymentProblem[];
     results: (PayeeCheck & { line: number })[];
   }>;
 }
@@ -26,7 +26,7 @@ export interface PayeeChecks {
 export function checkPayees(ask: (line: BatchLine) => Promise<PayeeCheck>): PayeeChecks {
   const running = new Set<Promise<void>>();
   const counts: Record<PayeeResult, number> = { match: 0, close: 0, none: 0, unavailable: 0 };
-  const problems: BatchProblem[] = [];
+  const problems: PaymentProblem[] = [];
   const results: (PayeeCheck & { line: number })[] = [];
   const check = async (line: BatchLine) => {
     const checked = await ask(line);
@@ -50,7 +50,7 @@ export function checkPayees(ask: (line: BatchLine) => Promise<PayeeCheck>): Paye
 }
 
 /** `none` is refused. A person who has verified the payee may be right against `close` and `unavailable`. */
-function problemOf({ line, place, name, payeeVerified }: BatchLine, checked: PayeeCheck): BatchProblem[] {
+function problemOf({ line, place, name, payeeVerified }: BatchLine, checked: PayeeCheck): PaymentProblem[] {
   if (checked.result === 'match') return [];
   const isAccepted = payeeVerified && checked.result !== 'none';
   const message = `The payee check of ${name} says: ${describePayeeCheck(checked)}`;

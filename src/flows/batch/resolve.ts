@@ -176,7 +176,7 @@ async function askOfBulk(
 
 /** @throws Psd2Error `usage` if the bank says that one of the lines was executed */
 function refusePaid(lines: readonly KnownLine[], batch: string): void {
-  const paid = lines.filter(({ outcome }) => outcome === 'paid' || outcome === 'accepted');
+  const paid = lines.filter(({ outcome }) => ['paid', 'accepted', 'ordered'].includes(outcome));
   if (paid.length === 0) return;
   const numbers = paid.map(({ line }) => line.line).join(', ');
   throw new Psd2Error(

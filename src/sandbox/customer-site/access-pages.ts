@@ -1,7 +1,9 @@
 import { html } from 'hono/html';
-import type { AccessRequest, AccessShown, GivenConsent, PaymentShown } from './access-side.ts';
-import type { Money, SandboxLogin } from './bank-side.ts';
-import { decisionButtons, decisionCard, type Html, hidden, loggedInAs, row } from './page.ts';
+import type { AccessRequest, AccessShown, GivenConsent } from './access-side.ts';
+import type { SandboxLogin } from './bank-side.ts';
+import { decisionButtons, decisionCard, type Html, hidden, loggedInAs } from './page.ts';
+import { paymentDetails } from './payment-details.ts';
+import { dateText, ibanText } from './texts.ts';
 
 /** The names of the check boxes with which a customer chooses accounts. */
 export const ACCOUNT_FIELD = 'account-';
@@ -23,7 +25,7 @@ export function accessPage({ request, login, shown, token }: Asked & { shown: Ac
     content: contentOf(request, shown),
     form: { action: '/authorise', fields: { request: request.id, token } },
     buttons: decisionButtons(approvalOf(request)),
-    after: consent ? periodText(consent) : '',
+    after: `${consent ? `${periodText(consent)} ` : ''}If you did not ask for this, refuse it.`,
   });
 }
 
@@ -33,13 +35,25 @@ function questionOf({ tppName, consent, payments }: AccessRequest): Html {
   if (consent?.forFunds) return html`${name} wants to ask whether your account has an amount`;
   if (!payments) return html`${name} asks for access to your accounts`;
   if (payments.cancels) return html`${name} asks to cancel this payment`;
-  return html`${name} asks you to authorise ${payments.all.length === 1 ? 'a payment' : `${payments.all.length} payments`}`;
+  const { length } = payments.all.flatMap(({ orders }) => orders);
+  const one = payments.all[0]?.schedule === undefined ? 'a payment' : 'a standing order';
+  return html`${name} asks you to authorise ${length === 1 ? one : `${length} payments`}`;
 }
 
 function contentOf({ consent, payments }: AccessRequest, shown: AccessShown): Html {
-  if (payments) return html`${payments.all.map(paymentDetails)}${shown.choose ? accountChoice(shown) : ''}`;
-  if (consent) return accountList(shown);
+  const others = othersText(shown);
+  if (payments)
+    return html`${others}${payments.all.map(paymentDetails)}${shown.choose ? accountChoice(shown) : ''}`;
+  if (consent) return html`${others}${accountList(shown)}`;
   return html`<p>It may ask for your consents and your payments. You decide on each of them here.</p>`;
+}
+
+/** Of a company account: who has authorised it, and whether this customer's yes completes it. */
+function othersText({ authorisedBy, alsoNeeded }: AccessShown): Html | string {
+  if (authorisedBy.length === 0 && alsoNeeded.length === 0) return '';
+  const names = (all: readonly string[]) => html`<strong><bdi>${all.join(' and ')}</bdi></strong>`;
+  const before = authorisedBy.length === 0 ? '' : html`${names(authorisedBy)} has authorised this. `;
+  return html`<p>${before}${alsoNeeded.length === 0 ? 'Your approval completes it.' : html`After you, ${names(alsoNeeded)} must authorise it too.`}</p>`;
 }
 
 function approvalOf({ consent, payments }: AccessRequest): string {
@@ -47,33 +61,12 @@ function approvalOf({ consent, payments }: AccessRequest): string {
   return consent ? 'Approve consent' : 'Allow access';
 }
 
-/** The whole payment: payee and amount of each transfer (dynamic linking: RTS (EU) 2018/389, article 5). */
-function paymentDetails({ kind, debitIban, orders, fee, total, when }: PaymentShown): Html {
-  return html`
-<dl>${orders.map(
-    ({ name, iban, amount, description }) => html`
-${row('Payee', html`<bdi>${name}</bdi><br><span class="digits">${iban}</span>`)}
-${row('Amount', moneyText(amount))}
-${row('Description', description === '' ? 'None' : html`<bdi>${description}</bdi>`)}`,
-  )}
-${row('Fee', moneyText(fee))}
-<div class="total"><dt>Total</dt><dd>${moneyText(total)}</dd></div>
-${row('Type', kind)}
-${row('When', when)}
-${debitIban === undefined ? '' : row('From your account', html`<span class="digits">${debitIban}</span>`)}
-</dl>`;
-}
-
-function moneyText({ amount, currency }: Money): string {
-  return `${amount} ${currency}`;
-}
-
 /** The accounts that the customer can pay from. The first one is chosen. */
 function accountChoice({ accounts }: AccessShown): Html {
   return html`
 <fieldset><legend>Pay from your account</legend>${accounts.map(
     ({ productId, description, number }, index) => html`
-<label><input type="radio" name="${DEBTOR_FIELD}" value="${productId}"${index === 0 ? ' checked' : ''}> <bdi>${description}</bdi> <span class="digits">${number}</span></label>`,
+<label><input type="radio" name="${DEBTOR_FIELD}" value="${productId}"${index === 0 ? ' checked' : ''}> <bdi>${description}</bdi> <span class="digits">${ibanText(number)}</span></label>`,
   )}
 </fieldset>`;
 }
@@ -82,7 +75,7 @@ function accountChoice({ accounts }: AccessShown): Html {
 function accountList({ accounts, choose }: AccessShown): Html {
   return html`
 <ul class="grants">${accounts.map(({ productId, description, number, rights }) => {
-    const text = html`<bdi>${description}</bdi> · ${productId}<span class="digits">${number}</span>`;
+    const text = html`<bdi>${description}</bdi> · ${productId}<span class="digits">${ibanText(number)}</span>`;
     const box = html`<label><input type="checkbox" name="${ACCOUNT_FIELD}${productId}" value="yes" checked> ${text}</label>`;
     return html`<li><h2>${choose ? box : text}</h2><p>${rightsText(rights)}</p></li>`;
   })}
@@ -108,7 +101,7 @@ function periodText({
 }: NonNullable<AccessRequest['consent']>): string {
   if (forFunds) return 'Your consent is valid until you withdraw it.';
   if (!recurring) return 'Your consent is valid today, for one time.';
-  return `Your consent is valid until ${until}. Without you it may look at each account ${frequencyPerDay} times a day.`;
+  return `Your consent is valid until ${dateText(until)}. Without you it may look at each account ${frequencyPerDay} times a day.`;
 }
 
 /** The consent is about accounts of somebody else. */
@@ -172,6 +165,7 @@ ${hidden({ id: request.id, token })}
 ${shown ? decisionButtons(approvalOf(request)) : html`<button name="decision" value="refuse">Refuse</button>`}
 </form>`,
 )}
+${waiting.length === 0 ? '' : html`<p class="note after">If you did not ask for one of these, refuse it.</p>`}
 </section>
 ${
   given.length === 0
@@ -182,7 +176,7 @@ ${
 ${given.map(
   ({ consent, token }) => html`
 <form method="post" action="/requests">
-<p><bdi>${consent.tppName}</bdi> ${consent.until === undefined ? 'may ask whether your account has an amount' : `sees ${consent.accounts} accounts until ${consent.until}`}</p>
+<p><bdi>${consent.tppName}</bdi> ${consent.until === undefined ? 'may ask whether your account has an amount' : `sees ${consent.accounts} accounts until ${dateText(consent.until)}`}</p>
 ${hidden({ id: consent.id, token })}
 <div class="actions"><button name="decision" value="withdraw">Withdraw consent</button></div>
 </form>`,

@@ -1,18 +1,6 @@
-import type { Money } from './bank-side.ts';
+import type { PaymentShown } from './payment-details.ts';
 
 /** The interface between the second door and its pages of the customer site. The door implements {@link AccessSide}. */
-
-/** A payment as the customer sees it before they authorise it (dynamic linking: RTS (EU) 2018/389, article 5). */
-export interface PaymentShown {
-  kind: string;
-  /** Undefined: the customer chooses it. */
-  debitIban: string | undefined;
-  orders: { name: string; iban: string; amount: Money; description: string }[];
-  fee: Money;
-  total: Money;
-  /** When it is paid, and how often. */
-  when: string;
-}
 
 /** What a TPP asks a customer for: a consent, payments or the cancellation of one, or a login. */
 export interface AccessRequest {
@@ -27,11 +15,15 @@ export interface AccessRequest {
   payments: { cancels: boolean; all: PaymentShown[] } | undefined;
 }
 
-/** What a consent would show a TPP of a customer's accounts. */
+/** What a consent would show a TPP of a customer's accounts, and who else decides. */
 export interface AccessShown {
   accounts: { productId: string; description: string; number: string; rights: readonly string[] }[];
   /** The customer chooses the accounts. */
   choose: boolean;
+  /** The names of those who have authorised it before this customer, of a company account. */
+  authorisedBy: readonly string[];
+  /** The names of those who must authorise it too. */
+  alsoNeeded: readonly string[];
 }
 
 /** A consent that a customer gave. */
@@ -68,7 +60,10 @@ export interface AccessSide {
   approve(id: string, customerId: string, chosen?: readonly string[]): Decided;
   /** @throws RangeError if it is not open */
   refuse(id: string): Decided;
-  /** The requests that wait for a customer without a browser that was sent here (decoupled SCA). */
+  /**
+   * The requests that wait for a customer without a browser that was sent here: those of decoupled SCA, and what the other holder of
+   * their account has authorised.
+   */
   waiting(user: string): AccessRequest[];
   /** All open requests, oldest first. */
   open(): AccessRequest[];

@@ -35,6 +35,7 @@ h2 { margin: 0 0 .25rem; font-size: 1.125rem; line-height: 1.35; letter-spacing:
 p { margin: 0 0 1rem; }
 a { color: var(--accent); }
 a:hover { color: var(--accent-strong); }
+form + h2 { margin-top: 2.5rem; }
 .steps { margin: 0; padding-left: 1.25rem; }
 .steps li + li { margin-top: .75rem; }
 .steps code { display: block; overflow-wrap: anywhere; }

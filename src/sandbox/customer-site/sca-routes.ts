@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import * as z from 'zod/mini';
-import type { BankSide, Money, ScaRequest, ScaState } from './bank-side.ts';
+import type { BankSide, ScaRequest, ScaState } from './bank-side.ts';
 import { decisionButtons, decisionCard, type Html, row, sendPage } from './page.ts';
+import { paymentDetails } from './payment-details.ts';
 import { type FormTokens, formOf, goTo, type Problem, sendProblem, sessionOf } from './session.ts';
+import { dateText, ibanText } from './texts.ts';
 
 const scaForm = z.object({
   decision: z.enum(['approve', 'refuse']),
@@ -80,26 +82,19 @@ function contentOf(request: ScaRequest): Content {
 
 function payment(request: Payment): Content {
   const transfer = request.operation === 'moneyTransfer';
-  const kind = transfer ? (request.instant ? 'Instant bank transfer' : 'Bank transfer') : request.operation;
-  const once = request.instant ? 'Authorise an instant payment' : 'Authorise a payment';
+  const { instant, beneficiaryName: name, beneficiaryIban: iban, amount, description, schedule } = request;
+  const once = instant ? 'Authorise an instant payment' : 'Authorise a payment';
   return {
-    title: request.schedule === undefined ? once : 'Authorise a standing order',
+    title: schedule === undefined ? once : 'Authorise a standing order',
     approve: 'Approve payment',
-    details: html`
-<p class="sum"><strong>${moneyText(request.amount)}</strong> <span>to <bdi>${request.beneficiaryName}</bdi></span></p>
-<dl>
-${row('Payee', html`<bdi>${request.beneficiaryName}</bdi>`)}
-${row('IBAN', html`<span class="digits">${ibanText(request.beneficiaryIban)}</span>`)}
-${row('Amount', moneyText(request.amount))}
-${row('Fee', moneyText(request.commissions))}
-<div class="total"><dt>Total</dt><dd>${moneyText(request.total)}</dd></div>
-${row('Type', html`<bdi>${kind}</bdi>`)}
-${row('Date', request.instant ? `${dateText(request.executionDate)}, immediately` : dateText(request.executionDate))}
-${request.schedule === undefined ? '' : row('Schedule', request.schedule)}
-${row('Description', request.description === '' ? 'None' : html`<bdi>${request.description}</bdi>`)}
-${row('From your account', html`<span class="digits">${ibanText(request.debitAccount.iban)}</span><br>${request.debitAccount.productId}`)}
-</dl>
-${request.instant ? html`<p class="note after">An instant payment arrives within seconds and can’t be reversed.</p>` : ''}`,
+    details: paymentDetails({
+      kind: transfer ? (instant ? 'Instant bank transfer' : 'Bank transfer') : request.operation,
+      debit: request.debitAccount,
+      orders: [{ name, iban, amount, description }],
+      ...{ sum: amount, fee: request.commissions, total: request.total },
+      ...{ date: request.executionDate, isInstant: instant },
+      ...(schedule !== undefined && { schedule }),
+    }),
   };
 }
 
@@ -136,22 +131,6 @@ function consent(request: Consent): Content {
 </ul>
 <p class="note after">Your consent is valid for 180 days, until ${dateText(request.until)}. After that the bank asks you again.</p>`,
   };
-}
-
-/** `1,250.00 EUR`: the exact digits, in groups of three. */
-function moneyText({ amount, currency }: Money): string {
-  const [whole = '', ...decimals] = amount.split('.');
-  return `${[whole.replace(/\B(?=(\d{3})+$)/g, ','), ...decimals].join('.')} ${currency}`;
-}
-
-/** An IBAN in groups of four, as ISO 13616 prints it. */
-function ibanText(iban: string): string {
-  return iban.replace(/(.{4})(?=.)/g, '$1 ');
-}
-
-/** `21 November 2026` for `2026-11-21`. */
-function dateText(isoDate: string): string {
-  return new Date(isoDate).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 }
 
 const CATEGORIES = new Map([

@@ -20,21 +20,28 @@ import {
   askedOf,
   carryOut,
   chooseDebtor,
+  holdersIn,
   isCustomers,
+  isUndone,
   isWaiting,
   payingAccounts,
   paymentsOf,
   plannedSca,
 } from './sca/asked.ts';
-import type { Authorisation } from './sca/authorisations.ts';
+import type { Authorisation, ScaSubject } from './sca/authorisations.ts';
 
-/** What a customer decides: an authorisation, an authorization request of OAuth, or both. */
+/** What a customer decides: an authorisation, an authorization request of OAuth, or both; or what another holder has authorised. */
 interface Open {
   id: string;
   oauth: PendingRequest | undefined;
   authorisation: Authorisation | undefined;
   asked: Asked | undefined;
+  /** Who decides next of a company account. No authorisation of theirs has begun: it begins when they decide, here at the bank. */
+  next?: { user: string; subject: ScaSubject };
 }
+
+/** Begins the id of what the next holder of an account decides. The rest is the authorisation of the one before. */
+const NEXT = 'next-';
 
 /** The second door as its pages of the customer site see it. */
 export function accessSide(bank: Bank): AccessSide {
@@ -57,14 +64,18 @@ export function accessSide(bank: Bank): AccessSide {
       const open = findOpen(bank, id);
       return open && requestOf(bank, open);
     },
-    shown: (id, customerId) => shownOf(require(id), customerOf(bank, customerId)),
+    shown: (id, customerId) => shownOf(bank, require(id), customerOf(bank, customerId)),
     approve: (id, customerId, chosen) =>
       decided(approve(bank, require(id), customerOf(bank, customerId), chosen)),
-    refuse: (id) => decided(refuse(bank, require(id))),
+    refuse: (id) => {
+      const open = require(id);
+      return decided(refuse(bank, { ...open, authorisation: begun(bank, open) }));
+    },
     waiting: (user) =>
       openRequests(bank)
         .filter(
-          ({ authorisation }) => authorisation?.approach === 'decoupled' && authorisation.psuId === user,
+          ({ authorisation, next }) =>
+            next?.user === user || (authorisation?.approach === 'decoupled' && authorisation.psuId === user),
         )
         .map((open) => requestOf(bank, open)),
     open: () => openRequests(bank).map((open) => requestOf(bank, open)),
@@ -82,11 +93,34 @@ export function accessSide(bank: Bank): AccessSide {
 /** An authorisation with OAuth is decided in its authorization request, so that the client gets its code. */
 function openRequests(bank: Bank): Open[] {
   const { logins, authorisations } = doorOf(bank);
-  const ids = [...logins.open().map(({ id }) => id), ...authorisations.list().map(({ id }) => id)];
+  const all = authorisations.list();
+  // Of what several have authorised, the last one leads on.
+  const last = new Map(
+    all
+      .filter(({ status }) => status === 'finalised')
+      .map(({ id, subject }) => [`${subject.kind} ${subject.id}`, `${NEXT}${id}`]),
+  );
+  const ids = [...logins.open().map(({ id }) => id), ...all.map(({ id }) => id), ...last.values()];
   return ids.flatMap((id) => findOpen(bank, id) ?? []);
 }
 
+/** What the other holder of a company account must authorise, once the TPP asks for nobody. */
+function findNext(bank: Bank, id: string): Open | undefined {
+  const { authorisations } = doorOf(bank);
+  const former = authorisations.find(id.slice(NEXT.length));
+  const asked = former && askedOf(bank, former.subject);
+  if (!former?.approvedBy || !asked || !isUndone(asked) || !isWaiting(bank, asked)) return undefined;
+  const { subject, approvedBy } = former;
+  if (authorisations.of(subject).some((each) => authorisations.isOpen(each))) return undefined;
+  const [missing = ''] = holdersIn(bank, asked, approvedBy).missing;
+  const user = bank.customers.find(missing)?.user;
+  return user === undefined
+    ? undefined
+    : { id, oauth: undefined, authorisation: undefined, asked, next: { user, subject } };
+}
+
 function findOpen(bank: Bank, id: string): Open | undefined {
+  if (id.startsWith(NEXT)) return findNext(bank, id);
   const door = doorOf(bank);
   const oauth = door.logins.find(id);
   const authorisation = door.authorisations.find(oauth?.authorisationId ?? id);
@@ -105,13 +139,13 @@ function customerOf({ customers }: Bank, customerId: string): Customer {
   throw new RangeError(`There is no customer ${customerId}`);
 }
 
-function requestOf(bank: Bank, { id, authorisation, asked }: Open): AccessRequest {
+function requestOf(bank: Bank, { id, authorisation, asked, next }: Open): AccessRequest {
   const consent = asked?.kind === 'consent' ? asked.consent : undefined;
   const isPayment = asked !== undefined && asked.kind !== 'consent';
   return {
     id,
     tppName: bank.tppName,
-    user: authorisation?.psuId,
+    user: authorisation?.psuId ?? next?.user,
     consent: consent && {
       id: consent.id,
       forFunds: consent.type === 'funds',
@@ -120,25 +154,30 @@ function requestOf(bank: Bank, { id, authorisation, asked }: Open): AccessReques
       frequencyPerDay: consent.frequencyPerDay,
     },
     payments: isPayment
-      ? { cancels: asked.kind === 'cancellation', all: paymentsOf(asked).map(paymentShown) }
+      ? {
+          cancels: asked.kind === 'cancellation',
+          all: paymentsOf(asked).map((payment) => paymentShown(bank, payment)),
+        }
       : undefined,
   };
 }
 
-function shownOf({ asked }: Open, customer: Customer): AccessShown | undefined {
-  if (!asked) return { accounts: [], choose: false };
+function shownOf(bank: Bank, { asked }: Open, customer: Customer): AccessShown | undefined {
+  if (!asked) return { accounts: [], choose: false, authorisedBy: [], alsoNeeded: [] };
+  const persons = personsIn(bank, asked, customer);
   if (asked.kind !== 'consent') {
     if (!isCustomers(asked, customer, undefined)) return undefined;
     const choose = paymentsOf(asked).some(({ debtor }) => debtor === undefined);
     const accounts = payingAccounts(customer).map(({ productId, description, iban }) => ({
       ...{ productId, description, number: iban, rights: [] },
     }));
-    return { accounts: choose ? accounts : [], choose };
+    return { accounts: choose ? accounts : [], choose, ...persons };
   }
   const { consent } = asked;
   const grants = grantsFor(consent, customer, undefined);
   if (!grants) return undefined;
   return {
+    ...persons,
     choose: consent.type === 'bank-offered',
     accounts: customer.products.flatMap((product) => {
       const rights = grants.get(product.productId);
@@ -150,15 +189,43 @@ function shownOf({ asked }: Open, customer: Customer): AccessShown | undefined {
   };
 }
 
+/** The names of the other holders of a company account: who has authorised it, and who must besides this customer. */
+function personsIn(
+  bank: Bank,
+  asked: Asked,
+  { customerId }: Customer,
+): Pick<AccessShown, 'authorisedBy' | 'alsoNeeded'> {
+  const { approved, missing } = holdersIn(bank, asked, { customerId, chosen: undefined });
+  const namesOf = (ids: readonly string[]) =>
+    ids
+      .filter((id) => id !== customerId)
+      .flatMap((id) => bank.customers.find(id) ?? [])
+      .map(({ firstName, lastName }) => `${firstName} ${lastName}`);
+  return { authorisedBy: namesOf(approved), alsoNeeded: namesOf(missing) };
+}
+
+/** Begins the authorisation of somebody who decides at the bank, and was not sent there. */
+function begun(bank: Bank, { next, authorisation }: Open): Authorisation | undefined {
+  if (!next) return authorisation;
+  const nowhere = { redirectUri: undefined, nokRedirectUri: undefined };
+  return doorOf(bank).authorisations.start(next.subject, {
+    ...nowhere,
+    approach: 'decoupled',
+    psuId: next.user,
+  });
+}
+
 function approve(
   bank: Bank,
-  { oauth, authorisation, asked }: Open,
+  open: Open,
   customer: Customer,
   chosen: readonly string[] | undefined,
 ): URL | undefined {
+  const { oauth, asked, next } = open;
   const { customerId, user } = customer;
-  if (authorisation?.psuId !== undefined && authorisation.psuId !== user)
-    throw new RangeError(`The request is not for ${user}`);
+  const named = next?.user ?? open.authorisation?.psuId;
+  if (named !== undefined && named !== user) throw new RangeError(`The request is not for ${user}`);
+  const authorisation = begun(bank, open);
   let redirect = authorisation?.redirectUri === undefined ? undefined : new URL(authorisation.redirectUri);
   if (authorisation && asked) {
     if (!isCustomers(asked, customer, chosen)) throw new RangeError(`${user} does not have these accounts`);

@@ -26,12 +26,16 @@ export const standardDoor: DoorRules = {
   variations: [],
 };
 
-/** That bank for somebody who learns, whom the four readings a day would stop. `consent request --frequency` asks for fewer. */
+/**
+ * That bank for somebody who learns: the four readings a day would stop them, and salaries are paid together, on a day. `consent request
+ * --frequency` asks for fewer readings.
+ */
 export const learnersDoor = {
-  description: {
-    ...standardDoor.description,
-    consent: { ...standardDoor.description.consent, frequencyPerDay: 1000 },
-  },
+  description: bankFile.parse({
+    ...nothing,
+    consent: { frequencyPerDay: 1000 },
+    payments: { futureDays: 365, products: { 'bulk-payments': ['sepa-credit-transfers'] }, bulk: {} },
+  }),
 };
 
 /** Where the door takes one form alone, although HTTP and the standard allow several. */

@@ -94,7 +94,9 @@ describe('a pain.001', () => {
     ['SplmtryData', 'psd2 cannot send supplementary data'],
   ])('whose payment has a %s is refused, and says why', async (name, why) => {
     const { problems } = await readFile(document([information([transaction({ rest: elements(name) })])]));
-    expect(problems).toEqual([{ severity: 'error', line: 1, place: `${FIRST}/${name}`, message: why }]);
+    expect(problems).toEqual([
+      { severity: 'error', line: 1, fileLine: 4, place: `${FIRST}/${name}`, message: why },
+    ]);
   });
 
   test.each([
@@ -105,7 +107,9 @@ describe('a pain.001', () => {
     ['ChrgsAcctAgt', 'psd2 cannot say who bears the charges'],
   ])('whose PmtInf has a %s is refused, and says why', async (name, why) => {
     const { problems } = await readFile(document([information([transaction()], { [name]: elements(name) })]));
-    expect(problems).toEqual([{ severity: 'error', line: null, place: `${GROUP}/${name}`, message: why }]);
+    expect(problems).toEqual([
+      { severity: 'error', line: null, fileLine: 4, place: `${GROUP}/${name}`, message: why },
+    ]);
   });
 
   test('with an alias for an account, another currency or structured remittance information is refused', async () => {

@@ -48,7 +48,9 @@ describe('the PmtInf of a pain.001', () => {
     const content = names.reduceRight((within, each) => `<${each}>${within}</${each}>`, inside);
     const { lines, problems } = await readWith({ [name]: `<${name}>${content}</${name}>` });
     expect(lines).toEqual([]);
-    expect(problems).toEqual([{ severity: 'error', line: null, place: `${GROUP}/${path}`, message }]);
+    expect(problems).toEqual([
+      { severity: 'error', line: null, fileLine: 4, place: `${GROUP}/${path}`, message },
+    ]);
   });
 
   test('has all its problems in one reading', async () => {

@@ -34,7 +34,9 @@ describe('a payment in a pain.001', () => {
   ])('is refused with a wrong %s', async (path, parts, message) => {
     const { lines, problems } = await readOne(transaction(parts));
     expect(lines).toEqual([]);
-    expect(problems).toEqual([{ severity: 'error', line: 1, place: `${FIRST}/${path}`, message }]);
+    expect(problems).toEqual([
+      { severity: 'error', line: 1, fileLine: 4, place: `${FIRST}/${path}`, message },
+    ]);
   });
 
   test('without an amount is refused, and its sum is not compared', async () => {

@@ -55,6 +55,37 @@ describe('a pain.001', () => {
     },
   );
 
+  /** A comment on the line that is expected. */
+  const HERE = '<!-- here -->';
+  test.each([
+    ['an element', '<PmtMtd>TRF</PmtMtd>', `<PmtMtd>CHK</PmtMtd>${HERE}`, 'PmtMtd'],
+    ['an attribute', /Ccy="EUR">[^\n]*/, `Ccy="CHF">1</InstdAmt>${HERE}`, 'Amt/InstdAmt/@Ccy'],
+    ['the parent of a missing element', /<Cdtr>\n<Nm>[^\n]*/, `<Cdtr>${HERE}`, 'Cdtr/Nm'],
+    [
+      'the payment without a parent',
+      /<CdtTrfTxInf>(.*)<Cdtr>.*<\/Cdtr>\n/s,
+      `<CdtTrfTxInf>${HERE}$1`,
+      'Cdtr/Nm',
+    ],
+    [
+      'a group, after a skipped element',
+      '<PmtInf>',
+      `<PmtInf>${HERE}\n<DbtrAgt>\n<a>\n<b/></a></DbtrAgt>`,
+      'PmtMtd',
+    ],
+    ['an unknown element', '<Amt>', `<Oops/>${HERE}\n<Amt>`, 'Oops'],
+    ['a text between elements', '<Amt>', `Oops${HERE}\n<Amt>`, 'CdtTrfTxInf[1]'],
+  ])('has its problems on the lines of the file: %s', async (_what, before, after, path) => {
+    const plain = PLAIN.replaceAll('><', '>\n<');
+    const text = after.includes('DbtrAgt') ? plain.replace('<PmtMtd>TRF</PmtMtd>', '') : plain;
+    const lines = text.replace(before, after);
+    const { problems } = await readFile(lines);
+    const expected = lines.split('\n').findIndex((line) => line.includes(HERE)) + 1;
+    expect(problems.filter(({ place }) => place.endsWith(path)).map((each) => each.fileLine)).toEqual([
+      expected,
+    ]);
+  });
+
   test('may begin with blanks, in pieces of its own', async () => {
     const plain = PLAIN.slice(PLAIN.indexOf('<Document'));
     for (const pieces of [['\n ', plain], ['\n', ' ', '\t', plain], [`\r\n${plain}`]]) {

@@ -6,7 +6,7 @@ import { reportRow, textOf } from '../rows.ts';
 
 const FIELDS = [
   ...'line batch reference flow state from name iban amount currency description executionDate'.split(' '),
-  ...'endToEndId payeeCheck reason bankReasons paidAt remittanceStructured'.split(' '),
+  ...'endToEndId payeeCheck reason refusedCall bankReasons paidAt remittanceStructured'.split(' '),
 ];
 
 describe('the report of a batch', () => {
@@ -25,7 +25,7 @@ describe('the report of a batch', () => {
       { line: '2', state: 'failed', payeeCheck: 'close', payeeName: 'M. Rossi' },
     ]);
     expect(await textOf(writeCsvReport([]))).toBe(
-      'line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode,remittanceStructured\r\n',
+      'line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode,remittanceStructured,refusedCall\r\n',
     );
   });
 
@@ -37,14 +37,14 @@ describe('the report of a batch', () => {
     });
     const [, line] = (await textOf(writeCsvReport([row]))).split('\r\n');
     expect(line).toBe(
-      '1,b-1,R-1,f-1,executed,0000012345,Mario Rossi,IT60X0542811101000000123456,12.50,EUR,Invoice 7,2026-12-01,E-1,close,M. Rossi,late,2026-12-01T10:00:00+01:00,AM04,',
+      '1,b-1,R-1,f-1,executed,0000012345,Mario Rossi,IT60X0542811101000000123456,12.50,EUR,Invoice 7,2026-12-01,E-1,close,M. Rossi,late,2026-12-01T10:00:00+01:00,AM04,,',
     );
   });
 
   test.each(['=cmd|calc', '+1+1', '-1', '@SUM(A1)', 'a;=1', '\t=1'])(
     'in CSV never lets a spreadsheet read %j as a formula',
     async (text) => {
-      const columns = ['name', 'description', 'reason', 'reference', 'endToEndId'];
+      const columns = ['name', 'description', 'reason', 'refusedCall', 'reference', 'endToEndId'];
       const row = reportRow(Object.fromEntries(columns.map((column) => [column, text])));
       const written = await textOf(writeCsvReport([row]));
       const [cells = {}] = parse<Record<string, string>>(written, { columns: true });

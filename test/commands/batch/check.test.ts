@@ -62,16 +62,20 @@ const storeUnfinished = (reference: string) =>
 
 describe('psd2 batch check', () => {
   const WANTED =
-    'error This bank wants to know whether it books a bulk payment as one sum: add --batch-booking yes or no';
+    'error This bank wants to know whether it books a bulk payment as one sum: add --batch-booking yes or no (the same for 1 other payment)';
+  const NOT_THE_SUM =
+    'warning psd2 cannot tell this bank to book the sum: it may book each payment (the same for 1 other payment)';
+  const NOT_EACH =
+    'warning psd2 cannot tell this bank to book each payment: it may book their sum (the same for 1 other payment)';
   test.each([
-    [null, 'yes', 'warning psd2 cannot tell this bank to book the sum: it may book each payment'],
+    [null, 'yes', NOT_THE_SUM],
     [null, 'no', null],
     ['optional', 'yes', null],
     ['optional', undefined, null],
     ['required', undefined, WANTED],
     ['required', 'no', null],
-    ['never', 'yes', 'warning psd2 cannot tell this bank to book the sum: it may book each payment'],
-    ['never', 'no', 'warning psd2 cannot tell this bank to book each payment: it may book their sum'],
+    ['never', 'yes', NOT_THE_SUM],
+    ['never', 'no', NOT_EACH],
   ] as const)('where batchBooking is %s, --batch-booking %s: %s', async (batchBooking, word, expected) => {
     const bulk = batchBooking && { maxEntries: null, takes: () => true, batchBooking };
     const { data } = await checked(`${HEAD}\nAda,${IBAN},1\nBea,${IBAN},2\n`, {
@@ -121,12 +125,13 @@ describe('psd2 batch check', () => {
   const INSTANT_ONLY = { products: { payments: ['instant-sepa-credit-transfers'] } };
   const NO_TEXTS = { allowed: ['endToEndIdentification'] };
   const [ADA, TEXTS] = [`Ada,${IBAN},1,\n`, `Ada,${IBAN},1,Rent\nBob,${IBAN},2,\n`];
-  const NO_DATE = '3: This bank takes no execution date, so 2026-12-01 is not possible';
+  const AT_ONCE = '. Without a date, psd2 pays as soon as possible';
+  const NO_DATE = `3: This bank takes no execution date, so 2026-12-01 is not possible${AT_ONCE}`;
   const UNTAKEN = '1: This bank does not take remittanceInformationUnstructured in a payment';
   const NO_PRODUCT = '1: The bank file has no product in payments.products.payments';
   test.each<[string, object, string, string[]]>([
     ['date', { futureDays: 0 }, DAYS, [NO_DATE]],
-    ['date', { futureDays: 3 }, DAYS, ['3: This bank takes no execution date after 2026-11-26']],
+    ['date', { futureDays: 3 }, DAYS, [`3: This bank takes no execution date after 2026-11-26${AT_ONCE}`]],
     ['date', { futureDays: 8 }, DAYS, []],
     ['date', { address: 'required' }, ADA, ["1: This bank wants the payee's address"]],
     ['description', NO_TEXTS, TEXTS, [UNTAKEN]],
@@ -134,6 +139,74 @@ describe('psd2 batch check', () => {
   ])('refuses a %s that the bank file does not have: %j', async (column, payments, lines, problems) => {
     const { problems: found } = await checkedAt(payments, `name,iban,amount,${column}\n${lines}`);
     expect(found.map(({ line, message }: Json) => `${line}: ${message}`)).toEqual(problems);
+  });
+
+  /** A pain.001 of two groups, whose payments have amounts of their own. */
+  const GROUPS = document([
+    information([1, 2].map((n) => transaction({ amount: `<InstdAmt Ccy="EUR">${n}.00</InstdAmt>` }))),
+    information([transaction({ amount: '<InstdAmt Ccy="EUR">3.00</InstdAmt>' })], {
+      ReqdExctnDt: '\n<ReqdExctnDt><Dt>2026-12-02</Dt></ReqdExctnDt>',
+      PmtMtd: '<PmtMtd>TRF</PmtMtd>\n<PmtTpInf><InstrPrty>HIGH</InstrPrty></PmtTpInf>',
+    }),
+  ]).replace(/E-1/g, 'NOTPROVIDED');
+  const ROWS = `Ada,${IBAN},1,2026-12-01\nBob,${IBAN},2,2026-12-01\nEve,${IBAN},3,2026-12-01\n`;
+  const NO_DAY = 'This bank takes no execution date, so 2026-12-01 is not possible';
+  const GROUP = '/Document/CstmrCdtTrfInitn/PmtInf';
+  test.each<[string, string, string[], unknown[][]]>([
+    [
+      'of a group is said once, at the element that says it',
+      GROUPS,
+      [],
+      [
+        [null, 4, `${GROUP}[1]/ReqdExctnDt`, `${NO_DAY}. The day 1999-01-01 means as soon as possible`],
+        [null, 6, `${GROUP}[2]/PmtTpInf`, "This bank's interface has no urgent execution"],
+      ],
+    ],
+    [
+      'of rows is said at the first one, with how many others have it',
+      `name,iban,amount,date\n${ROWS}`,
+      [],
+      [[1, 2, 'line 2', `${NO_DAY}${AT_ONCE} (the same for 2 other payments)`]],
+    ],
+    [
+      'of an option is said once, without a place',
+      `name,iban,amount\n${ROWS.replaceAll(',2026-12-01', '')}`,
+      ['--date', '2026-12-01'],
+      [[null, null, '', `${NO_DAY}${AT_ONCE}`]],
+    ],
+  ])('a rule %s', async (_what, text, words, expected) => {
+    const bank = join(temporary, 'bank.json');
+    writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2' }), { mode: 0o600 });
+    const { data } = await checked(text, { words, env: { PSD2_BANK: bank } });
+    expect(
+      data.problems.map(({ line, fileLine, place, message }: Json) => [line, fileLine, place, message]),
+    ).toEqual(expected);
+    expect(data.errors).toBe(expected.length);
+  });
+
+  test('at a terminal of 80 columns names the line of the file, and leaves room for what is wrong', async () => {
+    const { printed } = await checked(
+      document([
+        information(
+          [
+            transaction({
+              payee: `<Cdtr><Nm>Müller</Nm></Cdtr>\n<CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`,
+            }),
+          ],
+          { DbtrAcct: '<DbtrAcct><Id><Othr><Id>12</Id></Othr></Id></DbtrAcct>' },
+        ),
+      ]),
+      { format: 'table', columns: 80 },
+    );
+    expect(printed.split('\n').slice(0, 7)).toMatchInlineSnapshot(`
+      ["PROBLEM  PAYMENT  PLACE                      WHAT",
+       "error             line 4 PmtInf[1]/DbtrAcct  The account id "12" has 2",
+       "                                             characters instead of 10",
+       "error    1        line 4 Cdtr/Nm             The name contains the character "ü"",
+       "                                             at position 2, which SEPA does not",
+       "                                             allow. Add --transliterate to pay",
+       "                                             it as "Mueller""]
+    `);
   });
 
   test('of a file that is not there is refused', async () => {

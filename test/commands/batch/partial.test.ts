@@ -207,7 +207,7 @@ it('the reason of the whole file, or of a payment, is in the report and in pain.
     `<StsRsnInf><Rsn><Prtry>X9</Prtry></Rsn>${words('X9: Ours; AM04: No funds')}</StsRsnInf>${ofFile}`,
     `<StsRsnInf>${words('NOTE: see below; AM04: No funds')}</StsRsnInf>${ofFile}`,
   ]);
-  expect((await file('csv')).match(/,(AM04|X9|)(?=,\r$)/gm)).toEqual([',AM04', ',X9', ',']);
+  expect((await file('csv')).match(/,(AM04|X9|)(?=,,\r$)/gm)).toEqual([',AM04', ',X9', ',']);
   expect(JSON.parse(await file('json'))[1]).toMatchObject({
     bankReasons: [
       { level: 'payment', code: null, proprietary: 'X9', text: 'Ours' },

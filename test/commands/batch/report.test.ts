@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { addDays } from '../../../src/domain/calendar.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, NOW, TODAY } from '../payer-here.ts';
 import { beginLine, IBAN, LINKED, RUN, refused, storeOf, useBatches } from './with-batch.ts';
@@ -9,6 +11,8 @@ import { beginLine, IBAN, LINKED, RUN, refused, storeOf, useBatches } from './wi
 // What a batch looks like afterwards: report, show, status and cancel.
 
 const { payeeCheck, payees, temporary, withFile, withPayees } = useBatches();
+const WIDE = { format: 'table', stdout: 250 } as const;
+
 /** A batch with a paid, a refused, an unknown, a cancelled and a waiting line. */
 async function mixed() {
   const { bank, payer } = await payees({}, '+Ada', 'Bea', 'Cleo', 'Dora', 'Eve');
@@ -44,17 +48,17 @@ it('a report has each line with its state, reason and times, in every format', a
     { amount: "10.00", bankReasons: [], batch: "batch-1", currency: "EUR", description: "",
       endToEndId: "R-1", executionDate: "TODAY", flow: "tr-1", from: "0000012345",
       iban: "DE89370400440532013000", line: 1, name: "+Ada", paidAt: "NOW", payeeCheck: null,
-      reason: null, reference: "R-1", remittanceStructured: null, state: "executed" }
+      reason: null, reference: "R-1", refusedCall: null, remittanceStructured: null, state: "executed" }
   `);
   const reason = 'The bank has not said whether it was paid';
   expect(rows[2]).toMatchObject({ line: 3, flow: 'tr-3', state: 'unknown', reason, paidAt: null });
   expect(plain((await report('--format', 'csv')).bytes)).toMatchInlineSnapshot(`
-    "line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode,remittanceStructured
-    1,BATCH,R-1,FLOW,executed,0000012345,'+Ada,DE89370400440532013000,10.00,EUR,,TODAY,R-1,,,,NOW,,
-    2,BATCH,R-2,FLOW,failed,0000012345,Bea,DE89370400440532013000,11.00,EUR,,TODAY,R-2,,,Not this one,,,
-    3,BATCH,R-3,FLOW,unknown,0000012345,Cleo,DE89370400440532013000,12.00,EUR,,TODAY,R-3,,,The bank has not said whether it was paid,,,
-    4,BATCH,R-4,,cancelled,0000012345,Dora,DE89370400440532013000,13.00,EUR,,,R-4,,,,,,
-    5,BATCH,R-5,,waiting,0000012345,Eve,DE89370400440532013000,14.00,EUR,,,R-5,,,,,,
+    "line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode,remittanceStructured,refusedCall
+    1,BATCH,R-1,FLOW,executed,0000012345,'+Ada,DE89370400440532013000,10.00,EUR,,TODAY,R-1,,,,NOW,,,
+    2,BATCH,R-2,FLOW,failed,0000012345,Bea,DE89370400440532013000,11.00,EUR,,TODAY,R-2,,,Not this one,,,,
+    3,BATCH,R-3,FLOW,unknown,0000012345,Cleo,DE89370400440532013000,12.00,EUR,,TODAY,R-3,,,The bank has not said whether it was paid,,,,
+    4,BATCH,R-4,,cancelled,0000012345,Dora,DE89370400440532013000,13.00,EUR,,,R-4,,,,,,,
+    5,BATCH,R-5,,waiting,0000012345,Eve,DE89370400440532013000,14.00,EUR,,,R-5,,,,,,,
     "
   `);
   expect(JSON.parse((await report('--format', 'json')).bytes)).toHaveLength(5);
@@ -80,6 +84,52 @@ it('a report has each line with its state, reason and times, in every format', a
     5	waiting	14.00 EUR	Eve	DE89370400440532013000				R-5	
     "
   `);
+});
+
+it.each([
+  [3, 'ordered', '0 of 1 paid, 1 accepted.'],
+  [0, 'executed', '1 of 1 paid (1.50 EUR).'],
+])('at a bank with execute, a payment for a day in %d days is %s: %s', async (days, state, told) => {
+  const day = addDays(TODAY, days);
+  const { payer } = await withFile({}, `name,iban,amount,date\nAda,${IBAN},1.5,${day}\n`, [
+    '--from',
+    OWN_ACCOUNT,
+  ]);
+  const ran = await payer.run(RUN, { format: 'table' });
+  expect([ran.failure, ran.said]).toEqual([null, expect.stringContaining(`\n${told}\n`)]);
+  const isLater = state === 'ordered';
+  const { data } = await payer.run(['batch', 'report', 'batch-1']);
+  expect(data).toMatchObject([
+    { state, paidAt: isLater ? null : 'NOW', reason: isLater ? `The bank has accepted it for ${day}` : null },
+  ]);
+  expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchObject({
+    state: 'done',
+    counts: { [state]: 1 },
+  });
+  const open = async (at: string) =>
+    (await payer.run(['batch', 'status', 'batch-1'], { now: at })).data.length;
+  expect([await open(NOW), await open(`${addDays(TODAY, 4)}T10:00:00.000Z`)]).toEqual([isLater ? 1 : 0, 0]);
+});
+
+it('what the bank refused is said in its words, and its call apart, in every format', async () => {
+  const { bank, payer } = await payees({}, 'Ada', 'Bea', 'Cleo');
+  const words = 'The available balance does not cover the transfer';
+  const call = 'POST /private/customers/1048262/products/0010482620/moneyTransfer/verify';
+  const refusal = { refusal: 'content', isBanks: true } as const;
+  for (const said of [words, words, 'The account is closed'])
+    bank.meets(
+      'verify',
+      new Psd2Error('bank_refused', `The bank refused ${call} (HTTP 417): ${said}`, refusal),
+    );
+  const ran = await payer.run(RUN, WIDE);
+  expect(ran.said).toContain(`2 payments failed: ${words}.\n`);
+  expect(ran.printed.match(/The \S+ \S+/g)).toEqual(['The account is']);
+  const refusedCall = `${call} (HTTP 417)`;
+  expect((await payer.run(['batch', 'report', 'batch-1'])).data).toMatchObject([
+    { reason: words, refusedCall },
+    { reason: words, refusedCall },
+    { reason: 'The account is closed', refusedCall },
+  ]);
 });
 
 it('the status has the lines whose end nobody knows, and says so if there is none', async () => {
@@ -220,7 +270,7 @@ it('what the file says of a payment is in the report: the day, the account and i
     { amount: "1.50", bankReasons: [], batch: "batch-1", currency: "EUR", description: "Rent",
       endToEndId: "R-9", executionDate: "2030-01-02", flow: null, from: "DE02100100109307118603",
       iban: "DE89370400440532013000", line: 1, name: "Ada", paidAt: null, payeeCheck: null,
-      reason: null, reference: "R-9", remittanceStructured: null, state: "waiting" }
+      reason: null, reference: "R-9", refusedCall: null, remittanceStructured: null, state: "waiting" }
   `);
   const { customers, totals } = (await payer.run(['batch', 'show', 'batch-1'])).data;
   expect({ customers, totals }).toMatchInlineSnapshot(`
@@ -232,7 +282,6 @@ it('what the file says of a payment is in the report: the day, the account and i
 
 // What a person reads of batches and their payments at a terminal and in a pipe.
 
-const WIDE = { format: 'table', stdout: 250 } as const;
 const NARROW = { format: 'table', stdout: 100 } as const;
 const PIPE = { format: 'table' } as const;
 

@@ -116,10 +116,41 @@ it('a transfer for a later day is ordered, and psd2 asks for no settlement, also
   expect(failure).toBeNull();
   expect(said).toContain(`  Execution     ${later}, instant\n`);
   expect(said).toContain(
-    `Ordered 12.50 EUR to Mario Rossi for ${later}, executed after 1 s, CRO cro-pay-1, tr-1.\n`,
+    `Ordered 12.50 EUR to Mario Rossi for ${later}, accepted after 1 s, CRO cro-pay-1, tr-1.\n`,
   );
   expect(bank.calls).toEqual(['verify transfer', 'sca pay-1', 'status pay-1', 'execute pay-1']);
   expect(bank.last.asked).toMatchObject({ futureDated: true, executionDate: later, urgent: true });
+});
+
+it('letters that SEPA does not allow are refused with what to do, and with --transliterate replaced and said', async () => {
+  const { bank, payer } = await payerWith(temporary);
+  const words = (name: string, ...more: string[]) => [
+    ...CREATE.map((word) => (word === 'Mario Rossi' ? name : word)),
+    ...more,
+  ];
+  expect(endOf(await payer.run(words('Zoë')))).toEqual([
+    'exit 2, invalid_text: --name contains the character "ë" at position 3, which SEPA does not allow. Add --transliterate to pay it as "Zoe"',
+  ]);
+  const nobody = endOf(await payer.run(words('Zoë 💶')));
+  expect(nobody[0]).toMatch(/position 3, which SEPA does not allow$/);
+  expect(bank.calls).toEqual([]);
+  const { failure, said } = await payer.run(words('Zoë', '--description', 'Größe', '--transliterate'), {
+    format: 'table',
+  });
+  expect(failure).toBeNull();
+  expect(said).toContain('The name "Zoë" is paid as "Zoe"\n');
+  expect(said).toContain('The description "Größe" is paid as "Groesse"\n');
+  expect(bank.last.asked).toMatchObject({ name: 'Zoe', description: 'Groesse' });
+});
+
+it('a person who is asked may type such letters with --transliterate alone', async () => {
+  const { bank, payer } = await payerWith(temporary);
+  const words = [...CREATE.slice(0, 6), '--amount', '1', '--transliterate'];
+  const { failure } = await payer.run(words, { answers: ['Zoë', '', true] });
+  expect(failure).toBeNull();
+  expect(bank.last.asked).toMatchObject({ name: 'Zoe' });
+  const { asked } = await payer.run(words.slice(0, -1), { answers: ['Zoë', 'Zoe', '', true] });
+  expect(asked).toContainEqual(expect.stringMatching(/^! --name .* Add --transliterate to pay it as "Zoe"$/));
 });
 
 it('what the bank has refused for sure is said to be unpaid', async () => {

@@ -50,7 +50,8 @@ describe('a payment', () => {
     expect(reported).toEqual([]);
   });
 
-  const EURO_SIGN = 'The description contains the character "€" at position 2, which SEPA does not allow';
+  const EURO_SIGN =
+    'The description contains the character "€" at position 2, which SEPA does not allow. Add --transliterate to pay it as "7EUR"';
   const PROBLEMS: [keyof WrittenPayment, string, string][] = [
     ['name', ' ', 'The name is empty'],
     ['iban', '', 'The IBAN "" is empty'],

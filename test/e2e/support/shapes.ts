@@ -189,6 +189,7 @@ export const batchLine = z.strictObject({
   endToEndId: z.string().nullable(),
   payeeCheck: transfer.shape.payeeCheck,
   reason: z.string().nullable(),
+  refusedCall: z.nullable(z.string()),
   bankReasons,
   paidAt: time.nullable(),
 });

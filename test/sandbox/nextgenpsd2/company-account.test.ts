@@ -94,6 +94,41 @@ test('a consent shows nothing until both have given it', async () => {
   expect((await client.get('/v1/accounts', consent)).text).toContain(iban);
 });
 
+test.each([
+  ['a payment', 'approve', 'PATC', 'ACSP'],
+  ['a payment', 'refuse', 'PATC', 'PATC'],
+  ['a consent', 'approve', 'partiallyAuthorised', 'valid'],
+])(
+  'what dora has authorised of %s waits for emil at the bank, and he can %s it',
+  async (kind, decision, before, after) => {
+    const isPayment = kind === 'a payment';
+    const reply = isPayment ? await initiate(door, FROM) : await askConsent(door);
+    const path = isPayment ? `${SCT}/${reply.json.paymentId}` : `/v1/consents/${reply.json.consentId}`;
+    const { access } = sandbox;
+    const own = authorisationOf(reply);
+    const name = (user?: string) =>
+      companyCustomers.filter((one) => one.user === user).map((one) => `${one.firstName} ${one.lastName}`);
+    expect(access.shown(own, dora ?? '')).toMatchObject({ authorisedBy: [], alsoNeeded: name('emil') });
+    const next = `next-${own}`;
+    expect(access.accessRequest(next)).toBeUndefined();
+    access.approve(own, dora ?? '');
+    expect(access.open().map(({ id, user }) => [id, user])).toContainEqual([next, 'emil']);
+    expect(access.waiting('emil').map(({ id }) => id)).toContain(next);
+    expect(access.waiting('dora').map(({ id }) => id)).not.toContain(next);
+    expect(access.shown(next, emil ?? '')).toMatchObject({ authorisedBy: name('dora'), alsoNeeded: [] });
+    // Not as long as the TPP asks for him itself, nor for anybody else.
+    const asked = authorisationOf(await begin(path, 'emil'));
+    expect(access.accessRequest(next)).toBeUndefined();
+    access.refuse(asked);
+    expect(() => access.approve(next, dora ?? '')).toThrow('The request is not for dora');
+    expect(await statusOf(path)).toBe(before);
+    if (decision === 'approve') access.approve(next, emil ?? '');
+    else access.refuse(next);
+    expect(await statusOf(path)).toBe(after);
+    expect(access.accessRequest(next) === undefined).toBe(decision === 'approve');
+  },
+);
+
 test('a person who does not hold the account is refused', async () => {
   const reply = await initiate(door, FROM, { headers: { 'psu-id': 'anna' } });
   expect(refusalOf(reply)).toBe('400 FORMAT_ERROR debtorAccount.iban');

@@ -1,39 +1,58 @@
 import type { Bank } from '../../bank.ts';
-import type { PaymentShown } from '../../customer-site/access-side.ts';
+import type { PaymentShown } from '../../customer-site/payment-details.ts';
+import { dateText } from '../../customer-site/texts.ts';
+import { bankDay } from '../../ledger/bank-time.ts';
 import { type Cents, decimal, money } from '../../ledger/cents.ts';
 import { doorOf } from '../door-state.ts';
 import type { DoorPayment } from './payment.ts';
 import { orderStatus, transactionStatus } from './payment-status.ts';
 import { referenceOf } from './run-payments.ts';
+import type { StandingRule } from './standing-rule.ts';
 
 /** A payment as its customer sees it. */
-export function paymentShown(payment: DoorPayment): PaymentShown {
-  const { orders, debtor, product } = payment;
+export function paymentShown({ now }: Pick<Bank, 'now'>, payment: DoorPayment): PaymentShown {
+  const { orders, debtor, standing, executionDay } = payment;
   const sum = (of: (order: DoorPayment['orders'][number]) => Cents) =>
     orders.reduce((total, order) => total + of(order), 0);
   const fee = sum(({ commissions }) => commissions);
   return {
-    kind: product,
-    debitIban: debtor?.product.iban,
+    kind: kindOf(payment),
+    debit: debtor?.product,
     orders: orders.map(({ beneficiaryName, beneficiaryIban, amount, description }) => ({
       name: beneficiaryName,
       iban: beneficiaryIban,
       amount: money(amount),
       description,
     })),
+    sum: money(sum(({ amount }) => amount)),
     fee: money(fee),
     total: money(sum(({ amount }) => amount) + fee),
-    when: whenOf(payment),
+    date: standing?.startDate ?? executionDay ?? bankDay(now()),
+    isInstant: orders.some(({ instant }) => instant),
+    ...(standing && { schedule: scheduleText(standing) }),
   };
 }
 
-function whenOf({ standing, executionDay, orders }: DoorPayment): string {
-  if (standing) {
-    const { frequency, startDate, endDate } = standing;
-    return `${frequency}, from ${startDate}${endDate === undefined ? '' : ` until ${endDate}`}`;
-  }
-  if (executionDay !== undefined) return executionDay;
-  return orders.some(({ instant }) => instant) ? 'immediately' : 'today';
+/** The product in words. */
+function kindOf({ orders, standing }: DoorPayment): string {
+  if (standing) return 'Standing order';
+  const transfers = orders.length === 1 ? 'bank transfer' : 'bank transfers';
+  return orders.some(({ instant }) => instant) ? `Instant ${transfers}` : `B${transfers.slice(1)}`;
+}
+
+const OFTEN: Readonly<Record<StandingRule['frequency'], string>> = {
+  Daily: 'Every day',
+  Weekly: 'Every week',
+  EveryTwoWeeks: 'Every two weeks',
+  Monthly: 'Every month',
+  EveryTwoMonths: 'Every two months',
+  Quarterly: 'Every three months',
+  SemiAnnual: 'Every six months',
+  Annual: 'Every year',
+};
+
+function scheduleText({ frequency, endDate }: StandingRule): string {
+  return endDate === undefined ? OFTEN[frequency] : `${OFTEN[frequency]}, until ${dateText(endDate)}`;
 }
 
 /** All payments, oldest first, with how often the ledger has the debit of each order. For scripts and the console. */

@@ -98,12 +98,20 @@ export function plannedSca(asked: Asked): ReturnType<typeof planOf>['sca'] {
     .find((sca) => sca !== undefined);
 }
 
-/** Whether everybody has authorised who must: all holders of each account that it is about. */
-function isComplete(
+/** Who must authorise it: all holders of each account that it is about. */
+interface Holders {
+  /** The ids of those who have. */
+  approved: string[];
+  /** The ids of the others. */
+  missing: string[];
+}
+
+/** Who has authorised it, and who must, too. @param by one of them, with the accounts that they choose */
+export function holdersIn(
   bank: Bank,
   asked: Asked,
   { customerId, chosen }: NonNullable<Authorisation['approvedBy']>,
-): boolean {
+): Holders {
   const { customers } = bank;
   const customer = customers.find(customerId);
   const granted =
@@ -111,8 +119,26 @@ function isComplete(
   const products = granted
     ? (customer?.products.filter(({ productId }) => granted.has(productId)) ?? [])
     : paymentsOf(asked).flatMap(({ debtor }) => debtor?.product ?? []);
-  const approved = doorOf(bank).authorisations.approvedBy(subjectIn(asked));
-  return products.flatMap((product) => customers.holdersOf(product)).every((id) => approved.includes(id));
+  const approvals = doorOf(bank).authorisations.approvedBy(subjectIn(asked));
+  const holders = [...new Set(products.flatMap((product) => customers.holdersOf(product)))];
+  return {
+    approved: holders.filter((id) => approvals.includes(id)),
+    missing: holders.filter((id) => !approvals.includes(id)),
+  };
+}
+
+/** Whether nobody has yet done what it asks for, or prevented it: cheaper to say than {@link isWaiting}. */
+export function isUndone(asked: Asked): boolean {
+  switch (asked.kind) {
+    case 'consent':
+      return asked.consent.status === 'received';
+    case 'payment':
+      return asked.payment.authorisedAt === undefined && !asked.payment.cancelled;
+    case 'cancellation':
+      return !asked.payment.cancelled;
+    case 'basket':
+      return !asked.basket.deleted && !asked.basket.authorised;
+  }
 }
 
 function subjectIn(asked: Asked): Pick<ScaSubject, 'kind' | 'id'> {
@@ -122,7 +148,7 @@ function subjectIn(asked: Asked): Pick<ScaSubject, 'kind' | 'id'> {
 
 /** Does what a customer has authorised, once all holders of a company account have. */
 export function carryOut(bank: Bank, asked: Asked, by: NonNullable<Authorisation['approvedBy']>): void {
-  if (!isComplete(bank, asked, by)) return;
+  if (holdersIn(bank, asked, by).missing.length > 0) return;
   const { customerId, chosen } = by;
   switch (asked.kind) {
     case 'consent': {
