@@ -43,7 +43,10 @@ export interface Exactness {
   accept: boolean;
   contentType: boolean;
   keyId: boolean;
+  /** The signature covers these headers, and no other. */
   signedHeaders: boolean;
+  /** In their order, and with this spelling of the algorithm. */
+  spelling: boolean;
   algorithm: boolean;
   digest: boolean;
   certificate: boolean;
@@ -57,6 +60,7 @@ export function exactness({ strict, own: { headers, signing } }: DoorRules): Exa
     contentType: isExact(headers?.contentType),
     keyId: isExact(signing?.keyId),
     signedHeaders: isExact(signing?.headers ?? signing?.ifSent),
+    spelling: strict,
     algorithm: isExact(signing?.algorithm),
     digest: isExact(signing?.digest),
     certificate: isExact(signing?.certificate),

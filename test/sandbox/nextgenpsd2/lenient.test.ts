@@ -74,6 +74,8 @@ describe('the header Signature', () => {
     ['its parts in another order', (value) => value.split(PART).reverse().join(',')],
     ['names in capitals', (value) => value.replace('digest x-request-id', 'Digest X-Request-ID')],
     ['the names of its parts in capitals', (value) => value.replace(/keyId|headers/g, capitals)],
+    ['the word of Java for the algorithm', (value) => value.replace('rsa-sha256', 'SHA256withRSA')],
+    ['the word of .NET for the algorithm', (value) => value.replace('rsa-sha256', 'sha256RSA')],
     ['another spelling of the algorithm', (value) => value.replace('rsa-sha256', 'RSA-SHA256')],
     ['a part that the standard does not have', (value) => `${value},created=1`],
     [
@@ -107,9 +109,24 @@ describe('the header Signature', () => {
     const keyId = `SN=${at.client.serial.toUpperCase()},CA=${ISSUER}`;
     expect(await ask({ keyId }, at)).toBe(RIGHT);
     expect(await ask({}, at)).toBe('401 SIGNATURE_INVALID Signature');
-    const signed = ['x-request-id', 'digest'];
-    expect(await ask({ keyId, signed }, at)).toBe('401 SIGNATURE_INVALID Signature');
+    // In the order that it lists.
+    expect(await ask({ keyId, signed: ['x-request-id', 'digest'] }, at)).toBe(RIGHT);
+    const signed = ['digest', 'x-request-id', 'date'];
+    expect(await ask({ keyId, signed, headers: { date: 'today' } }, at)).toBe(
+      '401 SIGNATURE_INVALID Signature',
+    );
   });
+});
+
+test('the word of Java is that of the standard, also where the bank file names it, but not the other way round', async () => {
+  const written = async (algorithm: string, word: string) => {
+    const { client } = await lenientDoor({ signing: { algorithm } });
+    const headers = client.headersOf({ path: PATH });
+    const signature = String(headers.signature).replace(/algorithm="[^"]*"/, `algorithm="${word}"`);
+    return refusalOf(await client.exchange('GET', PATH, { ...headers, signature }, undefined));
+  };
+  expect(await written('rsa-sha256', 'SHA256withRSA')).toBe(RIGHT);
+  expect(await written('SHA256withRSA', 'rsa-sha256')).toBe('401 SIGNATURE_INVALID Signature');
 });
 
 test('a digest may have the other hash, and is refused if it is wrong or missing', async () => {

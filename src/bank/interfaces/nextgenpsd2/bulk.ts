@@ -153,12 +153,12 @@ async function askEntries(
   const { final } = description.payments;
   const values = { 'payment-service': service, 'payment-product': product, paymentId };
   if (isInXml(initiation)) {
-    const { reportOf } = await import('./status-report.ts');
+    const { idsIn, reportOf } = await import('./status-report.ts');
     const call = callOf(paths, 'getPaymentInitiationStatus', values, transactionId);
     const { statuses } = await bank.ask(
       { ...call, headers: { accept: 'application/xml' }, decides },
       ({ status, body: report }) => ({
-        statuses: status === 200 ? (reportOf(report, initiation)?.entries ?? null) : null,
+        statuses: status === 200 ? (reportOf(report, idsIn(initiation))?.entries ?? null) : null,
         notices: [],
       }),
     );

@@ -242,6 +242,10 @@ const KINDS: readonly [Covered['type'], string][] = [
 function withOtherKinds(error: unknown, asked: Covered['type']): unknown {
   const isOfKind = error instanceof Psd2Error && OF_KIND.has(error.bankCode ?? '');
   if (!isOfKind) return error;
+  const { message, reasons = [] } = error;
+  const words = [message, ...reasons.map(({ text }) => text)].join(' ');
+  if (/\bheaders?\b|\((date|digest|signature|(psu|tpp)-[\w-]+)\)/i.test(words))
+    return /\bdate\b/i.test(words) ? error.with({ hint: WANTS_DATE }) : error;
   const own = KINDS.find(([type]) => type === asked)?.[1];
   const others = new Set(KINDS.flatMap(([, option]) => (option === own ? [] : option)));
   const known = error.hint === undefined ? '' : `${error.hint} `;
@@ -249,6 +253,7 @@ function withOtherKinds(error: unknown, asked: Covered['type']): unknown {
     hint: `${known}The bank may not take consents of the type ${asked}. Other kinds: ${[...others].join(', ')}. What the bank takes belongs into consent.types of the bank file.`,
   });
 }
+const WANTS_DATE = 'The bank wants the header Date. Set headers.date of the bank file to "always".';
 const OF_KIND = new Set(['SERVICE_INVALID', 'PARAMETER_NOT_SUPPORTED', 'FORMAT_ERROR']);
 
 /**

@@ -25,7 +25,7 @@ import { reasonsIn } from './reasons.ts';
 import { lacksFormat } from './reports/format.ts';
 import { type Authorised, linksOf, progressOf, type Resource, scaOf, usableLinks } from './sca.ts';
 import { sendInitiation } from './send-initiation.ts';
-import { reportOf } from './status-report.ts';
+import { idsIn, reportOf, reportOfPayment } from './status-report.ts';
 import { sameIban } from './whose.ts';
 import { scaStatusAnswer } from './wire/consent.ts';
 import { costIn } from './wire/costs.ts';
@@ -200,17 +200,18 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
     ...paymentCall(payment, 'getPaymentInitiationStatus', paymentId),
     decides: decides || true,
   };
-  const read = (answer: NextGenAnswer) => {
-    // A bank may answer in XML what was initiated in XML.
-    const report = isXml && answer.said.meaning === null ? reportIn(answer, payment) : null;
+  const readAs = (mayBeXml: boolean) => (answer: NextGenAnswer) => {
+    const isAnswer = mayBeXml && answer.said.meaning === null;
+    const report = isAnswer ? reportIn(answer, payment, paymentId) : null;
     if (!report?.status)
       return { ...readAnswer(answer, paymentStatusAnswer), reasons: reasonsOf(payment, answer) };
     const said = paymentStatusAnswer.parse({ transactionStatus: report.status });
     return { data: said, notices: [], reasons: report.reasons };
   };
-  const { data, reasons, notices } = await payment.bank.ask(call, read).catch((error: unknown) => {
-    if (!isXml || !lacksFormat(error)) throw error;
-    return payment.bank.ask({ ...call, headers: { accept: 'application/xml' } }, read);
+  // A bank may answer in XML what was initiated in XML.
+  const { data, reasons, notices } = await payment.bank.ask(call, readAs(isXml)).catch((error: unknown) => {
+    if (!lacksFormat(error)) throw error;
+    return payment.bank.ask({ ...call, headers: { accept: 'application/xml' } }, readAs(true));
   });
   if (data.paymentId === null || data.paymentId === paymentId)
     return {
@@ -230,8 +231,11 @@ function reasonsOf({ isBulk }: Payment, { said }: NextGenAnswer): BankReason[] {
 function reportIn(
   { body, said }: NextGenAnswer,
   { initiation, isBulk }: Payment,
+  paymentId: string,
 ): Pick<StatusReport, 'status' | 'reasons'> | null {
-  const report = said.json === undefined ? reportOf(body, initiation) : null;
+  if (said.json !== undefined) return null;
+  if (!isInXml(initiation)) return reportOfPayment(body, paymentId, initiation);
+  const report = reportOf(body, idsIn(initiation));
   const own = isBulk ? undefined : report?.entries.get(initiation.endToEndId);
   return own ?? report;
 }

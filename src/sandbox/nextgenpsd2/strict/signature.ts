@@ -175,7 +175,7 @@ function checkSignature(
       `keyId="${keyIds[0]}"`,
       `keyId="${keyId}"`,
     );
-  if (exact.algorithm ? algorithm !== signing.algorithm : !/^(rsa-)?sha-?(256|512)$/i.test(algorithm))
+  if (!isAlgorithm(algorithm, signing, exact))
     throw invalid(
       'The bank takes another algorithm',
       `algorithm="${signing.algorithm}"`,
@@ -205,9 +205,11 @@ function coverageOf(
   const expected = signedNames(signing, exact.signedHeaders ? received : request);
   const names = headers.toLowerCase().trim().split(/\s+/);
   const absent = names.filter(isNotIn(received));
-  const isOther = exact.signedHeaders
+  const lacksOne = expected.some((name) => !names.includes(name));
+  const hasMore = names.length !== expected.length;
+  const isOther = exact.spelling
     ? headers !== expected.join(' ')
-    : expected.some((name) => !names.includes(name));
+    : lacksOne || (exact.signedHeaders && hasMore);
   if (isOther) return { expected, names: expected, problem: 'The signature covers other headers' };
   const problem =
     absent.length > 0 ? `The signature covers ${absent.join(', ')}, which did not come` : undefined;
@@ -217,6 +219,15 @@ function coverageOf(
 /** Whether a signature that lists a name cannot cover it: the header did not come. */
 function isNotIn(request: RawRequest): (name: string) => boolean {
   return (name) => name !== '(request-target)' && header(request, name) === undefined;
+}
+
+/** Whether a word for the algorithm is the bank's. Java and .NET have words of their own for what the standard calls `rsa-sha256`. */
+function isAlgorithm(word: string, signing: Signing, exact: Exactness): boolean {
+  if (word === signing.algorithm) return true;
+  if (exact.spelling) return false;
+  const isStandard = /^rsa-sha(256|512)$/i.test(signing.algorithm);
+  if (exact.algorithm && !(isStandard && hashOf(word) === hashOf(signing.algorithm))) return false;
+  return /^((rsa-)?sha-?(256|512)|sha(256|512)(withrsa|rsa))$/i.test(word);
 }
 
 /** The hash that an algorithm's word means. */

@@ -302,6 +302,21 @@ describe('a consent at the bank', () => {
     });
   });
 
+  it.each([
+    [{ text: "Header 'date' is missing in request." }, /^The bank wants the header Date\. Set headers\.date/],
+    [{ text: 'Missing', path: 'Date' }, /^The bank wants the header Date/],
+    [{ text: 'The header PSU-ID is missing' }, /^The bank file may say/],
+    [{ text: "Wrong value of 'validUntil': it is no date" }, /Other kinds: /],
+  ])('whose request is refused for %j leads to what helps', async (message, hint) => {
+    const body = { tppMessages: [{ category: 'ERROR', code: 'FORMAT_ERROR', ...message }] };
+    const { consents } = opened([{ ...said(body), status: 400 }]);
+    const request = consents.request({
+      ...{ customerId: 'c', categories: [{ name: 'ACCOUNT_INFO', products: [] }] },
+      ...{ transactionId: TRANSACTION_ID, beforeSend: silent },
+    });
+    expect(await failureOf(request)).toMatchObject({ hint: expect.stringMatching(hint) });
+  });
+
   it.each([lacking(401, 'CONSENT_EXPIRED'), lacking(403, 'RESOURCE_EXPIRED')])(
     'has ended: %j',
     async (answer) => {

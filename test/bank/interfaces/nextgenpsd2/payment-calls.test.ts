@@ -271,15 +271,32 @@ describe('the status of a payment', () => {
     expect(await failureOf(asking)).toEqual(aboutAnother('payment', 'p2', 'p1'));
   });
 
-  it('is asked for in XML if the bank has no other one, and never for a payment in JSON', async () => {
+  it('is asked for in XML if the bank has no other one', async () => {
     const none = { ...said({ tppMessages: [] }), status: 406 };
     const { calls, sent } = made([none, page(REPORT)], { initiation: { body: OURS } });
     expect(await calls.sca?.status('p1', TRANSACTION_ID)).toMatchObject({ became: 'executed' });
     const asked = about('GET', `${SELF}/status`, { decides: true });
     expect(sent).toEqual([asked, { ...asked, headers: { accept: 'application/xml' } }]);
-    const inJson = made([none]).calls.sca?.status('p1', TRANSACTION_ID);
-    expect(await failureOf(Promise.resolve(inJson))).toMatchObject({ httpStatus: 406 });
   });
+
+  it.each<[string, string, object]>([
+    [
+      'by its end-to-end id',
+      reportOf('ACSP', 'INV-7', 'ACSC'),
+      { became: 'executed', authorizationStatus: 'ACSC' },
+    ],
+    ['by its id at the bank', REPORT.replace('M-1', 'p1'), { became: 'executed' }],
+    ['not by another id', reportOf('ACSC', 'INV-8', 'ACSC'), { code: 'bank_answer' }],
+    ['not twice', reportOf('ACSC', 'INV-7', 'RJCT'), { code: 'bank_answer' }],
+  ])(
+    'of a payment in JSON is read in XML where the bank has no other one: %s',
+    async (_, report, expected) => {
+      const none = { ...said({ tppMessages: [] }), status: 406 };
+      const { calls } = made([none, page(report)], { initiation: { body: '{"a":1}' } });
+      const asked = Promise.resolve(calls.sca?.status('p1', TRANSACTION_ID));
+      expect('code' in expected ? await failureOf(asked) : await asked).toMatchObject(expected);
+    },
+  );
 
   const IN_XML = 'the answer is application/xml';
   const notJson = `The bank's answer to GET ${SELF}/status is not JSON: ${IN_XML}`;
