@@ -28,7 +28,7 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
     [{ authorisations: [], authorisedBy: [], authorizationStatus: "AUTHORIZED", bankReasons: [],
        cancellation: null, commissions: null, createdAt: "NOW", cro: "cro-pay-1", customerId: "1048262",
        executionStatus: null, executionStatusDescription: null, flow: "op-1", kind: "operation",
-       nextStep: null, operation: "standingOrder", product: "0000012345", refusedBy: [],
+       messages: [], nextStep: null, operation: "standingOrder", product: "0000012345", refusedBy: [],
        resolution: null, resourceId: "pay-1", state: "executed", totalAmount: null,
        transactionId: "an-id", updatedAt: "NOW", waitsFor: null },
      "Operation op-1
@@ -54,6 +54,7 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
     Total	
     Commission	
     Authorisation	AUTHORIZED
+    Bank says	
     CRO	cro-pay-1
     Resolved	
     Resource	pay-1
@@ -262,8 +263,8 @@ it('people and programs see the next step of an operation, and what it costs', a
   const list = (format: 'table' | 'csv') => payer.run(['operation', 'list'], { format });
   expect((await list('table')).printed).toBe('op-1\tverified\tstandingOrder\t0000012345\tNOW\t1048262\n');
   expect((await list('csv')).printed).toMatchInlineSnapshot(`
-    "flow,kind,state,resourceId,transactionId,customerId,operation,product,nextStep,totalAmount.amount,totalAmount.currency,commissions.amount,commissions.currency,authorizationStatus,executionStatus,executionStatusDescription,bankReasons,cro,authorisations,authorisedBy,refusedBy,waitsFor,cancellation.authorisedBy,cancellation.refusedBy,cancellation.waitsFor,resolution.outcome,resolution.by,resolution.at,resolution.note,createdAt,updatedAt
-    op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,verify2,13.00,EUR,0.50,EUR,,,,[],,[],[],[],,,,,,,,,NOW,NOW
+    "flow,kind,state,resourceId,transactionId,customerId,operation,product,nextStep,totalAmount.amount,totalAmount.currency,commissions.amount,commissions.currency,authorizationStatus,executionStatus,executionStatusDescription,bankReasons,cro,authorisations,authorisedBy,refusedBy,waitsFor,cancellation.authorisedBy,cancellation.refusedBy,cancellation.waitsFor,messages,resolution.outcome,resolution.by,resolution.at,resolution.note,createdAt,updatedAt
+    op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,verify2,13.00,EUR,0.50,EUR,,,,[],,[],[],[],,,,,[],,,,,NOW,NOW
     "
   `);
   const shown = await payer.run(['operation', 'show', 'op-1'], { format: 'table' });
