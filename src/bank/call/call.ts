@@ -77,8 +77,8 @@ export interface BankCall extends Repetition {
    * used, and psd2 does not send it again after the bank has refused it: its caller asks for the status first.
    */
   irrevocable?: boolean;
-  /** A refusal may prove that it has begun nothing. So psd2 also reads what follows a refusal on its connection. */
-  judged?: true;
+  /** What it begins. A refusal may prove that it has begun nothing. So psd2 also reads what follows a refusal on its connection. */
+  judged?: 'payment' | 'signing basket';
   /** The answers to earlier attempts with the same id, which are judged together with the next one. */
   earlier?: readonly WireAnswer[];
   /** The answer decides about an irrevocable call, so it comes over a connection of its own too. */

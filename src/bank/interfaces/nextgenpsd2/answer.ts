@@ -19,6 +19,7 @@ import { pathOf, type WireAnswer } from '../../transport/line.ts';
 import type { BankDescription } from './description/schema.ts';
 import { type DeletionOf, type DeletionVerdict, judgeDeletion } from './judge/deletion.ts';
 import { judgeStatus } from './judge/status.ts';
+import { reasonsIn } from './reasons.ts';
 import {
   isAboutSender,
   MAY_BE_DONE,
@@ -28,7 +29,6 @@ import {
   TOKEN_CODES,
 } from './refusals.ts';
 import { type BankMessage, messagesIn, titleIn } from './wire/messages.ts';
-import { begunAnswer } from './wire/payment.ts';
 
 /** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
 export interface NextGenSaid extends Said {
@@ -96,29 +96,27 @@ export async function understand(
     // Without a code, a 401 may be about the token.
     keepsToken: isBanks && !isAboutToken,
     lasts: meaning?.lasts === true,
-    ...(!isRefused && call.irrevocable && begunIn(parsed)),
-    ...(call.judged && { verdict: await judge([...(call.earlier ?? []), answer], sent, bank) }),
+    ...(call.judged && (await judge(call.judged, [...(call.earlier ?? []), answer], sent, bank))),
     ...(problem !== null && { problem }),
   };
 }
 
-/** What the answers to an initiation prove. */
+/** What the answers to an initiation prove, and the id of what the last of them has begun. */
 async function judge(
+  what: NonNullable<BankCall['judged']>,
   answers: readonly WireAnswer[],
   { request, firstByteAt, certificateEnds }: Sent & { certificateEnds: Date },
   bank: BankDescription,
-): Promise<Verdict> {
-  const { judgeInitiation } = await import('./judge/initiation.ts');
+): Promise<{ verdict: Verdict; begun?: string }> {
+  const { begunBy, judgeInitiation } = await import('./judge/initiation.ts');
   const { target: path, headers, body } = request;
   const sent = { path, headers, body: body?.toString() ?? '', firstByteAt, certificateEnds };
   const whole = answers.map((answer) => ({ ...answer, more: answer.more ?? false }));
-  return judgeInitiation(sent, whole, bank);
-}
-
-/** The payment that an initiation has begun. The log of calls keeps its id, should psd2 be killed before the journal has it. */
-function begunIn(json: unknown): { begun?: string } {
-  const { data } = begunAnswer.safeParse(json);
-  return data ? { begun: data.paymentId } : {};
+  const begun = whole.map((answer) => begunBy(answer, { sent, bank }, what)).at(-1);
+  return {
+    verdict: judgeInitiation(sent, whole, bank, what),
+    ...(begun !== undefined && { begun }),
+  };
 }
 
 /** What a refusal means: by its code, else by its HTTP status. Only readings are used up for a day. */
@@ -186,6 +184,39 @@ export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): 
   }
   const { status, headers } = answer;
   return { data: result.data, headers, status, notices: noticesOf(answer) };
+}
+
+/** The answer to an initiation. `isRejected`, `isDuplicate`: the bank has rejected it in the same answer, and says that there is another one. */
+export interface BegunReading<T> extends NextGenReading<T> {
+  isRejected?: true | undefined;
+  isDuplicate?: true | undefined;
+}
+
+/**
+ * Reads the answer to an initiation, as the judge says.
+ *
+ * @throws as {@link readAnswer}. `payment_failed` if the bank has rejected it and gave it no id, `bank_answer` for a success that does not
+ *   prove that it began
+ */
+export function readBegun<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): BegunReading<T> {
+  const { verdict, meaning, json, messages } = answer.said;
+  if (meaning !== null || verdict === undefined || verdict.says === 'began')
+    return readAnswer(answer, schema);
+  const isRejected = verdict.says === 'nothing began';
+  if ((isRejected || verdict.isDuplicate) && schema.safeParse(json).success)
+    return {
+      ...readAnswer(answer, schema),
+      isRejected: true,
+      ...(verdict.isDuplicate && { isDuplicate: true }),
+    };
+  if (isRejected)
+    throw new Psd2Error('payment_failed', `The bank rejected ${nameOf(answer)}`, {
+      ...idsOf(answer),
+      reasons: reasonsIn(json, 'payment', messages),
+      ...provenIn(verdict),
+    });
+  const says = `The bank's answer to ${nameOf(answer)} does not say that it has begun${kindOf(answer)}`;
+  throw unusable(answer, says).with(provenIn(verdict));
 }
 
 /** Checks that an answer is a success, whatever is in it. @throws Psd2Error if it is none */

@@ -9,9 +9,11 @@ import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
 import {
   aboutAnother,
   ask,
+  type BegunReading,
   type NextGenAnswer,
   type NextGenCaller,
   readAnswer,
+  readBegun,
   readDeletion,
 } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
@@ -19,7 +21,7 @@ import type { BankDescription } from './description/schema.ts';
 import type { OAuth } from './oauth.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
 import { callOf } from './paths.ts';
-import { isDuplicate, isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
+import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { reasonsIn } from './reasons.ts';
 import { lacksFormat } from './reports/format.ts';
 import { type Authorised, linksOf, progressOf, type Resource, scaOf, usableLinks } from './sca.ts';
@@ -131,12 +133,12 @@ async function initiate(
       beforeSend,
       redirectUri: returnAddress,
       irrevocable: true,
-      judged: true,
+      judged: 'payment',
       ...(requestId !== undefined && { requestId }),
     },
-    (answer) => ({ ...readAnswer(answer, paymentAnswer), reasons: reasonsOf(payment, answer) }),
+    (answer) => ({ ...readBegun(answer, paymentAnswer), reasons: reasonsOf(payment, answer) }),
   );
-  const { data, headers, notices, reasons } = await asked.catch((error: unknown) => {
+  const { data, headers, notices, reasons, isRejected, isDuplicate } = await asked.catch((error: unknown) => {
     const mayWantDebtor = error instanceof Psd2Error && error.bankCode === 'FORMAT_ERROR';
     const namesNone = !isInXml(payment.initiation) && !body.includes('"debtorAccount"');
     throw mayWantDebtor && namesNone ? error.with({ hint: NO_DEBTOR }) : error;
@@ -152,9 +154,19 @@ async function initiate(
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
     ...saidBeside(notices, psuMessage),
-    ...(transactionStatus === 'RJCT' && { isRejected: true, ...(reasons.length > 0 && { reasons }) }),
-    ...(isDuplicate({ status: transactionStatus, reasons }) && { isDuplicate: true }),
+    ...rejectedIn({ isRejected, isDuplicate, reasons }),
   };
+}
+
+/** What an initiation says beside its id, if the bank has rejected it in the same answer. */
+export function rejectedIn({
+  isRejected,
+  isDuplicate,
+  reasons,
+}: Pick<BegunReading<unknown>, 'isRejected' | 'isDuplicate'> & { reasons: BankReason[] }) {
+  return isRejected
+    ? { isRejected, ...(reasons.length > 0 && { reasons }), ...(isDuplicate && { isDuplicate }) }
+    : {};
 }
 
 const NO_DEBTOR =
