@@ -18,7 +18,10 @@ import type { Verdict } from '../../ports/call.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
 import type { BankDescription } from './description/schema.ts';
 import { type DeletionOf, type DeletionVerdict, judgeDeletion } from './judge/deletion.ts';
-import { judgeStatus } from './judge/status.ts';
+import { readOneWay } from './judge/one-way-json.ts';
+import { isOwnError } from './judge/own-answer.ts';
+import { requestIdOf } from './judge/sent.ts';
+import { isSuccess, judgeStatus } from './judge/status.ts';
 import { reasonsIn } from './reasons.ts';
 import {
   isAboutSender,
@@ -64,9 +67,13 @@ export async function understand(
   const cards = cardNumbersIn(call.body);
   const read = await parseJson(text.trim()).catch(() => undefined);
   const parsed = cards.length > 0 ? maskedJson(read, cards) : read;
-  const isRefused = status < 200 || status > 299;
+  const isRefused = !isSuccess(answer);
   // The codes of a refusal are ASCII, and its text is only shown.
-  const json = problem === null || isRefused ? parsed : undefined;
+  // A token that was granted is kept, and a list of transactions is long.
+  const mayBeUnclear = isRefused || read === undefined || call.facts.reads !== null || call.facts.login;
+  const isUnclear = !mayBeUnclear && 'problem' in readOneWay(text.trim());
+  const unreadable = isUnclear ? 'can be read in two ways' : problem;
+  const json = unreadable === null || isRefused ? parsed : undefined;
   // A success has the forms of the standard alone.
   const found = isRefused && json === undefined ? titleIn(text) : messagesIn(json, isRefused);
   const messages = found.map((each) => ({
@@ -80,7 +87,11 @@ export async function understand(
   const hasTokenCode = code !== null && TOKEN_CODES.includes(code);
   // A gateway may write as OAuth does, too. The form belongs to the token endpoint, and to refused tokens.
   const isBanks =
-    code !== null && (!decided?.isOAuth || call.facts.login || (status === 401 && hasTokenCode));
+    code !== null &&
+    (decided?.isOAuth
+      ? call.facts.login || (status === 401 && hasTokenCode)
+      : call.facts.login ||
+        isOwnError({ ...answer, more: answer.more ?? false }, requestIdOf(sent.request, bank), bank));
   const isAboutToken = isBanks && hasTokenCode;
   return {
     json,
@@ -97,7 +108,7 @@ export async function understand(
     keepsToken: isBanks && !isAboutToken,
     lasts: meaning?.lasts === true,
     ...(call.judged && (await judge(call.judged, [...(call.earlier ?? []), answer], sent, bank))),
-    ...(problem !== null && { problem }),
+    ...(unreadable !== null && { problem: unreadable }),
   };
 }
 
@@ -225,7 +236,7 @@ export function readNothing(answer: NextGenAnswer): Reading {
 }
 
 /** The verdicts after which a `DELETE` is no error. */
-type Deleted = Extract<DeletionVerdict, 'taken' | 'to be authorised' | 'is gone'>;
+type Deleted = Extract<DeletionVerdict, 'taken' | 'accepted' | 'to be authorised' | 'is gone'>;
 
 /**
  * Reads the answer to a `DELETE`.
@@ -237,6 +248,7 @@ export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & {
   const verdict = judgeDeletion(answer, of);
   switch (verdict) {
     case 'taken':
+    case 'accepted':
     case 'to be authorised':
       return { verdict, notices: noticesOf(answer) };
     case 'is gone':

@@ -290,9 +290,11 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
       return bank.ask(call, (answer) => {
         const { verdict, notices } = readDeletion(answer, { what: 'payment', wasTaken });
         if (verdict === 'is gone') return { verdict, notices };
-        // The standard says where an authorisation begins, also without a link.
-        if (verdict === 'taken')
-          return { verdict, notices, ...(answer.status === 202 && { mayWantCustomer: true }) };
+        if (verdict === 'taken' || verdict === 'accepted')
+          return {
+            ...({ verdict: 'taken', notices } as const),
+            ...(verdict === 'accepted' && { mayWantCustomer: true }),
+          };
         const said = answer.body.length > 0 ? answer.said : { ...answer.said, json: {} };
         const { data, headers } = readAnswer({ ...answer, said }, cancellationAnswer);
         return {

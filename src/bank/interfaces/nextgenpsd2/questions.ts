@@ -8,7 +8,7 @@ import type { Calls } from './calls.ts';
 import { accessIn, detailsOf } from './consents.ts';
 import type { OperationId } from './description/operations.ts';
 import { judgeDeletion } from './judge/deletion.ts';
-import { judgeStatus } from './judge/status.ts';
+import { judgeStatus, refusesNothing } from './judge/status.ts';
 import { callOf } from './paths.ts';
 import { linksOf, usableLinks } from './sca.ts';
 import { isStepAnswer } from './step-answer.ts';
@@ -143,17 +143,15 @@ function serverIn({ said: { json, meaning } }: NextGenAnswer, address: string): 
   };
 }
 
-/** What was asked for is nothing that anybody could authorise: whoever refuses it, nothing of it stays. */
 function begun(answer: NextGenAnswer, id: string | null): Begun {
-  const { status } = answer;
-  return { ...heard(answer), id, beganNothing: status >= 300 && status < 500 && status !== 408 };
+  return { ...heard(answer), id, beganNothing: refusesNothing(answer) };
 }
 
 function ended(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended {
   const verdict = judgeDeletion(answer, { what, wasTaken: false });
   return {
     ...heard(answer),
-    isGone: verdict === 'taken' || verdict === 'is gone',
+    isGone: verdict === 'taken' || verdict === 'accepted' || verdict === 'is gone',
     isNotKnown: verdict === 'is not known',
   };
 }

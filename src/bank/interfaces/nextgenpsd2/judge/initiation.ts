@@ -6,7 +6,8 @@ import { type GivenAnswer, readOwnJson } from './own-answer.ts';
 import { type Refusal, readRefusal } from './refusal.ts';
 import { contentOf, requestIdOf, type SentInitiation } from './sent.ts';
 import { hasLink } from './standing.ts';
-import { type Begun, isSuccess, judgeSuccess } from './success.ts';
+import { isSuccess } from './status.ts';
+import { type Begun, judgeSuccess } from './success.ts';
 import { stateIn } from './word-search.ts';
 
 export type { GivenAnswer } from './own-answer.ts';

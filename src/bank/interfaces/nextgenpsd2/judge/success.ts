@@ -4,6 +4,7 @@ import { DUPLICATE_REASON } from './duplicate.ts';
 import type { Lookup } from './named-fields.ts';
 import { type GivenAnswer, readOwnJson } from './own-answer.ts';
 import { requestIdOf, withoutSent } from './sent.ts';
+import { isSuccess } from './status.ts';
 import { decoded } from './texts.ts';
 import { duplicateIn } from './word-search.ts';
 
@@ -68,11 +69,6 @@ function idIn(json: Readonly<Record<string, unknown>>, what: Begun): string | un
   return what === 'payment'
     ? begunAnswer.safeParse(json).data?.paymentId
     : begunBasketAnswer.safeParse(json).data?.basketId;
-}
-
-/** Whether a status says that a request was carried out, or taken. */
-export function isSuccess({ status }: Pick<GivenAnswer, 'status'>): boolean {
-  return status >= 200 && status <= 299;
 }
 
 function hasError(json: Readonly<Record<string, unknown>>): boolean {

@@ -47,13 +47,13 @@ const ALWAYS: [DeletionVerdict, string, Scripted][] = [
   ),
   ...['decoupled embedded', 'not embedded', 'embedded2'].map(
     (approach): [DeletionVerdict, string, Scripted] => [
-      ...(['taken', `202 with the approach ${approach}`] as const),
+      ...(['accepted', `202 with the approach ${approach}`] as const),
       empty(202, { 'aspsp-sca-approach': approach }),
     ],
   ),
-  ['taken', '202 with a link that starts nothing', said(links('restart'), 202)],
+  ['accepted', '202 with a link that starts nothing', said(links('restart'), 202)],
   ...['finalised', 'exempted'].map((scaStatus): [DeletionVerdict, string, Scripted] => [
-    ...(['taken', `202 with a link, ${scaStatus}`] as const),
+    ...(['accepted', `202 with a link, ${scaStatus}`] as const),
     said({ scaStatus, ...links('startAuthorisation') }, 202),
   ]),
   ['to be authorised', '202 with a link, begun', said({ scaStatus: 'received', ...links('scaStatus') }, 202)],
@@ -69,16 +69,16 @@ const ALWAYS: [DeletionVerdict, string, Scripted][] = [
     ...(['says nothing', `200 with ${JSON.stringify(body)}`] as const),
     said(body),
   ]),
-  ['taken', '202 without a body', empty(202)],
-  ['taken', '202 in JSON without a link', said({}, 202)],
-  ['taken', '202 with links that lead to no authorisation', said(links('self', 'status'), 202)],
+  ['accepted', '202 without a body', empty(202)],
+  ['accepted', '202 in JSON without a link', said({}, 202)],
+  ['accepted', '202 with links that lead to no authorisation', said(links('self', 'status'), 202)],
   [
-    'taken',
+    'accepted',
     '202 of a bank that says how it asks, and asks nobody',
     empty(202, { 'aspsp-sca-approach': 'REDIRECT' }),
   ],
   [
-    ...(['taken', '202, authorised already'] as const),
+    ...(['accepted', '202, authorised already'] as const),
     said({ scaStatus: 'exempted', ...links('scaStatus') }, 202),
   ],
   ...[
@@ -100,6 +100,7 @@ const ALWAYS: [DeletionVerdict, string, Scripted][] = [
   ['says nothing', '200 with a status of an error', said({ status: 503, message: 'Down' })],
   ['says nothing', '200 with errors', said({ errors: ['x'] })],
   ['says nothing', '200 with an error of OAuth', said({ error: 'x' })],
+  ['says nothing', '200 that can be read in two ways', { body: '{"status":"OK","status":"FAILED"}' }],
   ['says nothing', '201', empty(201)],
   ['says nothing', '206', said({}, 206)],
   ['says nothing', 'a redirect', empty(302, { location: 'https://elsewhere.example' })],
