@@ -20,17 +20,11 @@ import type { BankDescription } from './description/schema.ts';
 import { type DeletionOf, type DeletionVerdict, judgeDeletion } from './judge/deletion.ts';
 import { readOneWay } from './judge/one-way-json.ts';
 import { isOwnError } from './judge/own-answer.ts';
+import { definiteRefusal, judgeRefusedCall } from './judge/refused-call.ts';
 import { requestIdOf } from './judge/sent.ts';
 import { isSuccess, judgeStatus } from './judge/status.ts';
 import { reasonsIn } from './reasons.ts';
-import {
-  isAboutSender,
-  MAY_BE_DONE,
-  type Meaning,
-  meaningOf,
-  meaningOfStatus,
-  TOKEN_CODES,
-} from './refusals.ts';
+import { type Meaning, meaningOf, meaningOfStatus } from './refusals.ts';
 import { type BankMessage, messagesIn, titleIn } from './wire/messages.ts';
 
 /** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
@@ -83,29 +77,20 @@ export async function understand(
   const decided = isRefused ? decidingOf(messages, bank) : undefined;
   const isPageAlone = json === undefined && isPage(answer);
   const meaning = isRefused ? meaningIn(decided, status, call, bank, isPageAlone) : null;
-  const code = decided?.code ?? null;
-  const hasTokenCode = code !== null && TOKEN_CODES.includes(code);
-  // A gateway may write as OAuth does, too. The form belongs to the token endpoint, and to refused tokens.
-  const isBanks =
-    code !== null &&
-    (decided?.isOAuth
-      ? call.facts.login || (status === 401 && hasTokenCode)
-      : call.facts.login ||
-        isOwnError({ ...answer, more: answer.more ?? false }, requestIdOf(sent.request, bank), bank));
-  const isAboutToken = isBanks && hasTokenCode;
+  const refused = judgeRefusedCall({
+    ...{ status, code: decided?.code ?? null, isOAuth: decided?.isOAuth === true, isLogin: call.facts.login },
+    isOwn:
+      isRefused &&
+      isOwnError({ ...answer, more: answer.more ?? false }, requestIdOf(sent.request, bank), bank),
+  });
   return {
     json,
     messages,
     meaning,
     decided,
-    isBanks,
+    ...refused,
     requestId: idOf(headers['x-request-id']),
     asksForSca: meaning?.code === 'sca_required',
-    turnedAway:
-      isBanks &&
-      ((status === 401 && isAboutToken) || status === 429 || (code !== null && isAboutSender(code))),
-    // Without a code, a 401 may be about the token.
-    keepsToken: isBanks && !isAboutToken,
     lasts: meaning?.lasts === true,
     ...(call.judged && (await judge(call.judged, [...(call.earlier ?? []), answer], sent, bank))),
     ...(unreadable !== null && { problem: unreadable }),
@@ -329,7 +314,7 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
     ...(code === 'not_logged_in' && call.bearer !== undefined && { hadToken: true }),
     ...(meaning.endsConsent && hasConsent(call) && { endsConsent: true }),
     ...(isAboutResource(call) && judgeStatus(answer) === 'is not known' && { isNotKnown: true }),
-    ...refusalIn(answer, code),
+    ...definiteRefusal({ status, ...said }, code, decided?.code ?? null),
     ...provenIn(said.verdict),
   });
 }
@@ -348,32 +333,6 @@ function hasConsent({ facts, headers }: BankCall): boolean {
 function provenIn(verdict: Verdict | undefined): Pick<ErrorContext, 'beganNothing' | 'noProof'> {
   if (verdict === undefined || verdict.says === 'began') return {};
   return verdict.says === 'nothing began' ? { beganNothing: true } : { noProof: verdict.why };
-}
-
-/** Statuses with which the bank refuses what a request contains. */
-const REFUSED_CONTENT = [400, 417, 422];
-
-/** Codes that are no refusal, whatever the status. */
-const UNDECIDED: readonly Psd2Error['code'][] = ['bank_failing', 'bank_answer', 'outcome_unknown'];
-
-/** How definitely an error is a refusal. It is certainly the bank's own with one of the standard's messages and a code. */
-function refusalIn(
-  { status, said }: NextGenAnswer,
-  code: Psd2Error['code'],
-): Pick<ErrorContext, 'refusal' | 'isBanks'> {
-  const own = said.isBanks ? ({ isBanks: true } as const) : {};
-  if (said.turnedAway || code === 'too_many_calls')
-    return said.turnedAway ? { refusal: 'unread', ...own } : own;
-  // A gateway's timeout, and whatever happened at the bank, are no refusal.
-  if (status === 408 || status >= 500 || status < 400 || UNDECIDED.includes(code)) return own;
-  if (status === 401 && !said.isBanks) return { refusal: 'unread' };
-  return { refusal: isAboutContent(status, said) ? 'content' : 'other', ...own };
-}
-
-/** Whether the bank refuses what the request contains. Any other refusal may mean that it has done this already. */
-function isAboutContent(status: number, { decided, isBanks }: NextGenSaid): boolean {
-  if (!isBanks) return REFUSED_CONTENT.includes(status);
-  return ![409, 412].includes(status) && !MAY_BE_DONE.includes(decided?.code ?? '');
 }
 
 function idsOf(answer: NextGenAnswer): ErrorContext {

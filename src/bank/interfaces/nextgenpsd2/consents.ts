@@ -15,6 +15,7 @@ import { aboutAnother, ask, readDeletion } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import type { OperationId } from './description/operations.ts';
 import type { BankDescription } from './description/schema.ts';
+import { mayLackCall } from './judge/lacking.ts';
 import { callOf } from './paths.ts';
 import { linksOf, usableLinks } from './sca.ts';
 import { consentAnswer, consentDetailsAnswer, consentStatusAnswer } from './wire/consent.ts';
@@ -146,11 +147,7 @@ export function detailsOf(data: z.output<typeof consentDetailsAnswer>): ConsentD
 
 /** Whether the bank may not have the call at all. Of a consent that it does not know it would say so. */
 function lacksCall(error: unknown): error is Psd2Error {
-  return (
-    error instanceof Psd2Error &&
-    [404, 405, 501].includes(error.httpStatus ?? 0) &&
-    !error.bankCode?.startsWith('CONSENT_')
-  );
+  return error instanceof Psd2Error && mayLackCall(error) && !error.bankCode?.startsWith('CONSENT_');
 }
 
 /** The error for a bank that shows neither the consent nor its status. */

@@ -1,9 +1,15 @@
+import type { Psd2Error } from '../../../../errors.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { type GivenAnswer, readOwnError } from './own-answer.ts';
 import { requestIdOf, type SentInitiation } from './sent.ts';
 
 /** Statuses with which a server says that it does not have the operation at all. */
 const HAS_NONE = [404, 405, 501];
+
+/** Whether a bank may not have a call at all, whoever says so. Nothing follows from that but how psd2 asks otherwise. */
+export function mayLackCall({ httpStatus = 0 }: Pick<Psd2Error, 'httpStatus'>): boolean {
+  return HAS_NONE.includes(httpStatus);
+}
 
 /** Codes about what the request names. A bank that does not have the operation has not looked at that. */
 const OF_CONTENT = /^(RESOURCE|REFERENCE|STATUS|CONSENT|PAYMENT)_/;
