@@ -57,7 +57,7 @@ const LINKED = having(sent('q1'), { ...VERIFIED, links: REDIRECT });
 const RETURNED = having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' });
 const FOR_A: StepEvent = { ...VERIFIED, links: { ...REDIRECT, id: 'a' } };
 const OF_B = { ...LOGIN, id: 'b' };
-const given = (links: BankLinks) => ({ linkIsOut: true, givenLinks: [{ links, at: LATER }] });
+const given = (links: BankLinks) => ({ linkIsOut: true, givenLinks: [{ links }] });
 const linked = (links: BankLinks) => ({ type: 'sca-started' as const, links });
 const linkOfB = (psuId: string): StepEvent => ({ ...linked({ ...REDIRECT, id: 'b' }), psuId });
 const STARTABLE: StepEvent = { ...VERIFIED, links: { approach: null, start: '/start' } };

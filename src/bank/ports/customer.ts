@@ -219,6 +219,8 @@ export interface ResourceStatus {
   isStanding?: true;
   /** What it costs. Absent: the bank does not say. */
   cost?: Cost;
+  /** When the bank said so, by its own clock, ISO 8601. Absent: it does not say. */
+  saidAt?: string;
 }
 
 /**
@@ -283,6 +285,8 @@ export interface ScaProgress {
   message: string | null;
   /** What the payment costs. Absent: the bank does not say. */
   cost?: Cost;
+  /** As {@link ResourceStatus.saidAt}. */
+  saidAt?: string;
 }
 
 /** What an authorisation needs, at a bank whose links say what is next. */

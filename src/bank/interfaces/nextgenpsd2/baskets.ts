@@ -14,7 +14,7 @@ import { callOf } from './paths.ts';
 import { aboutPayment, rejectedIn } from './payment-calls.ts';
 import { isOver, resourceStatus } from './payment-status.ts';
 import { reasonsIn } from './reasons.ts';
-import { linksOf, type Resource, scaOf, usableLinks } from './sca.ts';
+import { linksOf, type Resource, scaOf, timed, usableLinks } from './sca.ts';
 import { sendInitiation } from './send-initiation.ts';
 import { scaPart } from './wire/consent.ts';
 import { costIn, costPart } from './wire/costs.ts';
@@ -80,9 +80,9 @@ function scaOfBasket(basket: Basket): Sca {
     oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
     async status(basketId, _, decides) {
       const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
-      const { status, reasons } = await bank.ask({ ...call, decides: decides || true }, readStatus);
+      const said = await bank.ask({ ...call, decides: decides || true }, readStatus);
       // As soon as the bank has checked it, the customer has nothing more to do for it.
-      return resourceStatus({ status, reasons }, NOT_INSTANT, description.payments.final);
+      return resourceStatus(said, NOT_INSTANT, description.payments.final);
     },
     async count(basketId) {
       const call = callOf(paths, 'getSigningBasketAuthorisation', { basketId }, transactionId);
@@ -94,7 +94,8 @@ function scaOfBasket(basket: Basket): Sca {
 function readStatus(answer: NextGenAnswer) {
   const { data, notices } = readAnswer(answer, basketStatusAnswer);
   const { json, messages } = answer.said;
-  return { status: data.transactionStatus, reasons: reasonsIn(json, 'group', messages), notices };
+  const reasons = reasonsIn(json, 'group', messages);
+  return { status: data.transactionStatus, reasons, notices, ...timed('saidAt', answer.headers) };
 }
 
 function resourceOf(basketId: string): Resource {

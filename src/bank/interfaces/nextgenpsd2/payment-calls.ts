@@ -24,7 +24,7 @@ import { callOf } from './paths.ts';
 import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { reasonsIn } from './reasons.ts';
 import { lacksFormat } from './reports/format.ts';
-import { type Authorised, linksOf, progressOf, type Resource, scaOf, usableLinks } from './sca.ts';
+import { type Authorised, linksOf, progressOf, type Resource, scaOf, timed, usableLinks } from './sca.ts';
 import { sendInitiation } from './send-initiation.ts';
 import { reportOf } from './status-report.ts';
 import { sameIban } from './whose.ts';
@@ -203,12 +203,13 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
   const read = (answer: NextGenAnswer) => {
     // A bank may answer in XML what was initiated in XML.
     const report = isXml && answer.said.meaning === null ? reportIn(answer, payment) : null;
+    const time = timed('saidAt', answer.headers);
     if (!report?.status)
-      return { ...readAnswer(answer, paymentStatusAnswer), reasons: reasonsOf(payment, answer) };
+      return { ...readAnswer(answer, paymentStatusAnswer), time, reasons: reasonsOf(payment, answer) };
     const said = paymentStatusAnswer.parse({ transactionStatus: report.status });
-    return { data: said, notices: [], reasons: report.reasons };
+    return { data: said, notices: [], time, reasons: report.reasons };
   };
-  const { data, reasons, notices } = await payment.bank.ask(call, read).catch((error: unknown) => {
+  const { data, reasons, notices, time } = await payment.bank.ask(call, read).catch((error: unknown) => {
     if (!isXml || !lacksFormat(error)) throw error;
     return payment.bank.ask({ ...call, headers: { accept: 'application/xml' } }, read);
   });
@@ -217,6 +218,7 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
       status: data.transactionStatus,
       reasons,
       cost: costIn(data),
+      ...time,
       ...saidBeside(notices, data.psuMessage),
     };
   throw aboutAnother('payment', data.paymentId, paymentId, payment.transactionId);
