@@ -14,7 +14,7 @@ export function whyKept(operation: Kept, name: string): string | null {
   if (standingOf(operation) !== 'kept') return null;
   const { linkUntil, order, state } = operation;
   if (state === 'cancelled' && linkUntil === NO_END)
-    return `A customer has a link to authorise the ${name}, which may work, although the bank has cancelled it. The bank does not say what time it is${reservation(order, ', until the bank says that the link is over, or you do')}`;
+    return `A customer has a link to authorise the ${name}, which may work, although the bank has cancelled it. The bank does not say what time it is${reservation(order, ' until the bank says that the link is over, or you do')}`;
   if (state === 'cancelled' && linkUntil !== null)
     return `A customer has a link to authorise the ${name}, which may work until ${shownTime(linkUntil)}, although the bank has cancelled it${reservation(order, ` until ${shownTime(reservedUntil(linkUntil).toISOString())}`)}`;
   const id = operation.initiation?.endToEndId;
