@@ -23,6 +23,7 @@ describe('the judge of a signing basket', () => {
       [`the bank itself, ${status}`, refusing(status, 'SERVICE_INVALID')],
       [`the bank itself without a code, ${status}`, refusing(status, null)],
     ]),
+    ['a code of no standard', refusing(404, 'NO_RESOURCE_HERE')],
   ])('knows that the bank has none, whoever says so: %s', (_, answer) => {
     expect(judge([answer])).toEqual(LACKING);
   });

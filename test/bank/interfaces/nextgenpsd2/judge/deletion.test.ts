@@ -95,6 +95,7 @@ const ALWAYS: [DeletionVerdict, string, Scripted][] = [
   ['says nothing', 'a page, 202', PAGE(202)],
   ['says nothing', '204 with a body', PAGE(204)],
   ['says nothing', '200 that is no object', said([])],
+  ['says nothing', '200 that is null', { body: 'null' }],
   ['says nothing', '200 with an error', said(errors('SERVICE_UNAVAILABLE'))],
   ['says nothing', '200 of a gateway', gateway(200)],
   ['says nothing', '200 with a status of an error', said({ status: 503, message: 'Down' })],

@@ -21,6 +21,8 @@ const ASKING: BankCall = {
 const ABOUT = { asked: 'c1', named: null };
 const HTML = { 'content-type': 'text/html' };
 const errors = (...codes: string[]) => ({ tppMessages: codes.map((code) => ({ category: 'ERROR', code })) });
+const NOT_KNOWN = { category: 'ERROR', code: 'RESOURCE_UNKNOWN' };
+const WARNING = { tppMessages: [{ category: 'WARNING', code: 'X' }] };
 const TWO_ERRORS = '{"tppMessages":[{"code":"X"}],"tppMessages":[{"code":"RESOURCE_UNKNOWN"}]}';
 const page = (status: number) => ({ status, body: '<html>' });
 
@@ -31,6 +33,14 @@ it.each<[StatusVerdict, string, Scripted, { asked: string; named: string | null 
   ['says nothing', 'the status of another', said({}), { asked: 'c1', named: 'c2' }],
   ['says nothing', 'a text', said('valid'), ABOUT],
   ['says nothing', 'no content', { status: 204 }, ABOUT],
+  ['says nothing', 'null', { body: 'null' }, ABOUT],
+  ['says nothing', 'a warning alone', said(WARNING, 404), ABOUT],
+  [
+    'is not known',
+    'a warning beside it',
+    said({ tppMessages: [...WARNING.tppMessages, NOT_KNOWN] }, 404),
+    ABOUT,
+  ],
   ...[200, 301, 403, 404, 500].map((status): [StatusVerdict, string, Scripted] => [
     ...(['says nothing', `a page, ${status}`] as const),
     page(status),
