@@ -167,7 +167,9 @@ function untold(error: Psd2Error, consentId: string): Psd2Error {
 function wayToEnd(calls: ConsentCalls, consentId: string, { said, headers, call }: NextGenAnswer) {
   const { data } = startAnswer.safeParse(said.json ?? {});
   const resource = { start: 'startConsentAuthorisation', values: { consentId } } as const;
-  const links = data && usableLinks(() => linksOf(data, headers, { ...calls, resource }));
+  // Only the page is followed, so nothing is told of the other links.
+  const odd: Calls['odd'] = { unread: new Map(), rewritten: new Set(), foreign: new Map() };
+  const links = data && usableLinks(() => linksOf(data, headers, { ...calls, odd, resource }));
   if (links?.redirect !== undefined)
     return { page: browserLink(links.redirect, calls.base, 'scaRedirect'), links };
   if (links?.approach === 'decoupled') return { page: null, links };
