@@ -60,7 +60,12 @@ it.each([
 });
 
 it('psd2 does not wait after an answer that ends nothing', async () => {
-  expect(await send((socket) => socket.write(TAKEN), () => null)).toMatchObject({ status: 201 });
+  expect(
+    await send(
+      (socket) => socket.write(TAKEN),
+      () => null,
+    ),
+  ).toMatchObject({ status: 201 });
 });
 
 it('a wait that is interrupted gives no answer', async () => {
