@@ -237,7 +237,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
     };
   const before = begun(operation, event);
   const changed = neverBack(before, changes(before, event, at));
-  const givenLinks = linksAfter(before, event, at);
+  const givenLinks = linksAfter(before, event);
   // Nothing becomes of the payment by its name.
   const updatedAt = event.type === 'debtor-named' ? before.updatedAt : at;
   const worded = { ...before, ...changed, ...wordsIn(event, changed.verification ?? before.verification) };
