@@ -85,9 +85,12 @@ export async function fetchStatement(
       const certainFrom = list.certainFrom ?? null;
       const named = withIds({ productId, currency, naming: bank.accounts.rowNaming }, list.rows);
       const inAll = named.map((row) => toBooking(row, currency, productId));
-      const { own: bookings, foreign } = byCurrency(inAll, currency, { from: range.from, to });
+      // Also a row in another currency may be the first one.
+      const days = inAll.map(({ day }) => day).filter((day) => day <= to);
+      const first = range.from ?? days.toSorted()[0];
+      const { own: bookings, foreign } = byCurrency(inAll, currency, { from: first, to });
       const reaches = certainFrom === null && (balance.day === null || from === needed);
-      const { noBalance, history } = historyOf(bookings, balance, reaches, { from: range.from, to });
+      const { noBalance, history } = historyOf(bookings, balance, reaches, { from: first, to });
       const { iban, productCode } = account;
       const name = account.name ?? account.productDescription;
       const createdAt = bankTime(now);

@@ -1,12 +1,20 @@
 import { accountReferenceOf } from '../../domain/order/account-reference.ts';
 import { parseSepaIban } from '../../domain/order/iban.ts';
+import { compactIban } from '../../domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isRefusal } from '../../flows/refusals.ts';
+import type { KeptAccount } from '../../store/ports/customers.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { debitedAccount, looksLikeIban } from '../open/debited-account.ts';
 import { validOf } from '../open/kept-customer.ts';
 import { isFirst } from '../shared/once.ts';
+
+/** What this needs of a bank. */
+interface PayingBank {
+  payments: Pick<CustomerBank['bank']['payments'], 'initiation'>;
+  accounts: Pick<CustomerBank['bank']['accounts'], 'list'>;
+}
 
 /**
  * The order with the IBAN of the debited account, at a bank whose payments name it. The operator may give the id of an account
@@ -17,7 +25,7 @@ import { isFirst } from '../shared/once.ts';
  */
 export async function withDebtor(
   context: Context,
-  { bank }: CustomerBank,
+  { bank }: { bank: PayingBank },
   order: TransferOrder,
   transactionId: string,
   list = () => bank.accounts.list(order.customerId, transactionId),
@@ -28,9 +36,18 @@ export async function withDebtor(
   const named = looksLikeIban(from)
     ? { fromIban: parseSepaIban(id), ...(currency !== null && { fromCurrency: currency }) }
     : null;
-  if (named !== null && !(await knowsAccounts(context, customerId))) return { ...order, ...named };
+  const known =
+    named === null || (await knowsAccounts(context, customerId))
+      ? null
+      : await keptWith(context, customerId, id);
+  if (named !== null && known?.length === 0) return { ...order, ...named };
   try {
-    const { iban, status, ...own } = await debitedAccount(context, customerId, from, list);
+    const { iban, status, ...own } = await debitedAccount(
+      context,
+      customerId,
+      from,
+      known ? async () => known : list,
+    );
     if (status)
       warnOnce(
         context,
@@ -60,6 +77,16 @@ async function knowsAccounts(context: Context, customerId: string): Promise<bool
   const { customers } = await context.store();
   const { consents = [] } = (await customers.read(customerId)) ?? {};
   return validOf(consents, context.world.now()).some(({ accounts }) => accounts === null);
+}
+
+/** What psd2 has kept of the accounts with an IBAN, whatever consent has listed them: each by its currency, the newest first. */
+async function keptWith(context: Context, customerId: string, iban: string): Promise<KeptAccount[]> {
+  const { customers } = await context.store();
+  const { accounts = [] } = (await customers.read(customerId)) ?? {};
+  const found = accounts.filter(
+    (each) => each.kind !== 'card' && each.iban && compactIban(each.iban) === compactIban(iban),
+  );
+  return [...new Map(found.toReversed().map((each) => [each.currency, each])).values()];
 }
 
 function cannotRead(error: Psd2Error): boolean {

@@ -7,12 +7,14 @@ import { debitedAccount, looksLikeIban } from '../../../src/commands/open/debite
 import { noticingEnds } from '../../../src/commands/open/ended-consent.ts';
 import { covers, dropConsent, readKept } from '../../../src/commands/open/kept-customer.ts';
 import { withdrawnConsents, withdrawnFunds } from '../../../src/commands/open/withdrawn.ts';
+import { withDebtor } from '../../../src/commands/transfer/debtor.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import type { Consent, ConsentEvent } from '../../../src/domain/consent.ts';
-import { paymentHolder } from '../../../src/domain/identifiers.ts';
+import { isAccountId, paymentHolder } from '../../../src/domain/identifiers.ts';
 import { type ErrorContext, Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { Customers, KeptConsent } from '../../../src/store/ports/customers.ts';
+import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { granting } from '../../store/whole-store.ts';
 import { storeConsentFlow } from '../access.ts';
@@ -322,6 +324,36 @@ describe('the account that a payment debits', () => {
     expect(await debitedAccount(context, 'bob', 'acc-1', list)).toEqual(ACCOUNTS[0]);
     expect(await debitedAccount(context, 'ada', 'acc-1', list)).toEqual(ACCOUNTS[0]);
     expect(await customers.read('bob')).toBeUndefined();
+  });
+
+  it('what psd2 has kept of the accounts of an IBAN counts, also with a consent for some accounts', async () => {
+    const { context, said } = openCommand(newConfigFolder(temporary), NOW);
+    const { customers } = await context.store();
+    const accounts = [
+      { ...account('eur', A), currency: 'EUR' },
+      { ...account('usd', A), currency: 'USD', status: 'blocked' },
+      { ...account('old-id-of-usd', A), currency: 'USD' },
+    ];
+    await customers.change('ada', (before) => ({ ...granting('co-1')(before), accounts }));
+    await customers.change('ada', (before) => ({
+      ...before,
+      consents: before.consents.map((each) => ({ ...each, accounts: [A] })),
+    }));
+    const never = () => Promise.reject(new Error('The bank was asked'));
+    const bank = { payments: { initiation: never }, accounts: { list: never } };
+    const from = (text: string) => {
+      const order = transferOrder({
+        customerId: 'ada',
+        from: isAccountId(text) ? text : expect.unreachable(),
+      });
+      return withDebtor(context, { bank }, order, 't');
+    };
+    expect(await from(`${A}:EUR`)).toMatchObject({ fromIban: A, fromCurrency: 'EUR' });
+    expect(said()).toBe('');
+    expect(await from(`${A}:USD`)).toMatchObject({ fromIban: A, fromCurrency: 'USD' });
+    expect(said()).toContain(`The bank says that the account ${A}:USD is blocked.`);
+    await expect(from(A)).rejects.toMatchObject({ code: 'usage' });
+    expect(await from(B)).toMatchObject({ fromIban: B });
   });
 
   it('one of several accounts of an IBAN is named by its currency, and a blocked one is told', async () => {

@@ -212,6 +212,7 @@ export const operation = z.strictObject({
   executionStatus: z.string().nullable(),
   executionStatusDescription: z.string().nullable(),
   bankReasons,
+  messages: z.array(z.string()),
   cro: z.string().nullable(),
   resolution,
   ...flowTimes,
