@@ -154,6 +154,7 @@ async function print(context: Context, file: string, examined: Examined): Promis
     return;
   }
   if (problems.length > 0) await output.table(problems, problem, '');
+  if (problems.length > 0 && totals.length > 0) output.lines(['']);
   if (totals.length > 0)
     await output.table(totals, total.inList('customer from executionDate instant count amount scas'), '');
   const numbers = { payment: lines, SCA: scas, error: errors, warning: warnings };

@@ -264,6 +264,7 @@ Bob,${IBAN},-1,1000001,0000012345,
     expect(printed.split('\n')).toEqual([
       'PROBLEM  PAYMENT  PLACE   WHAT',
       'error    3        line 4  The amount "-1" is negative',
+      '',
       'CUSTOMER  FROM        DAY              PRODUCT   PAYMENTS     AMOUNT  SCAS',
       '1000001   0000012345  2026-12-01       transfer         1  12.50 EUR     1',
       '1000001   0000012345  when it is paid  transfer         1   1.00 EUR     1',
