@@ -39,6 +39,7 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     name: 'nextgenpsd2',
     ...(bulk && { bulk }),
     ...(debtorAccount !== 'required' && { debtorAccount }),
+    fieldsRead: async () => (await import('./fields-read.ts')).fieldsRead(),
     cannotPay: ({ card }) => card === true,
     refusePayment(payment, today) {
       refuseUntaken(description.payments, payment, today);
