@@ -7,9 +7,7 @@ type Links = NonNullable<z.infer<typeof verification>['links']>;
 export interface GivenLink {
   /** Null: the bank has not said which, or its answer was lost. */
   links: Links | null;
-  /** When psd2 gave it to them, by the clock of its machine, ISO 8601 with zone. */
-  at: string;
-  /** Until when it may work, if psd2 knows more than its age. */
+  /** Until when it may work, by the bank's clock, if psd2 knows more than its age. */
   until?: string;
 }
 
@@ -25,24 +23,21 @@ interface Linked {
 export function linksAfter(
   { givenLinks, initiation: initiated, bulk, links }: Linked,
   event: z.infer<typeof stepEvent>,
-  at: string,
 ): readonly GivenLink[] {
   switch (event.type) {
     case 'initiate-again':
       return [];
     case 'verified':
       // The bank asks the customer's phone at once.
-      return event.links?.approach === 'decoupled' ? [{ links: event.links, at }] : [];
+      return event.links?.approach === 'decoupled' ? [{ links: event.links }] : [];
     case 'approach-sent':
       // Its answer can be lost. Where the customer needs no link, the bank may ask them all the same.
-      return initiated && !initiated.needsLink ? [...givenLinks, { links: null, at }] : givenLinks;
+      return initiated && !initiated.needsLink ? [...givenLinks, { links: null }] : givenLinks;
     case 'sca-started':
-      return bulk === null && initiated
-        ? withLink(givenLinks, { links: event.links ?? links, at })
-        : givenLinks;
+      return bulk === null && initiated ? withLink(givenLinks, { links: event.links ?? links }) : givenLinks;
     case 'basket-deleted': {
       const { linkUntil: until } = event;
-      return until === undefined ? givenLinks : [...givenLinks, { links: null, at, until }];
+      return until === undefined ? givenLinks : [...givenLinks, { links: null, until }];
     }
     default:
       return givenLinks;
@@ -62,6 +57,9 @@ function isSame(one: Links, other: Links): boolean {
   if (one.id !== undefined && other.id !== undefined) return one.id === other.id;
   return one.redirect === other.redirect && one.oauth === other.oauth && one.approach === other.approach;
 }
+
+/** The end of a link of a bank that does not say what time it is: only its word for the authorisation, or a person's, ends such a link. */
+export const NO_END = '9999-12-31T00:00:00.000Z';
 
 /** The clocks of a bank's computers, and the second that a page needs, differ by so much at most. */
 const MARGIN_MS = 60_000;

@@ -1,5 +1,5 @@
 import { standingOf } from './flow-states.ts';
-import { reservedUntil } from './given-links.ts';
+import { NO_END, reservedUntil } from './given-links.ts';
 import type { Operation, OrderTarget } from './operation.ts';
 
 /** What the sentences are about. */
@@ -13,6 +13,8 @@ type Kept = Operation<OrderTarget & { reference?: string | null; executionDate?:
 export function whyKept(operation: Kept, name: string): string | null {
   if (standingOf(operation) !== 'kept') return null;
   const { linkUntil, order, state } = operation;
+  if (state === 'cancelled' && linkUntil === NO_END)
+    return `A customer has a link to authorise the ${name}, which may work, although the bank has cancelled it. The bank does not say what time it is${reservation(order, ' until the bank says that the link is over, or you do')}`;
   if (state === 'cancelled' && linkUntil !== null)
     return `A customer has a link to authorise the ${name}, which may work until ${shownTime(linkUntil)}, although the bank has cancelled it${reservation(order, ` until ${shownTime(reservedUntil(linkUntil).toISOString())}`)}`;
   const id = operation.initiation?.endToEndId;
@@ -25,11 +27,12 @@ export function whyManyKept(transfers: readonly Pick<Kept, 'linkUntil' | 'state'
   const ends = transfers.flatMap(({ state, linkUntil }) => (state === 'cancelled' && linkUntil) || []).sort();
   const last = ends.at(-1);
   if (last === undefined) return null;
+  const isEndless = last === NO_END;
   const [payments, them, references] =
     ends.length === 1
       ? ['payment', 'it', 'Its reference stays']
       : ['payments', 'them', 'Their references stay'];
-  return `A customer has a link to authorise ${ends.length} ${payments}, which may work until ${shownTime(last)}, although the bank has cancelled ${them}. ${references} reserved until ${shownTime(reservedUntil(last).toISOString())}`;
+  return `A customer has a link to authorise ${ends.length} ${payments}, which may work${isEndless ? '' : ` until ${shownTime(last)}`}, although the bank has cancelled ${them}. ${references} reserved until ${isEndless ? 'the bank says that the link is over, or you do' : shownTime(reservedUntil(last).toISOString())}`;
 }
 
 function reservation({ reference }: Kept['order'], until: string): string {

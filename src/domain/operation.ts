@@ -175,6 +175,9 @@ export function endsUnpaid({ type, status }: { type: string; status?: string }):
   return type === 'cancelled' || ['KO', 'NOT_AUTHORIZED', 'EXPIRED'].includes(status ?? '');
 }
 
+/** Nothing was sent that makes it run. */
+const NOT_SENT = { initiatedAt: null, initiatedAtBank: null, committedAt: null };
+
 /** No customer has a link. */
 const NO_LINKS = {
   linkIsOut: false,
@@ -217,9 +220,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       cro: null,
       executeRequestId: null,
       initiation: event.initiation ?? null,
-      initiatedAt: null,
-      initiatedAtBank: null,
-      committedAt: null,
+      ...NOT_SENT,
       isBegunAgain: false,
       isRepeated: false,
       authorisations: [],
@@ -237,7 +238,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
     };
   const before = begun(operation, event);
   const changed = neverBack(before, changes(before, event, at));
-  const givenLinks = linksAfter(before, event, at);
+  const givenLinks = linksAfter(before, event);
   // Nothing becomes of the payment by its name.
   const updatedAt = event.type === 'debtor-named' ? before.updatedAt : at;
   const worded = { ...before, ...changed, ...wordsIn(event, changed.verification ?? before.verification) };

@@ -263,13 +263,13 @@ async function ownerOf(login: Login, bearer: string, transactionId: string): Pro
 }
 
 /** The bank refuses to answer, or does not have the call. The login must stay usable at such a bank. */
-function isUntold({ code, httpStatus }: Psd2Error): boolean {
-  return ['forbidden', 'sca_required', 'bank_refused'].includes(code) || httpStatus === 501;
+function isUntold({ code, isLacking }: Psd2Error): boolean {
+  return isLacking === true || ['forbidden', 'sca_required', 'bank_refused'].includes(code);
 }
 
 /** The bank no longer accepts an access token. */
 function isStale(error: unknown): boolean {
-  return error instanceof Psd2Error && error.code === 'not_logged_in' && error.httpStatus === 401;
+  return error instanceof Psd2Error && error.code === 'not_logged_in' && error.hadToken === true;
 }
 
 function isInvalidGrant(error: unknown): boolean {

@@ -9,7 +9,7 @@ import { saidBy, type Told } from './refusals.ts';
 /** What the end of a command leaves open at the bank. */
 export interface LeftOpen {
   /** Default: by the kind of the flow. */
-  what?: 'payment' | 'consent' | 'cancellation';
+  what?: 'payment' | 'consent' | 'cancellation' | 'deletion';
   /** Who can still authorise it. Default: the customer. */
   who?: string;
   /** The commands that ask for it. Default: those that the error names, or `resume`. What ends it at the bank comes after them. */

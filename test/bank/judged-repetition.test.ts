@@ -10,7 +10,7 @@ const INITIATION: BankCall = {
   facts: { reads: null, needsConsent: false, login: false },
   transactionId: 't1',
   irrevocable: true,
-  judged: true,
+  judged: 'payment',
 };
 
 /** What the log of calls gets of an initiation whose answer has this verdict. */

@@ -222,12 +222,14 @@ describe('a value', () => {
 
 describe('odd data', () => {
   const NUMBERED = { from: 5, amount: '1.00', currency: 'EUR', name: 'Ada' };
+  const FORGOTTEN = { order: { ...NUMBERED, from: 'pseudonym-0123456789abcdef' } };
   const NOTED = { count: 3, by: 'Ada', note: 'wages\nof May' };
   it.each([
     ['nothing', {}, ', 2026-11-21 12:34'],
     ['no order', { order: null }, ', 2026-11-21 12:34'],
     ['an order of another kind', { order: 'pay', categories: 'all' }, ', 2026-11-21 12:34'],
     ['an account of another kind', { order: NUMBERED }, '1.00 EUR to Ada, 2026-11-21 12:34'],
+    ['an account of a customer whom psd2 has forgotten', FORGOTTEN, '1.00 EUR to Ada, 2026-11-21 12:34'],
     ['accounts of another kind', { terms: { access: { accounts: 'all' } } }, ', 2026-11-21 12:34'],
     ['terms without access', { terms: { access: null } }, ', 2026-11-21 12:34'],
     ['categories that are no objects', { categories: ['all', 5] }, ', 2026-11-21 12:34'],

@@ -57,7 +57,7 @@ const LINKED = having(sent('q1'), { ...VERIFIED, links: REDIRECT });
 const RETURNED = having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' });
 const FOR_A: StepEvent = { ...VERIFIED, links: { ...REDIRECT, id: 'a' } };
 const OF_B = { ...LOGIN, id: 'b' };
-const given = (links: BankLinks) => ({ linkIsOut: true, givenLinks: [{ links, at: LATER }] });
+const given = (links: BankLinks) => ({ linkIsOut: true, givenLinks: [{ links }] });
 const linked = (links: BankLinks) => ({ type: 'sca-started' as const, links });
 const linkOfB = (psuId: string): StepEvent => ({ ...linked({ ...REDIRECT, id: 'b' }), psuId });
 const STARTABLE: StepEvent = { ...VERIFIED, links: { approach: null, start: '/start' } };
@@ -92,6 +92,7 @@ const SPOKEN: StepEvent = {
   bank: { transactionStatus: 'ACTC', scaStatus: null, messages: ['Call your branch'] },
 };
 const SAID_SPOKEN = {
+  committedAt: LATER,
   ...{ authorizationStatus: 'ACTC', transactionStatus: 'ACTC' },
   verification: { ...verification, messages: ['Call your branch'] },
 };
@@ -125,7 +126,12 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
   ['nothing says what became of it', SENT, { type: 'execute-unanswered' }, { state: 'unknown' }],
   ['the operator confirms it', TAKEN, { type: 'accepted' }, { accepted: true }],
   ['the customer gets the link again', GIVEN, { type: 'sca-again' }, { state: 'verified' }],
-  ['the customer has authorised it', GIVEN, AUTHORISED, { state: 'authorized', authorizationStatus: 'ACTC' }],
+  [
+    'the customer has authorised it',
+    GIVEN,
+    AUTHORISED,
+    { state: 'authorized', authorizationStatus: 'ACTC', committedAt: LATER },
+  ],
   ['the customer has not', GIVEN, NOT_AUTHORISED, { state: 'rejected', authorizationStatus: 'RJCT' }],
   ['it is executed', GIVEN, { type: 'executed', cro: null }, { state: 'executed' }],
   ['psd2 begins again', TWICE, { type: 'initiate-again' }, AGAIN],

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Sca, ScaLinks, ScaProgress } from '../../src/bank/ports/customer.ts';
 import type { Cancellation, CancellationAnswer, PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
+import { NO_END } from '../../src/domain/given-links.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { cancelAtBank, giveUpUnauthorised } from '../../src/flows/payment/cancel.ts';
@@ -431,7 +432,8 @@ describe('with SCA', () => {
     const ofEmil = { ...LINKS, id: 'c2', status: '/c2' };
     const STARTED_BY_EMIL: TransferEvent = { type: 'cancel-sca-started', id: 'c2', psuId: 'emil' };
     const EMIL_SIGNED: TransferEvent = { type: 'cancel-noted', id: 'c2', scaStatus: 'finalised' };
-    const withLink = { ...cancelled, linkUntil: '2026-11-24T10:10:00.000Z' };
+    // Nor does it say what time it is.
+    const withLink = { ...cancelled, linkUntil: NO_END };
     const signs: Pick<Sca, 'progress'> = {
       progress: async () => ({ scaStatus: 'finalised', means: 'done', message: null }),
     };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ResourceStatus, Sca, ScaLinks, ScaProgress } from '../../src/bank/ports/customer.ts';
+import { NO_END } from '../../src/domain/given-links.ts';
 import type { StepEvent } from '../../src/domain/operation.ts';
 import type { Transfer, TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
@@ -279,7 +280,7 @@ describe('the bank says how far the authorisation is', () => {
     it.each([
       [EXECUTED, executed()],
       // Whether the customer's link works, the bank does not say.
-      [CANCELLED, { ...cancelled, linkUntil: '2026-11-24T10:10:00.000Z' }],
+      [CANCELLED, { ...cancelled, linkUntil: NO_END }],
     ])('but says what became of the payment: %o', async (status, event) => {
       expect(await look(await withTheCustomer(WITH_STATUS), status, { progress })).toEqual({
         ...{ found: event, awaitsCustomer: false },

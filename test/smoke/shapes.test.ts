@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { fieldsRead } from '../../src/bank/interfaces/nextgenpsd2/fields-read.ts';
 import {
   driftOf,
   emptyShapes,
@@ -10,7 +11,7 @@ import {
 } from '../../src/smoke/shapes.ts';
 import { vocabularyOf } from '../../src/smoke/vocabulary.ts';
 
-const KNOWN = vocabularyOf('nextgenpsd2');
+const KNOWN = vocabularyOf('nextgenpsd2', fieldsRead());
 type Row = Record<string, unknown>;
 
 const answer = (rows: readonly Row[], more: Partial<ObservedAnswer> = {}): ObservedAnswer => ({
@@ -20,7 +21,7 @@ const answer = (rows: readonly Row[], more: Partial<ObservedAnswer> = {}): Obser
   ...more,
 });
 const row = (more: Row = {}): Row => ({
-  ...{ transactionId: 't1', bookingDate: '2026-11-26', mandateId: 'm' },
+  ...{ transactionId: 't1', bookingDate: '2026-11-26', checkId: 'm' },
   transactionAmount: { amount: '1.00', currency: 'EUR' },
   ...more,
 });
@@ -40,19 +41,27 @@ const found = (file: ShapeFile, ...answers: ObservedAnswer[]) =>
   );
 const without = (name: string) => rows().map(({ [name]: _, ...left }) => left);
 
+it.each(['mandateId', 'creditorId', 'originalAmount', 'transactionFees', 'transactionDetails'])(
+  'the loss of %s, which psd2 shows, breaks something',
+  (name) => {
+    const runs = ['m', 'm', 'm'].map((value) => answer(rows({ [name]: value })));
+    expect(found(learnt(...runs), answer(rows()))).toEqual([`breaking ${name}`]);
+  },
+);
+
 it.each<[string, ObservedAnswer, string[]]>([
   ['nothing', answer(rows()), []],
   ['an empty list', answer([]), []],
   ['another text', answer(rows({ transactionId: '12' })), ['info transactionId']],
   ['a new field', answer(rows({ creditorName: 'Ada' })), ['info creditorName']],
-  ['an empty text', answer(rows({ mandateId: '' })), []],
+  ['an empty text', answer(rows({ checkId: '' })), []],
   ['null for the first time', answer(rows({ bookingDate: null })), ['warning bookingDate']],
   ['another form of date', answer(rows({ bookingDate: '26/11/2026' })), ['breaking bookingDate']],
   ['a number for a text', answer(rows({ bookingDate: 20261126 })), ['breaking bookingDate']],
-  ['a number for a text that psd2 does not read', answer(rows({ mandateId: 5 })), ['warning mandateId']],
+  ['a number for a text that psd2 does not read', answer(rows({ checkId: 5 })), ['warning checkId']],
   ['a kind beside the old one', answer([...rows(), row({ bookingDate: 5 })]), ['warning bookingDate']],
   ['a field that is gone', answer(without('bookingDate')), ['breaking bookingDate']],
-  ['one that psd2 does not read', answer(without('mandateId')), ['warning mandateId']],
+  ['one that psd2 does not read', answer(without('checkId')), ['warning checkId']],
   ['a field that only some have', answer([...without('bookingDate'), row()]), ['breaking bookingDate']],
   ['no JSON', answer([], { json: undefined, contentType: 'text/html' }), ['breaking $', 'warning $']],
   ['another content type', answer(rows(), { contentType: 'text/plain' }), ['breaking $']],
@@ -68,15 +77,15 @@ it('a field that the standard requires is missing against the standard, and anot
 });
 
 it('a field that only some rows had is no surprise when it is missing, and neither is one that was seen too rarely', () => {
-  const some = learnt(answer([...rows(), ...without('mandateId')]), answer(rows()), answer(rows()));
-  expect(found(some, answer(without('mandateId')))).toEqual([]);
+  const some = learnt(answer([...rows(), ...without('checkId')]), answer(rows()), answer(rows()));
+  expect(found(some, answer(without('checkId')))).toEqual([]);
   const rarely = learnt(answer([row()]), answer([row()]), answer([row()]));
   expect(found(rarely, answer(without('bookingDate')))).toEqual([]);
 });
 
 it('eight equal runs, and those of two accounts, find nothing', () => {
   let file = usual;
-  const other = answer([row({ mandateId: undefined, creditorName: 'Bob' })]);
+  const other = answer([row({ checkId: undefined, creditorName: 'Bob' })]);
   file = merged(file, shapesOf([other], KNOWN), '2026-11-05');
   for (let run = 0; run < 8; run += 1) {
     const now = run % 2 ? other : answer(rows());

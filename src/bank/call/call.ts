@@ -77,8 +77,8 @@ export interface BankCall extends Repetition {
    * used, and psd2 does not send it again after the bank has refused it: its caller asks for the status first.
    */
   irrevocable?: boolean;
-  /** A refusal may prove that it has begun nothing. So psd2 also reads what follows a refusal on its connection. */
-  judged?: true;
+  /** What it begins. A refusal may prove that it has begun nothing. */
+  judged?: 'payment' | 'signing basket';
   /** The answers to earlier attempts with the same id, which are judged together with the next one. */
   earlier?: readonly WireAnswer[];
   /** The answer decides about an irrevocable call, so it comes over a connection of its own too. */
@@ -157,6 +157,8 @@ export interface Wire<What extends Said = Said> {
   compose(call: BankCall): Promise<Signed>;
   /** Checks that an answer belongs to its request, its digest and its signature. @throws Psd2Error `bank_answer` */
   check(answer: WireAnswer, request: WireRequest, call: BankCall): void;
+  /** Whether an answer may end a payment or a consent. Then psd2 first reads what follows it on its connection. Absent: never. */
+  mayEnd?(answer: WireAnswer, call: BankCall): boolean;
   understand(answer: WireAnswer, call: BankCall, sent: Sent): Promise<What>;
   /** What a call is about, without its ids. */
   routeOf(call: BankCall): Route;
@@ -352,7 +354,7 @@ async function attempt<What extends Said>(
       },
       connected: (socket) => times.connected(socket),
       answered: () => times.answered(),
-      ...(call.judged && { lingers: () => settings.sleep(LINGER_MS) }),
+      lingers: (received) => (wire.mayEnd?.(received, call) ? settings.sleep(LINGER_MS) : null),
     });
     wire.check(answer, request, call);
     const said = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt });
@@ -383,7 +385,7 @@ async function attempt<What extends Said>(
   }
 }
 
-/** How long psd2 reads what follows a refusal. */
+/** How long psd2 reads what follows an answer that may end something. */
 const LINGER_MS = 1_000;
 
 /** Whose a failure is. What psd2 found wrong before anything left is its own; after that, the answer was. */

@@ -142,6 +142,8 @@ export interface BankInterface {
   bulk?: BulkTerms;
   /** Whether a payment may name the account to debit. If it does not, the customer chooses it at the bank. Absent: it must. */
   debtorAccount?: 'optional' | 'never';
+  /** The names of the members that psd2 reads in the answers of readings and payments. Absent: nothing is known. */
+  fieldsRead?(): Promise<ReadonlySet<string>>;
   /** Whether no payment may debit the account, by what the bank's list says of it: it is a card. Absent: nothing is known. */
   cannotPay?(account: Pick<Account, 'card' | 'productCode'>): boolean;
   /**

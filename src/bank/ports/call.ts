@@ -58,8 +58,13 @@ export interface Observation {
   tls?: TlsFacts;
 }
 
-/** What the answers to an initiation prove. `why`: a sentence for the operator, why this is a proof or none. */
-export type Verdict = { says: 'began' } | { says: 'nothing began' | 'unknown' | 'ask again'; why: string };
+/**
+ * What the answers to an initiation prove. `why`: a sentence for the operator, why this is a proof or none. `isDuplicate`: the bank has
+ * rejected it because it has another one like it. `isLacking`: the bank does not have the service.
+ */
+export type Verdict =
+  | { says: 'began' }
+  | { says: 'nothing began' | 'unknown' | 'ask again'; why: string; isDuplicate?: true; isLacking?: true };
 
 /**
  * Why a call has no usable answer. `own`: for reasons of this machine (Ctrl-C, proxy, DNS, certificates, store). `unusable`: psd2

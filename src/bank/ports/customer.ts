@@ -140,6 +140,14 @@ export interface RequestedConsent {
   certificate?: CertificateName;
 }
 
+/** What a bank answers to the request to delete a consent. */
+export interface ConsentEnd {
+  /** Its word for the status once it has ended. */
+  bankStatus: string;
+  /** The customer must authorise the end: at a page, or elsewhere (null). Absent: it has ended. */
+  authorise?: { page: string | null; links: ScaLinks };
+}
+
 /** The consents of customers. All throw Psd2Error if the bank gives no usable answer. */
 export interface Consents {
   /**
@@ -180,10 +188,9 @@ export interface Consents {
    * Has the capability `consent deletion`: ends the consent at the bank. One that has ended already is no error.
    *
    * @param before whether the bank has taken an earlier request to delete it: then one that it does not know has ended
-   * @returns the bank's word for its status from now on
    * @throws Psd2Error if nothing shows that it has ended. `isNotKnown`: the bank does not know it with this certificate
    */
-  delete?(consentId: string, transactionId: string, before: { wasTaken: boolean }): Promise<string>;
+  delete?(consentId: string, transactionId: string, before: { wasTaken: boolean }): Promise<ConsentEnd>;
   /** The bank's word for the status of a consent that a newer one has ended. Absent: none does. */
   replaced?: string;
 }
@@ -216,6 +223,8 @@ export interface ResourceStatus {
   isStanding?: true;
   /** What it costs. Absent: the bank does not say. */
   cost?: Cost;
+  /** When the bank said so, by its own clock, ISO 8601. Absent: it does not say. */
+  saidAt?: string;
 }
 
 /**
@@ -280,6 +289,8 @@ export interface ScaProgress {
   message: string | null;
   /** What the payment costs. Absent: the bank does not say. */
   cost?: Cost;
+  /** As {@link ResourceStatus.saidAt}. */
+  saidAt?: string;
 }
 
 /** What an authorisation needs, at a bank whose links say what is next. */

@@ -68,8 +68,8 @@ export interface Sending {
   connected?: ((socket: Socket) => void) | undefined;
   /** Called with the first byte of the answer. */
   answered?: (() => void) | undefined;
-  /** How long to wait for what follows a refusal on the connection. Absent: not at all. */
-  lingers?: (() => Promise<void>) | undefined;
+  /** How long to wait for what follows an answer on the connection. Absent, or null: not at all. */
+  lingers?: ((answer: WireAnswer) => Promise<void> | null) | undefined;
 }
 
 /** A connection to a bank over mutual TLS. */

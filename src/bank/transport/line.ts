@@ -54,8 +54,8 @@ interface Watch {
   connected?: ((socket: Socket) => void) | undefined;
   /** Called with the head of the answer. */
   answered?: (() => void) | undefined;
-  /** How long to wait for what follows a refusal. Absent: not at all. */
-  lingers?: (() => Promise<void>) | undefined;
+  /** How long to wait for what follows an answer. Absent, or null: not at all. */
+  lingers?: ((answer: WireAnswer) => Promise<void> | null) | undefined;
 }
 
 /** One connection to a server, for one call at a time. Opens on demand, and again after it was lost. */
@@ -200,8 +200,9 @@ export class Line {
   /** An answer to which the caller wants to know what follows, with that. */
   async #withWhatFollows(answer: WireAnswer): Promise<WireAnswer> {
     const { lingers } = this.#watch;
-    if (!lingers || !this.#socket || answer.status < 400) return answer;
-    return (await hasMoreAfter(this.#socket, lingers())) ? { ...answer, more: true } : answer;
+    const time = this.#socket && lingers?.(answer);
+    if (!time || !this.#socket) return answer;
+    return (await hasMoreAfter(this.#socket, time)) ? { ...answer, more: true } : answer;
   }
 
   /**

@@ -65,7 +65,10 @@ export class LocalValues {
       case 'customer':
         return (await (await this.#glance()).customers()).map(plain);
       case 'account':
-        return [...new Set((await this.#begun(undefined)).flatMap(productsOf))].sort().map(plain);
+        return [...new Set((await this.#begun(undefined)).flatMap(productsOf))]
+          .filter((account) => !PSEUDONYM.test(account))
+          .sort()
+          .map(plain);
       case 'operation':
         return [...new Set((await this.#begun('operation')).flatMap(operationOf))]
           .filter((name) => !isMoneyTransfer(name))
@@ -104,6 +107,9 @@ export class LocalValues {
     return (await this.#glance()).begun(kind, MAX_FLOWS);
   }
 }
+
+/** What the journals call a customer whom psd2 has forgotten, and each of their accounts. */
+const PSEUDONYM = /^pseudonym-[0-9a-f]{16}$/;
 
 interface BegunFlow {
   flow: string;

@@ -154,10 +154,16 @@ async function print(context: Context, file: string, examined: Examined): Promis
     return;
   }
   if (problems.length > 0) await output.table(problems, problem, '');
+  if (problems.length > 0 && totals.length > 0) output.lines(['']);
   if (totals.length > 0)
     await output.table(totals, total.inList('customer from executionDate instant count amount scas'), '');
-  const numbers = { payment: lines, SCA: scas, error: errors, warning: warnings };
-  const parts = Object.entries(numbers).map(([name, n]) => `${n} ${name}${n === 1 ? '' : 's'}`);
+  const numbers = {
+    ...{ payment: lines, 'authorisation by the customer': scas },
+    ...{ error: errors, warning: warnings },
+  };
+  const parts = Object.entries(numbers).map(
+    ([name, n]) => `${n} ${n === 1 ? name : name.replace(/^\w+/, '$&s')}`,
+  );
   terminal.say(`${parts.join(', ')}.${payees ? ` Payees: ${describeCounts(payees)}.` : ''}`);
   if (problems.length < errors + warnings) terminal.say(`These are the first ${problems.length} problems.`);
 }

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { printFlow, printsOne } from '../flow/describe.ts';
+import { flowPortsOf } from '../flow/ports.ts';
 import { dropConsent } from '../open/kept-customer.ts';
 import { CONSENTS } from './consents.ts';
 
@@ -14,19 +15,25 @@ export const deleteConsent = verb(
   {
     prints: printsOne(CONSENTS),
     help: `
-The command ends the consent at the bank, for good. psd2 can then read nothing with it.
+The command ends the consent at the bank, for good. psd2 can then read nothing with it. If the bank wants the customer for that, psd2 sends
+them there, and waits.
 ${examples('psd2 consent delete co-0mwq9zif7')}`,
   },
   (command) => command.argument('<flow>'),
-  (context, flow) => endConsent(context, flow),
+  (context, flow) => endConsent(context, flow, 'may be asked'),
 );
 
 /**
  * Ends a consent at the bank, and then here.
  *
+ * @param customer whether the customer is sent to the bank if they must authorise the end
  * @throws Psd2Error if nothing shows that it has ended at the bank, as {@link deleteAtBank}: then nothing ends here
  */
-export async function endConsent(context: Context, reference: string): Promise<void> {
+export async function endConsent(
+  context: Context,
+  reference: string,
+  customer: 'may be asked' | 'is absent',
+): Promise<void> {
   const { flows, customers, tokens } = await context.store(reference);
   const found = await flows.find('consent', reference);
   refuseOtherCustomer(context, found);
@@ -35,9 +42,12 @@ export async function endConsent(context: Context, reference: string): Promise<v
       ...(isOpen(found) && { hint: 'End it here with:', next: [['consent', 'cancel', found.flow]] }),
       flow: found.flow,
     });
-  const { bank } = await (await forFlow(context, found)).bank();
+  const its = await forFlow(context, found);
+  const opened = await its.bank();
+  const { bank } = opened;
   await flows.resume('consent', found.flow, async (open) => {
-    const bankStatus = await deleteAtBank(open, bankFor(bank, open.current));
+    const ports = customer === 'may be asked' ? flowPortsOf(its, opened) : undefined;
+    const bankStatus = await deleteAtBank(open, bankFor(bank, open.current), ports);
     // First no reading uses it, then the journal says so. A command that was killed in between is repeated.
     await dropConsent({ customers, tokens }, open.current);
     const { state } = open.current;

@@ -125,6 +125,8 @@ async function unlessRefused(
 function isLeftToBank(error: Psd2Error): boolean {
   const isNobodys = error.refusal !== undefined && !error.isBanks;
   return (
-    isNotKnown(error) || error.code === 'outcome_unknown' || (REFUSALS.includes(error.code) && !isNobodys)
+    isNotKnown(error) ||
+    ['outcome_unknown', 'still_open'].includes(error.code) ||
+    (REFUSALS.includes(error.code) && !isNobodys)
   );
 }

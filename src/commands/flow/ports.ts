@@ -220,12 +220,12 @@ async function initiationsIn(log: string, transactionId: string): Promise<KnownI
       continue;
     }
     if (!line.irrevocable) continue;
-    const { status, verdict, begun = null, tppRequestId } = line;
+    const { verdict, begun = null, tppRequestId } = line;
     // The newest line of an attempt comes first, and was judged together with the older ones.
     const isProven = ended.includes(tppRequestId) && refused.includes(tppRequestId);
     ended.push(tppRequestId);
     if (line.neverLeft) continue;
-    if (status !== null && status >= 200 && status < 300) return { answer: 'answered', resourceId: begun };
+    if (verdict === 'began' || begun !== null) return { answer: 'answered', resourceId: begun };
     // Any other answer may be one of several, and so may one that an older psd2 wrote down without what it proves.
     if (verdict === 'nothing began') refused.push(tppRequestId);
     else if (!(verdict === 'ask again' && isProven)) answer = 'lost';

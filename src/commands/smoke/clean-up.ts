@@ -100,13 +100,15 @@ async function endTestConsent(context: Context, transactionId: string): Promise<
   return { gone: true };
 }
 
-/** Ends a consent at the bank. One that the bank does not know may stay, and no later run could end it either. */
+/** Ends a consent at the bank. One that the bank does not know, or wants the customer for, may stay: no later run could end it either. */
 async function endAtBank(context: Context, consent: Consent): Promise<End> {
   try {
-    if (consent.state === 'confirmed' || !isOver(consent)) await endConsent(context, consent.flow);
+    if (consent.state === 'confirmed' || !isOver(consent))
+      await endConsent(context, consent.flow, 'is absent');
     return { ended: `the consent ${consent.flow}` };
   } catch (error) {
-    if (!isNotKnown(error)) throw error;
+    const isOpen = error instanceof Psd2Error && error.code === 'still_open';
+    if (!isNotKnown(error) && !isOpen) throw error;
     return { stays: { code: 'consent_stays', message: error.message } };
   }
 }

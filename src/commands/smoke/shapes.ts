@@ -81,8 +81,8 @@ export async function shapes(smoke: Smoke): Promise<Found> {
   const { context, plan } = smoke;
   const seen = observed(smoke);
   if (seen.length === 0) return { skipped: 'no answer was read' };
-  const { name } = await context.bankInterface();
-  const vocabulary = vocabularyOf(name);
+  const { name, fieldsRead } = await context.bankInterface();
+  const vocabulary = vocabularyOf(name, (await fieldsRead?.()) ?? new Set());
   const path = shapesPath(context, plan.shapesFile);
   const today = bankDay(context.world.now());
   const known = readShapes(path) ?? emptyShapes(context.profile().name, name, today);

@@ -19,8 +19,12 @@ function doneFields() {
 
 /** The progress of the round over all customers. */
 const shape = object({
-  begunAt: orNull(time('when the round began; null if no round over all customers has begun')).as('Begun'),
-  endedAt: orNull(time('when the last customer was processed; null while the round is open')).as('Ended'),
+  begunAt: orNull(time('when the round began; null if no round over all customers has begun')).as('Begun', {
+    ifAny: true,
+  }),
+  endedAt: orNull(time('when the last customer was processed; null while the round is open')).as('Ended', {
+    ifAny: true,
+  }),
   due: whole('customers not processed yet').as('Due'),
   atWork: whole('customers that workers are processing').as('At work'),
   done: object({
@@ -39,10 +43,11 @@ const shape = object({
     }),
     'failures, the most frequent first',
   )
-    .as('Why')
+    .as('Why', { ifAny: true })
     .written((failures) => failures.map(writeFailure)),
   needSca: list(text(), 'customerId of customers whose SCA the bank requires, at most 100').as(
     "Needing the customer's SCA",
+    { ifAny: true },
   ),
   workers: list(
     object({
@@ -51,15 +56,15 @@ const shape = object({
     }),
     'workers that take part in the round now',
   )
-    .as('Workers')
+    .as('Workers', { ifAny: true })
     .written((workers) => workers.map(writeWorker)),
   callsPerSecond: orNull(number('calls of all workers, over the last minutes; null after the end'))
-    .as('Calls a second')
+    .as('Calls a second', { ifAny: true })
     .written((calls) => calls?.toFixed(1)),
   customersPerSecond: orNull(
     number('customers processed per second, over the last minutes; null after the end'),
   ),
-  doneAt: orNull(time('estimated end of the round at the current rate')).as('Done at'),
+  doneAt: orNull(time('estimated end of the round at the current rate')).as('Done at', { ifAny: true }),
   doubts: list(
     object({
       customerId: text('id of the customer'),

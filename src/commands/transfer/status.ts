@@ -25,6 +25,9 @@ export const status = verb(
   {
     prints: printsOne(TRANSFERS),
     help: `
+The command shows what the bank says now. It records that only of a transfer that the bank has accepted and may still reject, or has
+cancelled while the customer has its link. psd2 transfer resume records the rest.
+
 --watch asks the bank for the customer's decision, first every 3 seconds and later every 30. It asks for the settlement of an
 instant transfer until 15 seconds after execute. If the transfer is still PENDING then, the exit code is 9. While another
 psd2 works on the transfer, the command follows its journal. Ctrl-C ends the command with exit code 130 and changes nothing.
@@ -38,7 +41,7 @@ ${examples(
   (context, flow, { watch = false }) => showStatus(context, flow, watch),
 );
 
-/** The bank's status of the transfer; changes nothing. @param watch ask again until the transfer has ended */
+/** The bank's status of the transfer. Records it only where the bank may change its word: accepted, or kept. @param watch ask again until the transfer has ended */
 async function showStatus(context: Context, flow: string, watch: boolean): Promise<void> {
   const { flows } = await context.store(flow);
   const stored = await flows.find('transfer', flow);

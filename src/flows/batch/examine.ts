@@ -158,11 +158,11 @@ function bookingProblem(line: BatchLine, bulk: BulkTerms | undefined): PaymentPr
   const rule = !urgent && bulk?.takes(line) ? bulk.batchBooking : null;
   if (rule === 'required' && batchBooking === undefined)
     return { ...warningAt(line, `${WANTS_BOOKING}: add --batch-booking yes or no`), severity: 'error' };
-  if (batchBooking === true && (rule === null || rule === 'never'))
-    return warningAt(line, 'psd2 cannot tell this bank to book the sum: it may book each payment');
-  if (batchBooking === false && rule === 'never')
-    return warningAt(line, 'psd2 cannot tell this bank to book each payment: it may book their sum');
-  return null;
+  // Where each payment is one of its own, nothing else than each can be booked.
+  const isUnheard = rule === 'never' ? batchBooking !== undefined : rule === null && batchBooking === true;
+  return isUnheard
+    ? warningAt(line, 'This bank decides itself whether it books one sum or each payment')
+    : null;
 }
 
 /** Only pain.001 has addresses. */

@@ -13,7 +13,7 @@ export const SIGNING_BASKET = 'signing-baskets';
 /** What the state of a basket means for its payments. */
 export type BasketMeans =
   | 'not sent'
-  /** The bank has no such basket, or psd2 has given up one whose link nobody has. Its payments can be authorised otherwise. */
+  /** The bank has no such basket, or has rejected one whose link nobody has, or psd2 has given up one whose link nobody has. Its payments can be authorised otherwise. */
   | 'none'
   | 'with the customer'
   | 'authorised'
@@ -35,7 +35,9 @@ export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
       return 'none';
     case 'failed':
       if (basket.refusedUnconfirmed) return 'unknown';
-      return basket.executionStatus === 'KO' || basket.resolution ? 'not authorised' : 'none';
+      // One that the bank has rejected before anybody had its link says nothing of its payments.
+      if (basket.executionStatus === 'KO') return basket.linkIsOut ? 'not authorised' : 'none';
+      return basket.resolution ? 'not authorised' : 'none';
     case 'rejected':
     case 'expired':
     case 'ended':

@@ -137,7 +137,7 @@ async function askToCancel(
   let isAuthorised = isToBeAuthorised || mayWantCustomer;
   const subject = subjectOf(open.current, initiation.returnState, returns);
   const isCancelled = async () => {
-    if (await hasEnded(open, { sca }, () => linkOf(open.current, cancellation.sca, asked, world))) {
+    if (await hasEnded(open, { sca }, () => linkOf(open.current, cancellation.sca, asked))) {
       await noteLastPerson(open, cancellation.sca, asked);
       return true;
     }
@@ -401,11 +401,8 @@ async function linkOf(
   operation: Payment,
   sca: Sca,
   { links, sentCode, doneAt, isOver: hasNothingToDo = false }: CancellationSca,
-  world: FlowPorts['world'],
 ): Promise<string | null> {
-  return doneAt !== null || sentCode || hasNothingToDo
-    ? null
-    : cancellationLinkUntil(sca, operation, links, world.now());
+  return doneAt !== null || sentCode || hasNothingToDo ? null : cancellationLinkUntil(sca, operation, links);
 }
 
 /**
@@ -432,6 +429,9 @@ async function hasEnded(
   return found !== null && endsUnpaid(found) && recordFound(open, found);
 }
 
+/** The bank does not know the payment any more, so it says nothing of an authorisation, nor when. */
+const UNSAID = { progress: null, saidAt: undefined };
+
 async function foundAt(
   { current }: OpenPayment,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
@@ -445,7 +445,7 @@ async function foundAt(
   if (found !== 'gone') return found;
   // It frees a reference, and a gateway may have given the answer to another request.
   const again = await ask('an end');
-  return again === 'gone' ? withLinkOut(bank.sca, current, { type: 'cancelled' }, null) : again;
+  return again === 'gone' ? withLinkOut(bank.sca, current, { type: 'cancelled' }, UNSAID) : again;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Bank } from '../../bank/ports/bank.ts';
 import type { Sca, ScaLinks, ScaProgress } from '../../bank/ports/customer.ts';
 import { standingOf } from '../../domain/flow-states.ts';
-import { type GivenLink, reservedUntil } from '../../domain/given-links.ts';
+import { type GivenLink, NO_END, reservedUntil } from '../../domain/given-links.ts';
 import type { StepEvent } from '../../domain/operation.ts';
 import type { Psd2Error } from '../../errors.ts';
 import { isNotKnown } from '../not-known.ts';
@@ -18,14 +18,15 @@ type Cancelled = Extract<StepEvent, { type: 'cancelled' }>;
  * What follows from the bank's word that it has cancelled a payment: whether a customer has a link that may still work, as the bank says
  * of its authorisations. Asks about each.
  *
- * @param seen how far the authorisation is that psd2 began last, if the bank has just said it
+ * @param seen how far the authorisation is that psd2 began last, if the bank has just said it; and when the bank has just said something,
+ *   by its own clock
  * @returns `cancelled`, with the end of the last such link; or that nobody knows, because the customer has authorised it since
  */
 export async function withLinkOut(
   sca: Sca,
   operation: Payment,
   cancelled: Cancelled,
-  seen: ScaProgress | null,
+  { progress: seen, saidAt }: { progress: ScaProgress | null; saidAt: string | undefined },
 ): Promise<StepEvent> {
   // With the link of a payment that the bank had accepted, the customer has authorised it.
   const unsaid = operation.state === 'authorized' || standingOf(operation) === 'done' ? 'over' : 'open';
@@ -33,13 +34,13 @@ export async function withLinkOut(
   for (const given of operation.givenLinks) {
     if (isKnownOver(operation, given)) continue;
     const isLast = seen !== null && isSameAuthorisation(given.links, operation.links);
-    const means = isLast ? meaningOf(seen) : await askAbout(sca, operation, given.links, unsaid);
+    const { means, at } = isLast ? told(seen) : await askAbout(sca, operation, given.links, unsaid);
     if (means === 'done' && wasOpen(operation)) {
       const { transactionStatus = null } = cancelled.bank ?? {};
       const bank = { transactionStatus, scaStatus: 'finalised' };
       return { type: 'execute-unanswered', isPaidByLink: true, description: PAID_BY_LINK, bank };
     }
-    if (means === 'open') until = laterOf(until, endOf(sca, given));
+    if (means === 'open') until = laterOf(until, endOf(sca, given, at ?? saidAt));
   }
   return until === null ? cancelled : { ...cancelled, linkUntil: until };
 }
@@ -52,12 +53,11 @@ export async function cancellationLinkUntil(
   sca: Sca,
   operation: Payment,
   links: ScaLinks | null,
-  now: Date,
 ): Promise<string | null> {
   if (!links || links.isDone) return null;
   // What the bank has cancelled, somebody has authorised, as far as it says.
-  const means = await askAbout(sca, operation, links, 'over');
-  return means === 'open' ? endOf(sca, { links, at: now.toISOString() }) : null;
+  const { means, at } = await askAbout(sca, operation, links, 'over');
+  return means === 'open' ? endOf(sca, { links }, at) : null;
 }
 
 /** The later one of two times, ISO 8601. */
@@ -68,11 +68,22 @@ export function laterOf(one: string | null, other: string): string {
 /** For a bank that does not say how long a link is good. */
 const USUAL_MINUTES = 10;
 
-/** Until when a link may work, by the bank's clock, if the bank has said when it made it. */
-function endOf({ timing }: Sca, { links, at, until }: GivenLink): string {
+/**
+ * Until when a link may work, by the bank's clock alone: that of this machine may be wrong. If the bank has not said when it made the link,
+ * it made it before it said anything of it now.
+ *
+ * @param saidAt when that was, by the bank's clock. Undefined: it does not say what time it is, so that nothing but its word ends the link
+ */
+function endOf(
+  { timing }: Sca,
+  { links, until }: Pick<GivenLink, 'links' | 'until'>,
+  saidAt: string | undefined,
+): string {
   if (until !== undefined) return until;
+  const made = links?.madeAt ?? saidAt;
+  if (made === undefined) return NO_END;
   const minutes = timing?.authorisationMinutes ?? USUAL_MINUTES;
-  return new Date(Date.parse(links?.madeAt ?? at) + minutes * 60_000).toISOString();
+  return new Date(Date.parse(made) + minutes * 60_000).toISOString();
 }
 
 /** `over`: the customer can no longer use it. */
@@ -83,16 +94,26 @@ function meaningOf({ means, scaStatus }: ScaProgress): Means {
   return means === 'failed' || scaStatus === 'expired' ? 'over' : 'open';
 }
 
+/** What the bank says of a link, and when, by its own clock. */
+interface Told {
+  means: Means;
+  at?: string | undefined;
+}
+
+function told(progress: ScaProgress): Told {
+  return { means: meaningOf(progress), at: progress.saidAt };
+}
+
 /** @param unsaid what a link is if the bank does not say it */
-async function askAbout(sca: Sca, operation: Payment, links: ScaLinks | null, unsaid: Means): Promise<Means> {
+async function askAbout(sca: Sca, operation: Payment, links: ScaLinks | null, unsaid: Means): Promise<Told> {
   const { verification, transactionId } = operation;
-  if (!links || !sca.progress || !verification) return unsaid;
+  if (!links || !sca.progress || !verification) return { means: unsaid };
   try {
     const progress = await sca.progress(verification.resourceId, links, transactionId, 'an end');
-    return progress ? meaningOf(progress) : unsaid;
+    return progress ? told(progress) : { means: unsaid };
   } catch (error) {
     if (isInterruption(error)) throw error;
-    return isOurCancellation(operation) && isNotKnown(error) ? 'over' : unsaid;
+    return { means: isOurCancellation(operation) && isNotKnown(error) ? 'over' : unsaid };
   }
 }
 

@@ -44,7 +44,9 @@ export async function lookAt(
   // What ends a payment frees its reference. A gateway may have given the answer to another request.
   const decided = endsUnpaid(looked.found) ? await lookOnce(bank, operation, 'an end', inBasket) : looked;
   if (decided.found.type === 'cancelled' && operation.authorises === 'by links' && !operation.isPaidByLink) {
-    const found = await withLinkOut(bank.sca, operation, decided.found, decided.progress ?? null);
+    const found = await withLinkOut(bank.sca, operation, decided.found, {
+      ...{ progress: decided.progress ?? null, saidAt: decided.saidAt },
+    });
     if (!operation.isDuplicate || found.type !== 'cancelled') return { ...decided, found };
   }
   if ((!operation.isDuplicate && !operation.isPaidByLink) || !endsUnpaid(decided.found)) return decided;
@@ -67,6 +69,8 @@ export interface Looked {
   isOverHere?: true;
   /** How far the authorisation is that psd2 began last, if the bank says so. */
   progress?: ScaProgress;
+  /** When the bank said so, by its own clock. */
+  saidAt?: string | undefined;
 }
 
 async function lookOnce(
@@ -93,7 +97,7 @@ async function lookOnce(
     const said = { status, progress: null, isNoNews: false, isOverHere: false };
     const found = await linkedStatus(sca, operation, resourceId, said);
     if (found.type === 'authorization' || status.became === 'ordered') throw progress;
-    return { found, awaitsCustomer: false, ...unauthorised };
+    return { found, awaitsCustomer: false, ...unauthorised, saidAt: status.saidAt };
   }
   const own = linked && !(linked instanceof Psd2Error) && { progress: linked };
   const isNoNews = progress === null && !inBasket && saysWhatItSaid(operation, status);
@@ -111,7 +115,8 @@ async function lookOnce(
   const isPartly = status.isPartly && progress?.means !== 'needs code';
   const partly = isPartly && ({ partly: isOver ? 'ours is over' : 'ours is open' } as const);
   const over = isOverHere && ({ isOverHere: true } as const);
-  return { found, awaitsCustomer, ...unauthorised, ...signed, ...partly, ...over, ...own };
+  const { saidAt } = status;
+  return { found, awaitsCustomer, ...unauthorised, ...signed, ...partly, ...over, ...own, saidAt };
 }
 
 /** Whether the authorisation has failed, and the bank keeps the payment. What others have authorised may be paid all the same. */

@@ -213,9 +213,10 @@ it('the payee check of all payments counts the results, and names what a person 
     error	2	line 3	The payee check of Bea says: no match, the account is held by Other
     error	4	line 5	The payee check of Dora says: no match, the account is held by Other
     warning	6	line 7	The payee check of Fay says: not possible, the account is held by Other
+
     		when it is paid	transfer	6	21.00 EUR	6
     ",
-     "6 payments, 6 SCAs, 2 errors, 2 warnings. Payees: 1 match, 2 close, 2 none, 1 unavailable.
+     "6 payments, 6 authorisations by the customer, 2 errors, 2 warnings. Payees: 1 match, 2 close, 2 none, 1 unavailable.
     "]
   `);
 });

@@ -63,19 +63,17 @@ const storeUnfinished = (reference: string) =>
 describe('psd2 batch check', () => {
   const WANTED =
     'error This bank wants to know whether it books a bulk payment as one sum: add --batch-booking yes or no (the same for 1 other payment)';
-  const NOT_THE_SUM =
-    'warning psd2 cannot tell this bank to book the sum: it may book each payment (the same for 1 other payment)';
-  const NOT_EACH =
-    'warning psd2 cannot tell this bank to book each payment: it may book their sum (the same for 1 other payment)';
+  const THE_BANKS_OWN =
+    'warning This bank decides itself whether it books one sum or each payment (the same for 1 other payment)';
   test.each([
-    [null, 'yes', NOT_THE_SUM],
+    [null, 'yes', THE_BANKS_OWN],
     [null, 'no', null],
     ['optional', 'yes', null],
     ['optional', undefined, null],
     ['required', undefined, WANTED],
     ['required', 'no', null],
-    ['never', 'yes', NOT_THE_SUM],
-    ['never', 'no', NOT_EACH],
+    ['never', 'yes', THE_BANKS_OWN],
+    ['never', 'no', THE_BANKS_OWN],
   ] as const)('where batchBooking is %s, --batch-booking %s: %s', async (batchBooking, word, expected) => {
     const bulk = batchBooking && { maxEntries: null, takes: () => true, batchBooking };
     const { data } = await checked(`${HEAD}\nAda,${IBAN},1\nBea,${IBAN},2\n`, {
@@ -233,17 +231,17 @@ describe('psd2 batch check', () => {
     const good = await checked(`${HEAD}\nAda,${IBAN},1\n`, { format: 'table' });
     expect([good.printed, good.said, good.error]).toEqual([
       '\t\twhen it is paid\ttransfer\t1\t1.00 EUR\t1\n',
-      '1 payment, 1 SCA, 0 errors, 0 warnings.\n',
+      '1 payment, 1 authorisation by the customer, 0 errors, 0 warnings.\n',
       null,
     ]);
     const warned = await checked(`${HEAD}\nAda,${IBAN},1\n`, {
       ...{ words: ['--batch-booking', 'yes'], format: 'table', find: bankWhere({}) },
     });
-    expect(warned.said).toBe('1 payment, 1 SCA, 0 errors, 1 warning.\n');
+    expect(warned.said).toBe('1 payment, 1 authorisation by the customer, 0 errors, 1 warning.\n');
     const path = write(`${HEAD}\nAda,${IBAN},-1\nAda,${IBAN},-1\n`);
     const bad = await checked('', { path, format: 'table' });
     expect([bad.said, bad.error?.message]).toEqual([
-      '0 payments, 0 SCAs, 2 errors, 0 warnings.\n',
+      '0 payments, 0 authorisations by the customer, 2 errors, 0 warnings.\n',
       `The file ${path} has 2 errors`,
     ]);
     expect(bad.error).toMatchObject({
@@ -264,6 +262,7 @@ Bob,${IBAN},-1,1000001,0000012345,
     expect(printed.split('\n')).toEqual([
       'PROBLEM  PAYMENT  PLACE   WHAT',
       'error    3        line 4  The amount "-1" is negative',
+      '',
       'CUSTOMER  FROM        DAY              PRODUCT   PAYMENTS     AMOUNT  SCAS',
       '1000001   0000012345  2026-12-01       transfer         1  12.50 EUR     1',
       '1000001   0000012345  when it is paid  transfer         1   1.00 EUR     1',
@@ -273,11 +272,13 @@ Bob,${IBAN},-1,1000001,0000012345,
 
   test('shows the first 10 000 problems, and counts the rest', async () => {
     const { said, printed, error } = await checked(wrong(10_001), { format: 'table' });
-    expect(said).toBe('1 payment, 1 SCA, 10001 errors, 0 warnings.\nThese are the first 10000 problems.\n');
+    expect(said).toBe(
+      '1 payment, 1 authorisation by the customer, 10001 errors, 0 warnings.\nThese are the first 10000 problems.\n',
+    );
     expect(printed.split('\n').filter((line) => line.startsWith('error'))).toHaveLength(10_000);
     expect(error?.message).toMatch(/has 10001 errors$/);
     const exactly = await checked(wrong(10_000), { format: 'table' });
-    expect(exactly.said).toBe('1 payment, 1 SCA, 10000 errors, 0 warnings.\n');
+    expect(exactly.said).toBe('1 payment, 1 authorisation by the customer, 10000 errors, 0 warnings.\n');
   });
 
   test('knows the id of a message in pain.001, and no id in CSV; a file of another kind is refused', async () => {

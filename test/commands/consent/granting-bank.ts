@@ -113,7 +113,7 @@ export class GrantingBank {
       },
       delete: async (id) => {
         this.#ask('delete', id);
-        return 'terminatedByTpp';
+        return { bankStatus: 'terminatedByTpp' };
       },
       ...(this.replaced !== undefined && { replaced: this.replaced }),
     };

@@ -413,7 +413,7 @@ describe('at a bank that can end a consent', () => {
     const remove = async (id: string) => {
       asked.push(id);
       if (refused[id]) throw refused[id];
-      return 'terminated';
+      return { bankStatus: 'terminated' };
     };
     const find = bankWhere({ has: new Set(has) }, ({ consents, login }) => ({
       consents: { ...consents, delete: remove },

@@ -331,7 +331,10 @@ describe('what the log of calls knows', () => {
   const LOST = { ...NONE, answer: 'lost' };
   const PROVEN: Partial<LoggedCall> = { status: 400, verdict: 'nothing began' };
   it.each<[string, Partial<LoggedCall>[], object]>([
-    ['an answer', [{ ...MINE, status: 200 }], { answer: 'answered', resourceId: null }],
+    ['an answer', [{ ...MINE, verdict: 'began' }], { answer: 'answered', resourceId: null }],
+    ['an answer without a verdict', [{ ...MINE, status: 201 }], LOST],
+    ['a success that proves nothing', [{ ...MINE, status: 201, verdict: 'unknown' }], LOST],
+    ['a success that proves nothing, with an id', [{ ...MINE, verdict: 'unknown', begun: 'r' }], WITH_ID],
     ['an answer with an id', [{ ...MINE, status: 299, begun: 'r' }], WITH_ID],
     ['an answer before a refusal', [{ status: 201, begun: 'r' }, { status: 400 }], WITH_ID],
     ['no answer', [{ status: null, failure: 'timeout' }], LOST],

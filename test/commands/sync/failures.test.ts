@@ -188,7 +188,7 @@ it('the progress of a round has a line for each worker, and its rates', async ()
   await round.note({ calls: 10, ends, isOver: false });
   const lines = (await status()).map((line) => line.replace(/process \d+ on \S+:/, 'process:'));
   expect(lines).toEqual([
-    ...[`Begun\t${NOW}`, 'Ended\t', 'Due\t2', 'At work\t0', 'Synced\t0', 'Synced in part\t0'],
+    ...[`Begun\t${NOW}`, 'Due\t2', 'At work\t0', 'Synced\t0', 'Synced in part\t0'],
     ...['Waiting for their next read\t0', 'Failed\t2'],
     ...['Why\t2 sca_required, for example customer 1: It is sca_required'],
     ...["Needing the customer's SCA\t1 2", 'Workers\tprocess: 2', 'Calls a second\t2.5'],

@@ -78,7 +78,7 @@ describe('psd2 sync', () => {
     });
     const { printed } = await operator.run(['sync', 'status'], { format: 'table' });
     expect(printed()).toMatch(
-      /\nEnded\t\d{4}-[\s\S]+\nSynced\t2\nSynced in part\t0\n[\s\S]+\nWorkers\t\nCalls a second\t\nDone at\t\n$/,
+      /\nEnded\t\d{4}-[\s\S]+\nSynced\t2\nSynced in part\t0\nWaiting for their next read\t0\nFailed\t0\n$/,
     );
   });
 

@@ -383,7 +383,7 @@ it('a transfer is not initiated again if the log of calls knows of an answer', a
     log.append({
       ...{ at: NOW, profile: 'env', host: 'bank.example', method: 'POST', path: '/payments', failure: null },
       ...{ status: 201, milliseconds: 1, tppRequestId: 'request-1', requestId: null, apiTrackId: null },
-      ...{ flow: null, irrevocable: true, transactionId, route: '/payments', kind: 'pis' },
+      ...{ flow: null, irrevocable: true, transactionId, route: '/payments', kind: 'pis', verdict: 'began' },
     });
   log.close();
   expect(endOf(await payer.run(['transfer', 'resume', 'tr-1']))[0]).toBe(

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { atCb, fault, gets, lost, RESUME, type Row, refused, type Step, step } from '../row.ts';
+import type { Treatment } from '../../crash/relay.ts';
+import { atCb, fault, gets, lost, RESUME, type Row, refused, rejected, type Step, step } from '../row.ts';
 
 // Batches: what becomes of each payment of a file, of the batch, and of the same file or reference a second time.
 
@@ -254,6 +255,7 @@ const stops = [
   ),
 ];
 
+const REJECTED = { transactionStatus: 'RJCT', basketId: 'b-1' };
 const baskets = [
   together(
     'in a basket each line is a payment at the bank, and the customer authorises all of them once',
@@ -300,6 +302,49 @@ const baskets = [
           calls: 'initiate initiate basket status status sca sca-status status sca sca-status status',
         }),
       ),
+  ),
+  together(
+    'a basket that is rejected because there is another one ends nothing, and no line is paid again',
+    {},
+    ['Ada', 'Bea'],
+    0,
+    step(AS_BASKET, '9 outcome_unknown unknown unknown', {
+      meets: { basket: [gets(201, { ...REJECTED, statusReason: { code: 'AM05' } })] },
+    }),
+    step(AS_BASKET, '9 outcome_unknown unknown unknown', {
+      meets: { status: Array<Treatment>(3).fill(gets(200, REJECTED)) },
+    }),
+    step(RETRY, '2 usage'),
+  ),
+  together(
+    'a basket that is rejected before anybody had its link leaves its payments as they are',
+    NEVER,
+    ['Ada', 'Bea'],
+    2,
+    step(AS_BASKET, '6 not_authorised verified verified', { meets: { basket: [gets(201, REJECTED)] } }),
+    step(RETRY, '2 usage'),
+    step(AS_BASKET, '0 executed executed'),
+  ),
+  together(
+    'a bank that does not know a payment of a basket has baskets, and may have made this one',
+    {},
+    ['Ada', 'Bea'],
+    0,
+    step(AS_BASKET, '9 outcome_unknown unknown unknown', {
+      meets: { basket: [rejected(404, 'RESOURCE_UNKNOWN')] },
+      says: /The bank may have their signing basket[\s\S]*\$ batch run BATCH --as single/,
+    }),
+    step(RETRY, '2 usage'),
+  ),
+  together(
+    'a bank without baskets says so by whoever answers, and each payment is authorised alone',
+    {},
+    ['Ada', 'Bea'],
+    2,
+    step(AS_BASKET, '9 outcome_unknown verified verified', {
+      meets: { basket: [gets(404, '<h1>Not found</h1>')] },
+    }),
+    step(ALONE, '0 executed executed'),
   ),
   together(
     'a payment in a basket is handled with the others, but can be cancelled at the bank',

@@ -257,7 +257,46 @@ const lines = (
   }),
 );
 
+const TWO_WAYS = '{"transactionStatus":"ACSC","transactionStatus":"RJCT"}';
+const unclear: Row[] = [
+  {
+    name: 'a status that stands twice in one answer ends nothing',
+    ...{ bank: { file: {} }, paid: 1, waits: true },
+    steps: [
+      step(PAY, '9 outcome_unknown authorizing', {
+        meets: { status: Array<Treatment>(200).fill(gets(200, TWO_WAYS)) },
+        says: 'can be read in two ways',
+      }),
+      AGAIN,
+      step(RESUME, '0 executed'),
+    ],
+  },
+  {
+    name: 'an initiation that is taken, with an error beside its id, proves nothing: the bank is asked by its id',
+    ...{ bank: { file: {} }, paid: 1 },
+    steps: [
+      step(PAY, '9 outcome_unknown unknown', {
+        meets: { initiate: [sayingOf({ tppMessages: [{ category: 'ERROR', code: 'X', text: 'No' }] })] },
+        says: 'The answer is a success and has an error',
+      }),
+      AGAIN,
+      step(RESUME, '0 executed'),
+    ],
+  },
+  {
+    name: 'a payment that is rejected without an id has failed, and its reference is free',
+    ...{ bank: { file: {} }, paid: 1 },
+    steps: [
+      step(PAY, '8 payment_failed failed', {
+        meets: { initiate: [gets(201, { transactionStatus: 'RJCT' })] },
+      }),
+      step(PAY, '0 executed'),
+    ],
+  },
+];
+
 export const CONTRADICTIONS: Row[] = [
+  ...unclear,
   ...duplicates,
   ...accepted,
   ...lines,

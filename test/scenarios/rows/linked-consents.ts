@@ -242,6 +242,15 @@ const NOBODYS: [what: string, answer: Treatment, ends: string][] = [
   ['nothing', gets(404), '9 outcome_unknown'],
   ['the answer to another request', gets(204, '', OTHER_REQUEST), '11 bank_answer'],
 ];
+const AT_BANK = 'https://customers.bank.example/end';
+/** The customer authorises the end of the consent there. */
+const AT_PAGE = gets(202, { _links: { scaRedirect: { href: AT_BANK } } });
+const AT_PHONE: Treatment = (call, toBank) => {
+  const status = { href: `${call.path}/authorisations/a-1` };
+  const body = { _links: { scaStatus: status }, psuMessage: 'Look at your phone' };
+  return gets(202, body, { 'ASPSP-SCA-Approach': 'DECOUPLED' })(call, toBank);
+};
+const FINALISED = gets(200, { scaStatus: 'finalised' });
 const SMOKE = ['smoke', 'run', '--json', '--consent', '--steps', 'consent'];
 const STAYS = expect.objectContaining({
   code: 'consent_stays',
@@ -299,7 +308,45 @@ const deletions = [
     ]),
     bank: { file: { funds: { consent: 'auto' } } },
   },
-  at('a deletion that the customer must authorise ends nothing', [
+  at('a deletion that the customer must authorise ends the consent once the bank says so', [
+    GRANTED,
+    step([...DELETE, '--sca-timeout', '1'], '13 still_open', {
+      meets: { cancel: [AT_PAGE] },
+      ...{ customer: 'stays away', tells: AT_BANK },
+      says: /did not authorise the end of the consent within 1 s[\s\S]*The deletion is not over: [\s\S]*\$ consent status FLOW\n\$ consent delete FLOW$/,
+    }),
+    READS,
+    step(DELETE, '0 cancelled', {
+      meets: { cancel: [AT_PAGE], status: [is('valid'), is('terminatedByTpp')] },
+      ...{ customer: 'stays away', calls: 'cancel status status', events: 'delete-taken ended' },
+      ...ENDED,
+    }),
+    READS_NOT,
+  ]),
+  at('a deletion that the customer has authorised is taken, whatever the bank knows of the consent then', [
+    GRANTED,
+    step(DELETE, '0 cancelled', {
+      meets: { cancel: [AT_PHONE], 'sca-status': [gets(200, { scaStatus: 'started' }), FINALISED] },
+      ...{ calls: 'cancel sca-status status sca-status', ...ENDED },
+    }),
+  ]),
+  at('a deletion that the customer refuses ends nothing', [
+    GRANTED,
+    step(DELETE, '6 not_authorised', {
+      meets: { cancel: [AT_PHONE], 'sca-status': [gets(200, { scaStatus: 'failed' })] },
+      says: 'It stays in force',
+    }),
+    READS,
+  ]),
+  at('nobody knows whether a consent has ended if the bank could not be asked when the time was over', [
+    GRANTED,
+    step([...DELETE, '--sca-timeout', '2'], '9 outcome_unknown', {
+      meets: { cancel: [AT_PAGE], status: Array<Treatment>(40).fill(gets(503)) },
+      customer: 'stays away',
+    }),
+    READS,
+  ]),
+  at('a deletion that the customer must authorise elsewhere ends nothing', [
     GRANTED,
     step(DELETE, '9 outcome_unknown', {
       meets: { cancel: [gets(202, { _links: { startAuthorisation: { href: '/v1/x' } } })] },

@@ -211,6 +211,8 @@ function toError(answer: CbAnswer, envelope: Envelope | null): Psd2Error {
     ...(message?.code && { bankCode: shortened(message.code) }),
     ...(answer.call.beforeSend && toldReasons(message ? [message, ...(envelope?.messages ?? [])] : [])),
     ...refusalIn(code, status, envelope, message?.code),
+    ...(status === 501 && { isLacking: true }),
+    ...(code === 'not_logged_in' && answer.call.bearer !== undefined && { hadToken: true }),
     ...(envelope?.resourceId && { resourceId: envelope.resourceId }),
   });
 }

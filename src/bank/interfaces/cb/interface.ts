@@ -36,6 +36,7 @@ export const cb: KnownInterface = {
   ownHeaders: OWN_HEADERS,
   readCustomerId: parseCustomerId,
   readAccountId: parseProductId,
+  fieldsRead: async () => (await import('./fields-read.ts')).fieldsRead(),
   cannotPay: ({ productCode }) => CARDS.test(productCode ?? ''),
   refusePayment({ creditorReference, instant, executionDate }, today) {
     if (instant && executionDate !== null && executionDate > today)

@@ -14,7 +14,7 @@ import type { BankDescription } from './description/schema.ts';
 type Check = (
   answer: WireAnswer,
   request: WireRequest,
-  call?: Pick<BankCall, 'irrevocable' | 'decides'>,
+  call?: Pick<BankCall, 'irrevocable' | 'decides' | 'judged'>,
 ) => void;
 
 /**
@@ -25,6 +25,8 @@ type Check = (
  * payment or a consent does not, unless the bank file says that the bank does so (`headers.requestId`). An answer without an id is the
  * bank's: many servers know the id of a request too late for their errors.
  *
+ * After an answer that ends something, nothing may come on its connection. Of an initiation, the judge sees that.
+ *
  * @param certificatePem the bank's signing certificate. Without it, signatures are not checked
  * @throws Psd2Error `certificate`
  */
@@ -33,7 +35,8 @@ export function answerCheck(certificatePem: string | undefined, bank: BankDescri
   const ids = new RequestIds(bank);
   return (answer, request, call = {}) => {
     const foreign = ids.problemOf(answer, request, call);
-    const problem = foreign ?? problemOfAnswer(answer, request, certificate, PROOFS);
+    const more = answer.more && !call.judged ? 'has more after it on its connection' : undefined;
+    const problem = foreign ?? more ?? problemOfAnswer(answer, request, certificate, PROOFS);
     if (!problem) return;
     throw new Psd2Error(
       'bank_answer',
@@ -41,7 +44,9 @@ export function answerCheck(certificatePem: string | undefined, bank: BankDescri
       {
         hint: foreign
           ? 'psd2 did not use the answer: it may be the answer to somebody else. A gateway before the bank mixes up answers, or writes ids of its own. If the bank says that it does, write "any" into headers.requestId of the bank file.'
-          : CHANGED,
+          : more
+            ? 'psd2 did not use the answer: a gateway may have handed on two. Ask again later.'
+            : CHANGED,
       },
     );
   };

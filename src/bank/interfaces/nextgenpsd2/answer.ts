@@ -18,18 +18,14 @@ import type { Verdict } from '../../ports/call.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
 import type { BankDescription } from './description/schema.ts';
 import { type DeletionOf, type DeletionVerdict, judgeDeletion } from './judge/deletion.ts';
-import { judgeStatus } from './judge/status.ts';
-import {
-  isAboutSender,
-  LACKS_ROLE,
-  MAY_BE_DONE,
-  type Meaning,
-  meaningOf,
-  meaningOfStatus,
-  TOKEN_CODES,
-} from './refusals.ts';
+import { readOneWay } from './judge/one-way-json.ts';
+import { isOwnError } from './judge/own-answer.ts';
+import { definiteRefusal, judgeRefusedCall } from './judge/refused-call.ts';
+import { requestIdOf } from './judge/sent.ts';
+import { isSuccess, judgeStatus } from './judge/status.ts';
+import { reasonsIn } from './reasons.ts';
+import { type Meaning, meaningOf, meaningOfStatus, meaningOfWords } from './refusals.ts';
 import { type BankMessage, messagesIn, titleIn } from './wire/messages.ts';
-import { begunAnswer } from './wire/payment.ts';
 
 /** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
 export interface NextGenSaid extends Said {
@@ -65,9 +61,13 @@ export async function understand(
   const cards = cardNumbersIn(call.body);
   const read = await parseJson(text.trim()).catch(() => undefined);
   const parsed = cards.length > 0 ? maskedJson(read, cards) : read;
-  const isRefused = status < 200 || status > 299;
+  const isRefused = !isSuccess(answer);
   // The codes of a refusal are ASCII, and its text is only shown.
-  const json = problem === null || isRefused ? parsed : undefined;
+  // A token that was granted is kept, and a list of transactions is long.
+  const mayBeUnclear = isRefused || read === undefined || call.facts.reads !== null || call.facts.login;
+  const isUnclear = !mayBeUnclear && 'problem' in readOneWay(text.trim());
+  const unreadable = isUnclear ? 'can be read in two ways' : problem;
+  const json = unreadable === null || isRefused ? parsed : undefined;
   // A success has the forms of the standard alone.
   const found = isRefused && json === undefined ? titleIn(text) : messagesIn(json, isRefused);
   const messages = found.map((each) => ({
@@ -77,49 +77,42 @@ export async function understand(
   const decided = isRefused ? decidingOf(messages, bank) : undefined;
   const isPageAlone = json === undefined && isPage(answer);
   const meaning = isRefused ? meaningIn(decided, status, call, bank, isPageAlone) : null;
-  const code = decided?.code ?? null;
-  const hasTokenCode = code !== null && TOKEN_CODES.includes(code);
-  // A gateway may write as OAuth does, too. The form belongs to the token endpoint, and to refused tokens.
-  const isBanks =
-    code !== null && (!decided?.isOAuth || call.facts.login || (status === 401 && hasTokenCode));
-  const isAboutToken = isBanks && hasTokenCode;
+  const refused = judgeRefusedCall({
+    ...{ status, code: decided?.code ?? null, isOAuth: decided?.isOAuth === true, isLogin: call.facts.login },
+    isOwn:
+      isRefused &&
+      isOwnError({ ...answer, more: answer.more ?? false }, requestIdOf(sent.request, bank), bank),
+  });
   return {
     json,
     messages,
     meaning,
     decided,
-    isBanks,
+    ...refused,
     requestId: idOf(headers['x-request-id']),
     asksForSca: meaning?.code === 'sca_required',
-    turnedAway:
-      isBanks &&
-      ((status === 401 && isAboutToken) || status === 429 || (code !== null && isAboutSender(code))),
-    // Without a code, a 401 may be about the token.
-    keepsToken: isBanks && !isAboutToken,
     lasts: meaning?.lasts === true,
-    ...(!isRefused && call.irrevocable && begunIn(parsed)),
-    ...(call.judged && { verdict: await judge([...(call.earlier ?? []), answer], sent, bank) }),
-    ...(problem !== null && { problem }),
+    ...(call.judged && (await judge(call.judged, [...(call.earlier ?? []), answer], sent, bank))),
+    ...(unreadable !== null && { problem: unreadable }),
   };
 }
 
-/** What the answers to an initiation prove. */
+/** What the answers to an initiation prove, and the id of what the last of them has begun. */
 async function judge(
+  what: NonNullable<BankCall['judged']>,
   answers: readonly WireAnswer[],
   { request, firstByteAt, certificateEnds }: Sent & { certificateEnds: Date },
   bank: BankDescription,
-): Promise<Verdict> {
-  const { judgeInitiation } = await import('./judge/initiation.ts');
+): Promise<{ verdict: Verdict; begun?: string }> {
+  const { begunBy, judgeInitiation } = await import('./judge/initiation.ts');
   const { target: path, headers, body } = request;
   const sent = { path, headers, body: body?.toString() ?? '', firstByteAt, certificateEnds };
   const whole = answers.map((answer) => ({ ...answer, more: answer.more ?? false }));
-  return judgeInitiation(sent, whole, bank);
-}
-
-/** The payment that an initiation has begun. The log of calls keeps its id, should psd2 be killed before the journal has it. */
-function begunIn(json: unknown): { begun?: string } {
-  const { data } = begunAnswer.safeParse(json);
-  return data ? { begun: data.paymentId } : {};
+  const begun = whole.map((answer) => begunBy(answer, { sent, bank }, what)).at(-1);
+  return {
+    verdict: judgeInitiation(sent, whole, bank, what),
+    ...(begun !== undefined && { begun }),
+  };
 }
 
 /** What a refusal means: by its code, else by its HTTP status. Only readings are used up for a day. */
@@ -132,8 +125,11 @@ function meaningIn(
 ): Meaning {
   const known = decided?.code ? meaningOf(decided.code, bank) : undefined;
   if (known?.lasts && facts.reads === null) return meaningOfStatus(429, facts);
-  if (!known && status === 403 && /\brole/i.test(decided?.text ?? '')) return LACKS_ROLE;
-  return known ?? meaningOfStatus(status, { ...facts, isPage: isPageAlone });
+  return (
+    known ??
+    meaningOfWords(status, decided?.text ?? '') ??
+    meaningOfStatus(status, { ...facts, isPage: isPageAlone })
+  );
 }
 
 function idOf(header: string | undefined): string | null {
@@ -190,13 +186,46 @@ export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): 
   return { data: result.data, headers, status, notices: noticesOf(answer) };
 }
 
+/** The answer to an initiation. `isRejected`, `isDuplicate`: the bank has rejected it in the same answer, and says that there is another one. */
+export interface BegunReading<T> extends NextGenReading<T> {
+  isRejected?: true | undefined;
+  isDuplicate?: true | undefined;
+}
+
+/**
+ * Reads the answer to an initiation, as the judge says.
+ *
+ * @throws as {@link readAnswer}. `payment_failed` if the bank has rejected it and gave it no id, `bank_answer` for a success that does not
+ *   prove that it began
+ */
+export function readBegun<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): BegunReading<T> {
+  const { verdict, meaning, json, messages } = answer.said;
+  if (meaning !== null || verdict === undefined || verdict.says === 'began')
+    return readAnswer(answer, schema);
+  const isRejected = verdict.says === 'nothing began';
+  if ((isRejected || verdict.isDuplicate) && schema.safeParse(json).success)
+    return {
+      ...readAnswer(answer, schema),
+      isRejected: true,
+      ...(verdict.isDuplicate && { isDuplicate: true }),
+    };
+  if (isRejected)
+    throw new Psd2Error('payment_failed', `The bank rejected ${nameOf(answer)}`, {
+      ...idsOf(answer),
+      reasons: reasonsIn(json, 'payment', messages),
+      ...provenIn(verdict),
+    });
+  const says = `The bank's answer to ${nameOf(answer)} does not say that it has begun${kindOf(answer)}`;
+  throw unusable(answer, says).with(provenIn(verdict));
+}
+
 /** Checks that an answer is a success, whatever is in it. @throws Psd2Error if it is none */
 export function readNothing(answer: NextGenAnswer): Reading {
   return { notices: noticesOf(success(answer)) };
 }
 
 /** The verdicts after which a `DELETE` is no error. */
-type Deleted = Extract<DeletionVerdict, 'taken' | 'to be authorised' | 'is gone'>;
+type Deleted = Extract<DeletionVerdict, 'taken' | 'accepted' | 'to be authorised' | 'is gone'>;
 
 /**
  * Reads the answer to a `DELETE`.
@@ -208,6 +237,7 @@ export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & {
   const verdict = judgeDeletion(answer, of);
   switch (verdict) {
     case 'taken':
+    case 'accepted':
     case 'to be authorised':
       return { verdict, notices: noticesOf(answer) };
     case 'is gone':
@@ -288,7 +318,7 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
     ...(code === 'not_logged_in' && call.bearer !== undefined && { hadToken: true }),
     ...(meaning.endsConsent && hasConsent(call) && { endsConsent: true }),
     ...(isAboutResource(call) && judgeStatus(answer) === 'is not known' && { isNotKnown: true }),
-    ...refusalIn(answer, code),
+    ...definiteRefusal({ status, ...said }, code, decided?.code ?? null),
     ...provenIn(said.verdict),
   });
 }
@@ -307,32 +337,6 @@ function hasConsent({ facts, headers }: BankCall): boolean {
 function provenIn(verdict: Verdict | undefined): Pick<ErrorContext, 'beganNothing' | 'noProof'> {
   if (verdict === undefined || verdict.says === 'began') return {};
   return verdict.says === 'nothing began' ? { beganNothing: true } : { noProof: verdict.why };
-}
-
-/** Statuses with which the bank refuses what a request contains. */
-const REFUSED_CONTENT = [400, 417, 422];
-
-/** Codes that are no refusal, whatever the status. */
-const UNDECIDED: readonly Psd2Error['code'][] = ['bank_failing', 'bank_answer', 'outcome_unknown'];
-
-/** How definitely an error is a refusal. It is certainly the bank's own with one of the standard's messages and a code. */
-function refusalIn(
-  { status, said }: NextGenAnswer,
-  code: Psd2Error['code'],
-): Pick<ErrorContext, 'refusal' | 'isBanks'> {
-  const own = said.isBanks ? ({ isBanks: true } as const) : {};
-  if (said.turnedAway || code === 'too_many_calls')
-    return said.turnedAway ? { refusal: 'unread', ...own } : own;
-  // A gateway's timeout, and whatever happened at the bank, are no refusal.
-  if (status === 408 || status >= 500 || status < 400 || UNDECIDED.includes(code)) return own;
-  if (status === 401 && !said.isBanks) return { refusal: 'unread' };
-  return { refusal: isAboutContent(status, said) ? 'content' : 'other', ...own };
-}
-
-/** Whether the bank refuses what the request contains. Any other refusal may mean that it has done this already. */
-function isAboutContent(status: number, { decided, isBanks }: NextGenSaid): boolean {
-  if (!isBanks) return REFUSED_CONTENT.includes(status);
-  return ![409, 412].includes(status) && !MAY_BE_DONE.includes(decided?.code ?? '');
 }
 
 function idsOf(answer: NextGenAnswer): ErrorContext {

@@ -5,16 +5,17 @@ import type { Baskets } from '../../ports/basket.ts';
 import type { BeforeSend } from '../../ports/call.ts';
 import type { Sca } from '../../ports/customer.ts';
 import type { PaymentCalls } from '../../ports/payment-calls.ts';
-import { ask, readAnswer, readDeletion } from './answer.ts';
+import { ask, type NextGenAnswer, readAnswer, readBegun, readDeletion } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import { termsOf } from './initiation.ts';
 import { saidBeside } from './messages.ts';
 import type { OAuth } from './oauth.ts';
 import { assertHolds } from './ordered.ts';
 import { callOf } from './paths.ts';
-import { aboutPayment } from './payment-calls.ts';
+import { aboutPayment, rejectedIn } from './payment-calls.ts';
 import { isOver, resourceStatus } from './payment-status.ts';
-import { linksOf, type Resource, scaOf, usableLinks } from './sca.ts';
+import { reasonsIn } from './reasons.ts';
+import { linksOf, type Resource, scaOf, timed, usableLinks } from './sca.ts';
 import { sendInitiation } from './send-initiation.ts';
 import { scaPart } from './wire/consent.ts';
 import { costIn, costPart } from './wire/costs.ts';
@@ -80,9 +81,8 @@ function scaOfBasket(basket: Basket): Sca {
     oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
     async status(basketId, _, decides) {
       const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
-      const answer = await ask(bank, { ...call, decides: decides || true }, basketStatusAnswer);
+      const said = await bank.ask({ ...call, decides: decides || true }, readStatus);
       // As soon as the bank has checked it, the customer has nothing more to do for it.
-      const said = { status: answer.data.transactionStatus, ...saidBeside(answer) };
       return resourceStatus(said, NOT_INSTANT, description.payments.final);
     },
     async count(basketId) {
@@ -90,6 +90,13 @@ function scaOfBasket(basket: Basket): Sca {
       return (await ask(bank, { ...call, decides: true }, authorisationsAnswer)).data.authorisationIds.length;
     },
   });
+}
+
+function readStatus(answer: NextGenAnswer) {
+  const { data, notices } = readAnswer(answer, basketStatusAnswer);
+  const { json, messages } = answer.said;
+  const reasons = reasonsIn(json, 'group', messages);
+  return { status: data.transactionStatus, reasons, notices, ...timed('saidAt', answer.headers) };
 }
 
 function resourceOf(basketId: string): Resource {
@@ -103,7 +110,7 @@ async function create(
   requestId: string | undefined,
 ): ReturnType<PaymentCalls['verify']> {
   const { bank, paths, transactionId, initiation } = basket;
-  const { data, headers, notices } = await sendInitiation(
+  const { data, headers, notices, reasons, isRejected, isDuplicate } = await sendInitiation(
     bank,
     {
       ...callOf(paths, 'createSigningBasket', {}, transactionId),
@@ -111,13 +118,11 @@ async function create(
       beforeSend,
       redirectUri: initiation.returnAddress,
       irrevocable: true,
-      judged: true,
+      judged: 'signing basket',
       ...(requestId !== undefined && { requestId }),
     },
-    (answer) => readAnswer(answer, basketAnswer),
-  ).catch((error: unknown) => {
-    throw error instanceof Psd2Error ? orNone(error) : error;
-  });
+    readCreated,
+  );
   const { basketId, transactionStatus, scaStatus } = data;
   const linked = { ...basket, resource: resourceOf(basketId) };
   return {
@@ -129,17 +134,20 @@ async function create(
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
     ...saidBeside({ notices, data }),
+    ...rejectedIn({ isRejected, isDuplicate, reasons }),
   };
 }
 
-/** Statuses with which a bank says that it has no signing baskets at all. */
-const HAS_NONE = [404, 405, 501];
-
-/** What a refused basket means: there is none, if the bank does not have the operation, and whoever says so. */
-function orNone(error: Psd2Error): Psd2Error {
-  if (!HAS_NONE.includes(error.httpStatus ?? 0)) return error;
-  const says = `The bank has no signing baskets: ${error.message}`;
-  return error.restated('bank_refused', says).with({ beganNothing: true, lacksService: true });
+/** @throws Psd2Error as {@link readBegun}; `bank_refused` if the bank has no signing baskets */
+function readCreated(answer: NextGenAnswer) {
+  const { json, messages, verdict } = answer.said;
+  try {
+    return { ...readBegun(answer, basketAnswer), reasons: reasonsIn(json, 'group', messages) };
+  } catch (error) {
+    const isLacking = verdict !== undefined && 'isLacking' in verdict;
+    if (!isLacking || !(error instanceof Psd2Error)) throw error;
+    throw error.restated('bank_refused', `The bank has no signing baskets: ${error.message}`);
+  }
 }
 
 /** The answer to a new signing basket. */

@@ -157,8 +157,8 @@ async function askEntries(
     const call = callOf(paths, 'getPaymentInitiationStatus', values, transactionId);
     const { statuses } = await bank.ask(
       { ...call, headers: { accept: 'application/xml' }, decides },
-      ({ status, body: report }) => ({
-        statuses: status === 200 ? (reportOf(report, idsIn(initiation))?.entries ?? null) : null,
+      ({ said, body: report }) => ({
+        statuses: said.meaning === null ? (reportOf(report, idsIn(initiation))?.entries ?? null) : null,
         notices: [],
       }),
     );

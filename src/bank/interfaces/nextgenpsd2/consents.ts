@@ -11,14 +11,16 @@ import type {
   Decides,
   RequestedConsent,
 } from '../../ports/customer.ts';
-import { aboutAnother, ask, readDeletion } from './answer.ts';
+import { aboutAnother, ask, type NextGenAnswer, readDeletion } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import type { OperationId } from './description/operations.ts';
 import type { BankDescription } from './description/schema.ts';
+import { mayLackCall } from './judge/lacking.ts';
+import { browserLink } from './links.ts';
 import { saidBeside } from './messages.ts';
 import { callOf } from './paths.ts';
 import { linksOf, usableLinks } from './sca.ts';
-import { consentAnswer, consentDetailsAnswer, consentStatusAnswer } from './wire/consent.ts';
+import { consentAnswer, consentDetailsAnswer, consentStatusAnswer, startAnswer } from './wire/consent.ts';
 
 type Request = Parameters<Consents['request']>[0];
 
@@ -63,11 +65,17 @@ export function afterRequest(
       if (calls.description.consent.delete === 'authorised')
         await refuseUnauthorised(calls, consentId, transactionId);
       const call = callOf(paths, operations.delete, { consentId }, transactionId);
-      const { verdict } = await bank.ask(call, (answer) =>
-        readDeletion(answer, { what: 'consent', wasTaken }),
-      );
-      if (verdict === 'to be authorised') throw wantsCustomer(consentId, transactionId);
-      return verdict === 'taken' ? lastWordOf(calls, consentId, transactionId) : TERMINATED;
+      const { verdict, notices, authorise } = await bank.ask(call, (answer) => {
+        const read = readDeletion(answer, { what: 'consent', wasTaken });
+        const isForCustomer = read.verdict === 'to be authorised';
+        return { ...read, authorise: isForCustomer ? wayToEnd(calls, consentId, answer) : undefined };
+      });
+      if (authorise) return { bankStatus: TERMINATED, notices, authorise };
+      const hasJustEnded = verdict === 'taken' || verdict === 'accepted';
+      return {
+        bankStatus: hasJustEnded ? await lastWordOf(calls, consentId, transactionId) : TERMINATED,
+        notices,
+      };
     },
   };
 }
@@ -158,11 +166,7 @@ export function detailsOf(data: z.output<typeof consentDetailsAnswer>): ConsentD
 
 /** Whether the bank may not have the call at all. Of a consent that it does not know it would say so. */
 function lacksCall(error: unknown): error is Psd2Error {
-  return (
-    error instanceof Psd2Error &&
-    [404, 405, 501].includes(error.httpStatus ?? 0) &&
-    !error.bankCode?.startsWith('CONSENT_')
-  );
+  return error instanceof Psd2Error && mayLackCall(error) && !error.bankCode?.startsWith('CONSENT_');
 }
 
 /** The error for a bank that shows neither the consent nor its status. */
@@ -171,12 +175,25 @@ function untold(error: Psd2Error, consentId: string): Psd2Error {
   return error.restated('bank_refused', says);
 }
 
-/** The standard has no authorisation for the end of a consent. */
-function wantsCustomer(consentId: string, transactionId: string): Psd2Error {
+/**
+ * Where the customer authorises the end of a consent. The standard has no authorisation for it, so psd2 starts none: what a start begins
+ * authorises the consent itself.
+ *
+ * @throws Psd2Error `outcome_unknown` if the answer names no page, and does not say that the bank asks the customer elsewhere
+ */
+function wayToEnd(calls: ConsentCalls, consentId: string, { said, headers, call }: NextGenAnswer) {
+  const { data } = startAnswer.safeParse(said.json ?? {});
+  const resource = { start: 'startConsentAuthorisation', values: { consentId } } as const;
+  // Only the page is followed, so nothing is told of the other links.
+  const odd: Calls['odd'] = { unread: new Map(), rewritten: new Set(), foreign: new Map() };
+  const links = data && usableLinks(() => linksOf(data, headers, { ...calls, odd, resource }));
+  if (links?.redirect !== undefined)
+    return { page: browserLink(links.redirect, calls.base, 'scaRedirect'), links };
+  if (links?.approach === 'decoupled') return { page: null, links };
   const says = `The bank wants the customer to authorise the end of the consent ${consentId}, so it stays in force`;
-  return new Psd2Error('outcome_unknown', says, {
+  throw new Psd2Error('outcome_unknown', says, {
     hint: 'The customer can end it at the bank.',
-    transactionId,
+    transactionId: call.transactionId,
   });
 }
 

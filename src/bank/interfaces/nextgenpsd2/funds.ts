@@ -6,6 +6,7 @@ import type { Consents } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
 import { afterRequest, isDecided, referenceTo, statusOf } from './consents.ts';
+import { mayLackCall } from './judge/lacking.ts';
 import { saidBeside } from './messages.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
@@ -87,7 +88,7 @@ async function requestFundsConsent(
 /** Whether the bank may not have the service, or has it elsewhere. */
 function isLackingService(error: unknown): error is Psd2Error {
   if (!(error instanceof Psd2Error)) return false;
-  return [404, 405, 501].includes(error.httpStatus ?? 0) || error.bankCode === 'SERVICE_INVALID';
+  return mayLackCall(error) || error.bankCode === 'SERVICE_INVALID';
 }
 const LACKING_SERVICE =
   'The bank may have no consents for confirmations of funds, or has them at another path: funds.consent never, or api.paths (createConsentConfirmationOfFunds and its like) of the bank file says so. Without such a consent, psd2 funds check asks all the same.';

@@ -16,6 +16,7 @@ import type { BankDescription } from './description/schema.ts';
 import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
 import { fundsConsentsOf } from './funds.ts';
 import { debtorOf, isXmlProduct, productOfPayment, refuseUntaken } from './initiation.ts';
+import { mayFree } from './judge/status.ts';
 import { clientOf, loginOf, oauthOf } from './oauth.ts';
 import { xmlNamesDebtor } from './pain001.ts';
 import { type Paths, pathsOf, routeOf } from './paths.ts';
@@ -38,6 +39,7 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     name: 'nextgenpsd2',
     ...(bulk && { bulk }),
     ...(debtorAccount !== 'required' && { debtorAccount }),
+    fieldsRead: async () => (await import('./fields-read.ts')).fieldsRead(),
     cannotPay: ({ card }) => card === true,
     refusePayment(payment, today) {
       refuseUntaken(description.payments, payment, today);
@@ -155,6 +157,8 @@ function openWire(description: BankDescription, paths: Paths, settings: WireSett
   return {
     compose: composer(description, paths, settings),
     check: answerCheck(settings.bankSigningCertificate, description),
+    mayEnd: ({ status, body }, { judged, decides }) =>
+      decides === 'an end' || (judged !== undefined && mayFree({ status, body })),
     understand: (answer, call, sent) =>
       understand(answer, call, description, { ...sent, certificateEnds: endsOf(settings.identity) }),
     routeOf: (call) => routeOf(paths, call),

@@ -9,9 +9,11 @@ import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
 import {
   aboutAnother,
   ask,
+  type BegunReading,
   type NextGenAnswer,
   type NextGenCaller,
   readAnswer,
+  readBegun,
   readDeletion,
 } from './answer.ts';
 import { begunWith, type Calls, lacking } from './calls.ts';
@@ -20,10 +22,10 @@ import { saidBeside } from './messages.ts';
 import type { OAuth } from './oauth.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
 import { callOf } from './paths.ts';
-import { isDuplicate, isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
+import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { reasonsIn } from './reasons.ts';
 import { lacksFormat } from './reports/format.ts';
-import { type Authorised, linksOf, progressOf, type Resource, scaOf, usableLinks } from './sca.ts';
+import { type Authorised, linksOf, progressOf, type Resource, scaOf, timed, usableLinks } from './sca.ts';
 import { sendInitiation } from './send-initiation.ts';
 import { idsIn, reportOf, reportOfPayment } from './status-report.ts';
 import { sameIban } from './whose.ts';
@@ -132,12 +134,12 @@ async function initiate(
       beforeSend,
       redirectUri: returnAddress,
       irrevocable: true,
-      judged: true,
+      judged: 'payment',
       ...(requestId !== undefined && { requestId }),
     },
-    (answer) => ({ ...readAnswer(answer, paymentAnswer), reasons: reasonsOf(payment, answer) }),
+    (answer) => ({ ...readBegun(answer, paymentAnswer), reasons: reasonsOf(payment, answer) }),
   );
-  const { data, headers, notices, reasons } = await asked.catch((error: unknown) => {
+  const { data, headers, notices, reasons, isRejected, isDuplicate } = await asked.catch((error: unknown) => {
     const mayWantDebtor = error instanceof Psd2Error && error.bankCode === 'FORMAT_ERROR';
     const namesNone = !isInXml(payment.initiation) && !body.includes('"debtorAccount"');
     if (error instanceof Psd2Error && wantsDay(error, payment.initiation)) throw error.with({ hint: NO_DAY });
@@ -154,8 +156,7 @@ async function initiate(
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
     ...saidBeside({ notices, data }),
-    ...(transactionStatus === 'RJCT' && { isRejected: true, ...(reasons.length > 0 && { reasons }) }),
-    ...(isDuplicate({ status: transactionStatus, reasons }) && { isDuplicate: true }),
+    ...rejectedIn({ isRejected, isDuplicate, reasons }),
   };
 }
 
@@ -168,6 +169,17 @@ function wantsDay({ message, reasons = [] }: Psd2Error, { service, body }: Payme
 
 const NO_DAY =
   'Give the day of the month with --day, and write "dayOfExecution" into payments.required of the bank file, so that psd2 asks for it.';
+
+/** What an initiation says beside its id, if the bank has rejected it in the same answer. */
+export function rejectedIn({
+  isRejected,
+  isDuplicate,
+  reasons,
+}: Pick<BegunReading<unknown>, 'isRejected' | 'isDuplicate'> & { reasons: BankReason[] }) {
+  return isRejected
+    ? { isRejected, ...(reasons.length > 0 && { reasons }), ...(isDuplicate && { isDuplicate }) }
+    : {};
+}
 
 const NO_DEBTOR =
   'The payment names no account to debit. If the bank wants one, add --from, and write payments.debtorAccount "required" into the bank file.';
@@ -203,21 +215,25 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
   const readAs = (mayBeXml: boolean) => (answer: NextGenAnswer) => {
     const isAnswer = mayBeXml && answer.said.meaning === null;
     const report = isAnswer ? reportIn(answer, payment, paymentId) : null;
+    const time = timed('saidAt', answer.headers);
     if (!report?.status)
-      return { ...readAnswer(answer, paymentStatusAnswer), reasons: reasonsOf(payment, answer) };
+      return { ...readAnswer(answer, paymentStatusAnswer), time, reasons: reasonsOf(payment, answer) };
     const said = paymentStatusAnswer.parse({ transactionStatus: report.status });
-    return { data: said, notices: [], reasons: report.reasons };
+    return { data: said, notices: [], time, reasons: report.reasons };
   };
   // A bank may answer in XML what was initiated in XML.
-  const { data, reasons, notices } = await payment.bank.ask(call, readAs(isXml)).catch((error: unknown) => {
-    if (!lacksFormat(error)) throw error;
-    return payment.bank.ask({ ...call, headers: { accept: 'application/xml' } }, readAs(true));
-  });
+  const { data, reasons, notices, time } = await payment.bank
+    .ask(call, readAs(isXml))
+    .catch((error: unknown) => {
+      if (!lacksFormat(error)) throw error;
+      return payment.bank.ask({ ...call, headers: { accept: 'application/xml' } }, readAs(true));
+    });
   if (data.paymentId === null || data.paymentId === paymentId)
     return {
       status: data.transactionStatus,
       reasons,
       cost: costIn(data),
+      ...time,
       ...saidBeside({ notices, data }),
     };
   throw aboutAnother('payment', data.paymentId, paymentId, payment.transactionId);
@@ -289,8 +305,11 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
         const { data, headers } = readAnswer({ ...answer, said }, cancellationAnswer);
         const told = saidBeside({ notices, data });
         // The standard says where an authorisation begins, also without a link.
-        if (verdict === 'taken')
-          return { verdict, notices, ...told, ...(answer.status === 202 && { mayWantCustomer: true }) };
+        if (verdict === 'taken' || verdict === 'accepted')
+          return {
+            ...({ verdict: 'taken', notices, ...told } as const),
+            ...(verdict === 'accepted' && { mayWantCustomer: true }),
+          };
         return {
           verdict,
           notices,

@@ -32,6 +32,8 @@ export interface PaymentSaid {
   messages?: string[];
   reasons?: BankReason[];
   cost?: Cost | null;
+  /** When it said so, by its own clock. */
+  saidAt?: string;
 }
 
 /** Whether nothing is left to authorise. */
@@ -46,7 +48,7 @@ export function isOver(status: string): boolean {
  * @param final the statuses that the bank does not change any more, by its file
  */
 export function resourceStatus(
-  { status, reasons = [], messages = [], cost = null }: PaymentSaid,
+  { status, reasons = [], messages = [], cost = null, saidAt }: PaymentSaid,
   { instant, futureDated, isBulk }: Pick<TransferOrder, 'instant' | 'futureDated'> & { isBulk?: boolean },
   final: readonly string[],
 ): ResourceStatus {
@@ -75,6 +77,7 @@ export function resourceStatus(
     ...(status === PARTLY_AUTHORISED && { isPartly: true }),
     ...(STANDING.includes(status) && !final.includes(status) && { isStanding: true }),
     ...(cost && { cost }),
+    ...(saidAt !== undefined && { saidAt }),
   };
 }
 

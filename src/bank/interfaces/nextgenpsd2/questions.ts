@@ -177,7 +177,7 @@ function ended(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended {
   const verdict = judgeDeletion(answer, { what, wasTaken: false });
   return {
     ...heard(answer),
-    isGone: verdict === 'taken' || verdict === 'is gone',
+    isGone: verdict === 'taken' || verdict === 'accepted' || verdict === 'is gone',
     isNotKnown: verdict === 'is not known',
   };
 }

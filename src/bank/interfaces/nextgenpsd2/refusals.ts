@@ -40,12 +40,17 @@ const READS_USED_UP: Meaning = {
 };
 
 /** The certificate lacks a role. No consent helps. */
-export const LACKS_ROLE: Meaning = {
+const LACKS_ROLE: Meaning = {
   code: 'forbidden',
   says: 'The bank does not allow {call} to the roles in the certificate',
   hint: 'See the roles with:',
   next: [['cert', 'inspect']],
 };
+
+/** What a refusal without a known code means by its words alone: the certificate lacks a role. */
+export function meaningOfWords(status: number, text: string): Meaning | undefined {
+  return status === 403 && /\brole/i.test(text) ? LACKS_ROLE : undefined;
+}
 
 /** What the codes of the standard mean (NextGenPSD2 1.3, message codes). The same code comes with several HTTP statuses. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {

@@ -82,7 +82,8 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
       const linked = { ...calls, resource: authorised.resource(resourceId) };
       const call = begunCall(linked, 'status', links, transactionId);
       if (!call) return null;
-      return progressOf((await ask(calls.bank, { ...call, decides: decides || true }, scaStatusAnswer)).data);
+      const { data, headers } = await ask(calls.bank, { ...call, decides: decides || true }, scaStatusAnswer);
+      return { ...progressOf(data), ...timed('saidAt', headers) };
     },
     async confirmCode({ resourceId, links, code, transactionId, beforeSend }) {
       const linked = { ...calls, resource: authorised.resource(resourceId) };
@@ -173,15 +174,21 @@ export function linksOf(
     approach: chosen === 'DECOUPLED' ? 'decoupled' : chosen === 'REDIRECT' ? 'redirect' : null,
     ...found,
     ...(isOver && { isDone: true }),
-    ...madeAt(headers),
+    ...timed('madeAt', headers),
     ...(psuMessage !== null && { message: psuMessage.slice(0, LONGEST_MESSAGE) }),
   };
 }
 
-/** The bank's time, unless its answer may have been stored on the way. */
-function madeAt({ date, age }: Readonly<Record<string, string>>): Pick<ScaLinks, 'madeAt'> {
+/** The bank's time of an answer, under a name. Nothing, if it does not say it, or if the answer may have been stored on the way. */
+export function timed<Name extends 'madeAt' | 'saidAt'>(
+  name: Name,
+  { date, age }: Readonly<Record<string, string>>,
+): { [Key in Name]?: string } {
   const time = new Date(date ?? '');
-  return age !== undefined || Number.isNaN(time.getTime()) ? {} : { madeAt: time.toISOString() };
+  if (age !== undefined || Number.isNaN(time.getTime())) return {};
+  const said: { [Key in Name]?: string } = {};
+  said[name] = time.toISOString();
+  return said;
 }
 
 /** The resource is at the bank, whatever its links are: the flow must keep its id. */

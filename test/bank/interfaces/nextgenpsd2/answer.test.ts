@@ -31,6 +31,10 @@ const READING: BankCall = {
   facts: { reads: 'list', needsConsent: true, login: false },
   transactionId: TRANSACTION_ID,
 };
+const BEGINNING: BankCall = { ...PAYING, judged: 'payment' };
+const BASKET: BankCall = { ...PAYING, judged: 'signing basket' };
+const HTML = { 'content-type': 'text/html' };
+const TWICE = '{"tppMessages":[{"code":"A"}],"tppMessages":[{"code":"B"}]}';
 const messages = (...tppMessages: object[]) => ({ tppMessages });
 const error = (code: string, text = 'No') => ({ category: 'ERROR', code, text });
 const understood = async (call: BankCall, answer: Scripted) => (await answered(call, answer)).said;
@@ -54,9 +58,16 @@ describe('an answer that psd2 understands', () => {
   });
 
   it.each<[string, BankCall, Scripted, object]>([
-    ['an initiation', PAYING, said({ paymentId: 'p1' }, 201), { begun: 'p1' }],
-    ['an initiation that is refused', PAYING, said({ paymentId: 'p1' }, 400), {}],
-    ['an initiation whose id no header carries', PAYING, said({ paymentId: 'p 1' }, 201), {}],
+    ['an initiation', BEGINNING, said({ paymentId: 'p1' }, 201), { begun: 'p1' }],
+    ['a basket', BASKET, said({ basketId: 'b1', paymentId: 'p1' }, 201), { begun: 'b1' }],
+    [
+      'an initiation with two ids',
+      BEGINNING,
+      { status: 201, body: '{"paymentId":"p1","paymentId":"p2"}' },
+      {},
+    ],
+    ['an initiation that is refused', BEGINNING, said({ paymentId: 'p1' }, 400), {}],
+    ['an initiation whose id no header carries', BEGINNING, said({ paymentId: 'p 1' }, 201), {}],
     ['a reading', READING, said({ paymentId: 'p1' }, 200), {}],
   ])('%s: the log keeps the id of what it has begun', async (_, call, answer, begun) => {
     const { begun: kept } = await understood(call, answer);
@@ -73,6 +84,10 @@ describe('an answer that psd2 understands', () => {
     ['a certificate', READING, said(messages(error('CERTIFICATE_EXPIRED')), 403), true, true, true],
     ['a gateway with 401', READING, { status: 401, body: 'No' }, false, false, false],
     ['a gateway with 429', READING, { status: 429, body: 'No' }, false, false, false],
+    ['a gateway with a code', READING, said({ code: 'X', message: 'No' }, 404), false, false, false],
+    ['a problem', READING, said({ code: 'X', title: 'No' }, 404), true, false, true],
+    ['two answers in one', READING, { status: 404, body: TWICE }, false, false, false],
+    ['a page with a code', READING, said(messages(error('X')), 404, HTML), false, false, false],
     ['a text without a code', READING, said(messages({ text: 'No' }), 429), false, false, false],
     ['an OAuth token', READING, said({ error: 'invalid_token' }, 401), true, true, false],
     ['an OAuth token with 403', READING, said({ error: 'invalid_token' }, 403), false, false, false],
@@ -81,6 +96,15 @@ describe('an answer that psd2 understands', () => {
   ])('refuses %s', async (_, call, answer, isBanks, turnedAway, keepsToken) => {
     const got = await understood(call, answer);
     expect([got.isBanks, got.turnedAway, got.keepsToken]).toEqual([isBanks, turnedAway, keepsToken]);
+  });
+
+  it.each<[string, BankCall, string | undefined]>([
+    ['a status', { ...READING, facts: PLAIN_FACTS }, 'can be read in two ways'],
+    ['a list', READING, undefined],
+    ['what grants a token', LOGIN, undefined],
+  ])('that has a name twice is no answer to %s', async (_, call, problem) => {
+    const got = await understood(call, { body: '{"transactionStatus":"ACSC","transactionStatus":"RJCT"}' });
+    expect([got.problem, got.json === undefined]).toEqual([problem, problem !== undefined]);
   });
 
   it('asks for SCA only if the bank file says so of a code', async () => {
@@ -120,7 +144,7 @@ describe('the messages of an answer', () => {
     ['that only warn', messages(WARNING), [message({ code: 'B', isError: false })]],
     ['in lower case, or without a category', messages({ category: 'error' }, {}), [message({}), message({})]],
     ['that are texts alone', { tppMessages: ['x', 1, null] }, [message({ text: 'x' })]],
-    ['in another form', { tppMessages: { code: 'A' } }, []],
+    ['one without a list', { tppMessages: { code: 'A' } }, [message({ code: 'A' })]],
     ['beside others', { ...messages(error('A')), error: 'B', code: 'C' }, [message(NO)]],
     ['of OAuth', { error: 'invalid_grant', error_description: 'Over', code: 'C' }, [message(OVER)]],
     [

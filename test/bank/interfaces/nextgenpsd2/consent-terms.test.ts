@@ -302,6 +302,8 @@ describe('a consent at the bank', () => {
     });
   });
 
+  const TERMINATED = { bankStatus: 'terminatedByTpp' };
+  const PAGE = 'https://customers.bank.example/end';
   it.each([
     [{ text: "Header 'date' is missing in request." }, /^The bank wants the header Date\. Set headers\.date/],
     [{ text: 'Missing', path: 'Date' }, /^The bank wants the header Date/],
@@ -318,10 +320,10 @@ describe('a consent at the bank', () => {
   });
 
   it.each([lacking(401, 'CONSENT_EXPIRED'), lacking(403, 'RESOURCE_EXPIRED')])(
-    'has ended: %j',
+    'ends, also if it has ended: %j',
     async (answer) => {
       const { consents, sent } = opened([answer]);
-      expect(await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toBe('terminatedByTpp');
+      expect(await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toMatchObject(TERMINATED);
       expect(sent).toEqual([
         { method: 'DELETE', path: '/v1/consents/c1', facts: FACTS, transactionId: TRANSACTION_ID },
       ]);
@@ -332,10 +334,10 @@ describe('a consent at the bank', () => {
     ['rejected', said({ consentStatus: 'rejected' })],
     ['terminatedByTpp', said({ consentStatus: 'valid' })],
     ['terminatedByTpp', lacking(403, 'CONSENT_UNKNOWN')],
-  ])('ends as the bank says then: %s', async (word, status) => {
+  ])('ends as the bank says then: %s', async (bankStatus, status) => {
     for (const answer of [{ status: 204 }, said({})]) {
       const { consents, sent } = opened([answer, status]);
-      expect(await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toBe(word);
+      expect(await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toMatchObject({ bankStatus });
       expect(sent.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
     }
   });
@@ -373,11 +375,21 @@ describe('a consent at the bank', () => {
     const unknown = lacking(404, 'CONSENT_UNKNOWN');
     const deleted = (wasTaken: boolean) =>
       Promise.resolve(opened([unknown]).consents.delete?.('c1', TRANSACTION_ID, { wasTaken }));
-    expect(await deleted(true)).toBe('terminatedByTpp');
+    expect(await deleted(true)).toMatchObject(TERMINATED);
     expect(await failureOf(deleted(false))).toMatchObject({ isNotKnown: true });
   });
 
-  it('stays in force if the customer must authorise its end', async () => {
+  it.each<[string, Scripted, object]>([
+    ['at a page', said({ _links: { scaRedirect: { href: PAGE } } }, 202), { page: PAGE }],
+    ['at a page, with 200', said({ _links: { scaRedirect: { href: PAGE } } }), { page: PAGE }],
+    ['on their phone', { status: 202, headers: { 'aspsp-sca-approach': 'DECOUPLED' } }, { page: null }],
+  ])('has not ended before the customer authorises that %s', async (_, answer, authorise) => {
+    expect(await opened([answer]).consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toMatchObject({
+      ...{ bankStatus: 'terminatedByTpp', authorise },
+    });
+  });
+
+  it('stays in force if the customer must authorise its end, and the bank does not say where', async () => {
     const links = { startAuthorisation: { href: '/v1/consents/c1/authorisations' } };
     const { consents } = opened([said({ _links: links }, 202)]);
     const deleted = Promise.resolve(consents.delete?.('c1', TRANSACTION_ID, UNTAKEN));
@@ -390,7 +402,7 @@ describe('a consent at the bank', () => {
     const { consents, sent } = opened(answers, { delete: 'authorised' });
     const deleted = () => Promise.resolve(consents.delete?.('c1', TRANSACTION_ID, UNTAKEN));
     expect(await failureOf(deleted())).toMatchObject({ code: 'bank_refused' });
-    expect(await deleted()).toBe('expired');
+    expect(await deleted()).toMatchObject({ bankStatus: 'expired' });
     expect(sent.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE', 'GET']);
   });
 });

@@ -98,7 +98,9 @@ describe('a consent for confirmations of funds', () => {
       },
     });
     expect(await sca.status('f1', TRANSACTION_ID)).toMatchObject({ authorizationStatus: 'expired' });
-    expect(await consents.delete?.('f1', TRANSACTION_ID, { wasTaken: false })).toBe('terminatedByTpp');
+    expect(await consents.delete?.('f1', TRANSACTION_ID, { wasTaken: false })).toMatchObject({
+      bankStatus: 'terminatedByTpp',
+    });
     const links = { approach: null, status: `http://inner:8080${PATH}/f1/authorisations/a1` };
     expect(await sca.progress?.('f1', links, TRANSACTION_ID)).toMatchObject({
       means: 'done',

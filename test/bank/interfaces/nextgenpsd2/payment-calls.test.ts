@@ -183,7 +183,7 @@ describe('an initiation', () => {
           beforeSend: silent,
           redirectUri: BACK,
           irrevocable: true,
-          judged: true,
+          judged: 'payment',
         },
       },
     ]);
@@ -211,10 +211,31 @@ describe('an initiation', () => {
     expect(await made([received(answer)]).calls.verify(silent)).toEqual(verifiedAs('p1', verified));
   });
 
+  it.each([
+    ['with an error beside its id', { tppMessages: [{ category: 'ERROR', code: 'X' }] }, 201],
+    ['with a rejection, and not with 201', { transactionStatus: 'RJCT' }, 202],
+  ])('is answered %s: nobody knows what became of it', async (_, answer, status) => {
+    const reply = said({ transactionStatus: 'RCVD', paymentId: 'p1', ...answer }, status);
+    expect(await failureOf(made([reply]).calls.verify(silent))).toMatchObject({
+      ...{ code: 'bank_answer', noProof: expect.any(String) },
+    });
+  });
+
+  it('is answered with a rejection that has no id: nothing began', async () => {
+    const answer = {
+      transactionStatus: 'RJCT',
+      tppMessages: [{ category: 'ERROR', code: 'AC04', text: 'Closed' }],
+    };
+    expect(await failureOf(made([said(answer, 201)]).calls.verify(silent))).toMatchObject({
+      ...{ code: 'payment_failed', beganNothing: true, reasons: [{ code: 'AC04', text: 'Closed' }] },
+    });
+  });
+
   it('is answered without an id: nobody knows what became of it', async () => {
     expect(await failureOf(made([said({ transactionStatus: 'RCVD' }, 201)]).calls.verify(silent))).toEqual({
       code: 'bank_answer',
-      message: "The bank's answer to POST /v1/payments/sct has no usable paymentId: expected a text",
+      message: "The bank's answer to POST /v1/payments/sct does not say that it has begun",
+      noProof: 'The answer is a success without the id of a payment',
       ...{ httpStatus: 201, ...IDS },
     });
   });
@@ -479,16 +500,25 @@ describe('a signing basket', () => {
   });
 
   it.each([
-    [404, refused('RESOURCE_UNKNOWN', 404), true],
+    [404, said('<html></html>', 404), true],
     [405, refused('SERVICE_INVALID', 405), true],
     [501, said('<html></html>', 501), true],
-    [409, refused('REFERENCE_STATUS_INVALID', 409), undefined],
-    [502, said('<html></html>', 502), undefined],
-  ])('refused with %i: whether there is none is %j %s', async (status, answer, beganNothing) => {
-    const error = await failureOf(basket([answer]).calls.verify(silent));
-    expect(error).toMatchObject({ httpStatus: status, ...(beganNothing && { code: 'bank_refused' }) });
-    expect('beganNothing' in error).toBe(beganNothing === true);
-  });
+    // They are about a payment in it.
+    [404, refused('RESOURCE_UNKNOWN', 404), false],
+    [404, refused('REFERENCE_STATUS_INVALID', 404), false],
+    [400, refused('SERVICE_INVALID', 400), false],
+    [409, refused('REFERENCE_STATUS_INVALID', 409), false],
+    [502, said('<html></html>', 502), false],
+  ])(
+    'refused with %i: whether the bank has none is known from the answer: %#',
+    async (status, answer, hasNone) => {
+      const error = await failureOf(basket([answer]).calls.verify(silent));
+      const says = expect.stringMatching(/^The bank has no signing baskets: /);
+      expect(error).toMatchObject({ httpStatus: status });
+      if (hasNone) expect(error).toMatchObject({ code: 'bank_refused', beganNothing: true, message: says });
+      else expect(error).not.toMatchObject({ message: says });
+    },
+  );
 
   it.each([
     ['other payments', { body: '{"paymentIds":["p1","p3"]}' }],
@@ -517,7 +547,13 @@ describe('a signing basket', () => {
       {
         ...{ method: 'POST', path: '/v1/signing-baskets', body: initiation.body, beforeSend: silent },
         facts: PLAIN_FACTS,
-        ...{ transactionId: TRANSACTION_ID, redirectUri: BACK, irrevocable: true, judged: true, ...more },
+        ...{
+          transactionId: TRANSACTION_ID,
+          redirectUri: BACK,
+          irrevocable: true,
+          judged: 'signing basket',
+          ...more,
+        },
       },
     ]);
   });
@@ -526,7 +562,15 @@ describe('a signing basket', () => {
     ['messages', { tppMessages: [{ text: 'Late' }], psuMessage: 'Hi' }, telling('Late', 'Hi')],
     ['an SCA status', { scaStatus: 'received' }, { bank: atBank('RCVD', 'received') }],
     ['nothing more to authorise', EXEMPTED, { bank: atBank('ACTC', 'exempted'), links: DONE }],
-    ['a rejection', { transactionStatus: 'RJCT' }, { bank: atBank('RJCT'), links: DONE }],
+    ['a rejection', { transactionStatus: 'RJCT' }, { bank: atBank('RJCT'), links: DONE, isRejected: true }],
+    [
+      'a rejection, because there is another one',
+      { transactionStatus: 'RJCT', statusReason: { code: 'AM05' } },
+      {
+        ...{ bank: atBank('RJCT'), links: DONE, isRejected: true, isDuplicate: true },
+        reasons: [{ level: 'group', code: 'AM05', proprietary: null, text: null }],
+      },
+    ],
     ['a link to another host', { _links: { scaStatus: 'https://evil.example/x' } }, ELSEWHERE],
     ['a page that is not safe', { _links: { scaRedirect: 'http://evil.example/x' } }, UNSAFE],
   ])('is answered with %s', async (_, answer, verified) => {
@@ -537,12 +581,14 @@ describe('a signing basket', () => {
     expect(await failureOf(basket([]).calls.verifyFurther('b1', 's', 'd', silent))).toEqual(NO_FURTHER);
   });
 
-  it.each([
+  it.each<[string, object, object?]>([
     ['RCVD', { became: null, awaitsSca: true }],
     ['ACTC', { became: 'ordered' }],
     ['ACSC', { became: 'executed' }],
-  ])('has the status %s: %j', async (transactionStatus, means) => {
-    const { calls, sent } = basket([said({ transactionStatus })]);
+    ['RJCT', { became: 'failed' }],
+    ['RJCT', { became: 'duplicate' }, { statusReason: { code: 'DU01' } }],
+  ])('has the status %s: %j', async (transactionStatus, means, more = {}) => {
+    const { calls, sent } = basket([said({ transactionStatus, ...more })]);
     expect(await calls.sca?.status('b1', TRANSACTION_ID)).toMatchObject(means);
     expect(sent).toEqual([about('GET', `${BASKET}/status`, { decides: true })]);
   });

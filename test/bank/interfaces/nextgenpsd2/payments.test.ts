@@ -79,7 +79,7 @@ describe('a transfer', () => {
       transactionId: TRANSACTION_ID,
       beforeSend: silent,
       irrevocable: true,
-      judged: true,
+      judged: 'payment',
       requestId: again,
     };
     const path = '/v1/payments/sepa-credit-transfers';

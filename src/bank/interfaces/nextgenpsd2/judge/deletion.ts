@@ -1,4 +1,4 @@
-import { hasOnly, isBanksRefusal, isUnknownThere, type JudgedAnswer } from './status.ts';
+import { hasOnly, isBanksRefusal, isSuccess, isUnknownThere, type JudgedAnswer } from './status.ts';
 
 /** What a `DELETE` was about. */
 export interface DeletionOf {
@@ -11,6 +11,7 @@ export interface DeletionOf {
  * What the answer to a `DELETE` proves:
  *
  * - `taken`: the bank does it. Of a payment, the status still says whether it was in time
+ * - `accepted`: the same, with HTTP 202. The customer may have to authorise it where the standard has it, although no link says so
  * - `to be authorised`: it does it once the customer has authorised it
  * - `is gone`: it is not there any more
  * - `is not known`: the bank does not know it with this certificate, at this minute. It may live
@@ -19,16 +20,16 @@ export interface DeletionOf {
  */
 export type DeletionVerdict =
   | 'taken'
+  | 'accepted'
   | 'to be authorised'
   | 'is gone'
   | 'is not known'
   | 'refused'
   | 'says nothing';
 
-/** Judges the answer to a `DELETE`. Only `taken` and `is gone` end anything. */
+/** Judges the answer to a `DELETE`. Only `taken`, `accepted` and `is gone` end anything. */
 export function judgeDeletion(answer: JudgedAnswer, { what, wasTaken }: DeletionOf): DeletionVerdict {
-  const { status } = answer;
-  if (status >= 200 && status < 300) {
+  if (isSuccess(answer)) {
     const verdict = judgeSuccess(answer);
     // Nobody authorises the end of a basket: what a link starts there pays.
     return what === 'signing basket' && verdict === 'to be authorised' ? 'says nothing' : verdict;
@@ -48,7 +49,8 @@ function judgeSuccess(answer: JudgedAnswer): DeletionVerdict {
   if (body.length > 0 && !isObject(said.json)) return 'says nothing';
   const members = isObject(said.json) ? said.json : {};
   if (said.messages.some(({ isError }) => isError) || hasError(members)) return 'says nothing';
-  return wantsAuthorisation(members, answer.headers) ? 'to be authorised' : 'taken';
+  if (wantsAuthorisation(members, answer.headers)) return 'to be authorised';
+  return status === 202 ? 'accepted' : 'taken';
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,20 +1,26 @@
 import type { BankDescription } from '../description/schema.ts';
 import { callsMissing, isInTable, namedBy, objectionTo, type ReadError } from './codes.ts';
+import { lacksBaskets } from './lacking.ts';
 import type { Lookup } from './named-fields.ts';
 import { type GivenAnswer, readOwnJson } from './own-answer.ts';
 import { type Refusal, readRefusal } from './refusal.ts';
 import { contentOf, requestIdOf, type SentInitiation } from './sent.ts';
 import { hasLink } from './standing.ts';
-import { judgeSuccess } from './success.ts';
+import { isSuccess } from './status.ts';
+import { type Begun, judgeSuccess } from './success.ts';
 import { stateIn } from './word-search.ts';
 
 export type { GivenAnswer } from './own-answer.ts';
 export type { SentInitiation } from './sent.ts';
+export { begunBy } from './success.ts';
 
-/** What answers prove of an initiation. `why` says it in a sentence for the operator, after the bank's words, without a full stop. */
+/**
+ * What answers prove of an initiation. `why` says it in a sentence for the operator, after the bank's words, without a full stop.
+ * `isDuplicate`: the bank has rejected it because it has another one like it. `isLacking`: the bank does not have the service.
+ */
 export type InitiationVerdict =
   | { says: 'began' }
-  | { says: 'nothing began' | 'unknown' | 'ask again'; why: string };
+  | { says: 'nothing began' | 'unknown' | 'ask again'; why: string; isDuplicate?: true; isLacking?: true };
 
 /**
  * Judges what the answers to an initiation prove (docs/nextgenpsd2.md, "A refused initiation"). A bank may have begun a payment and refuse it all the same, and a
@@ -25,15 +31,19 @@ export type InitiationVerdict =
  * 3. or it says what is true of every delivery of these bytes.
  *
  * @param answers to the same bytes with the same `X-Request-ID`, in their order
+ * @param what a signing basket has no payment of its own. The bank has those in it already
  */
 export function judgeInitiation(
   sent: SentInitiation,
   answers: readonly GivenAnswer[],
   bank: BankDescription,
+  what: Begun = 'payment',
 ): InitiationVerdict {
+  const isBasket = what === 'signing basket';
+  if (isBasket && answers.length > 0 && answers.every((answer) => lacksBaskets(answer, sent, bank)))
+    return { says: 'nothing began', why: 'The bank has no signing baskets', isLacking: true };
   const lookup: Lookup = { sent, bank, content: contentOf(sent) };
-  const successes = answers.filter(({ status }) => status >= 200 && status <= 299);
-  const verdicts = successes.map((answer) => judgeSuccess(answer, lookup));
+  const verdicts = answers.filter(isSuccess).map((answer) => judgeSuccess(answer, lookup, what));
   const verdict = verdicts.find(({ says }) => says === 'began') ?? verdicts.at(-1);
   return verdict ?? judgeRefusals(answers, lookup);
 }

@@ -84,6 +84,11 @@ export function readOwnError(
     : { messages, json: read.json };
 }
 
+/** Whether an error is the bank's own word ({@link readOwnError}). */
+export function isOwnError(...of: Parameters<typeof readOwnError>): boolean {
+  return !('nobodys' in readOwnError(...of));
+}
+
 /** Whether an answer names our request, or none. Gateways that write ids of their own are named in the bank file. */
 export function namesRequest(
   { headers }: Pick<GivenAnswer, 'headers'>,

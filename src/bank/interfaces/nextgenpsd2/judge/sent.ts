@@ -33,8 +33,8 @@ export function hasHeader({ headers }: SentInitiation, name: string, bank: BankD
   return [name, namesAtBank(bank)(name)].some((each) => headers[each] !== undefined);
 }
 
-/** The `X-Request-ID` of an initiation, by the standard's name or the bank's. */
-export function requestIdOf({ headers }: SentInitiation, bank: BankDescription): string {
+/** The `X-Request-ID` of a request, by the standard's name or the bank's. */
+export function requestIdOf({ headers }: Pick<SentInitiation, 'headers'>, bank: BankDescription): string {
   return headers[namesAtBank(bank)('x-request-id')] ?? headers['x-request-id'] ?? '';
 }
 

@@ -33,10 +33,19 @@ export function judgeStatus(
   about?: { asked: string; named: string | null },
 ): StatusVerdict {
   if (isUnknownThere({ status, said })) return 'is not known';
-  const isSuccess = status >= 200 && status < 300;
   const isObject = typeof said.json === 'object' && said.json !== null;
   const isAnothers = about !== undefined && about.named !== null && about.named !== about.asked;
-  return isSuccess && isObject && !isAnothers ? 'says this about ours' : 'says nothing';
+  return isSuccess({ status }) && isObject && !isAnothers ? 'says this about ours' : 'says nothing';
+}
+
+/** Whether a status says that a request was carried out, or taken. */
+export function isSuccess({ status }: { status: number }): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** Whether an answer to an initiation may say that nothing began: a refusal, or a payment that the bank has rejected at once. */
+export function mayFree({ status, body }: { status: number; body: Buffer }): boolean {
+  return !isSuccess({ status }) || /RJCT/i.test(body.toString('latin1'));
 }
 
 /** The last one says that it cannot be asked about any more, which is no end either: a payment may have been executed. */
@@ -53,6 +62,14 @@ const NO_REFUSAL = [408, 425, 429];
 /** Whether the bank itself has refused a call. */
 export function isBanksRefusal({ status, said }: Pick<JudgedAnswer, 'status' | 'said'>): boolean {
   return said.isBanks && status >= 400 && status < 500 && !NO_REFUSAL.includes(status);
+}
+
+/**
+ * Whether a request for nothing is refused: an empty object to a payment product, or a consent that nobody has the link of. Nobody could
+ * authorise what came of it, so here it does not matter whose word it is.
+ */
+export function refusesNothing({ status }: Pick<JudgedAnswer, 'status'>): boolean {
+  return status >= 300 && status < 500 && status !== 408;
 }
 
 /** Whether all errors of an answer have one of these codes. */

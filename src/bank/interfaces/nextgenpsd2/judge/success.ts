@@ -1,17 +1,30 @@
 import { isRecord } from '../../../../domain/json.ts';
-import { begunAnswer } from '../wire/payment.ts';
+import { begunAnswer, begunBasketAnswer } from '../wire/payment.ts';
 import { DUPLICATE_REASON } from './duplicate.ts';
 import type { Lookup } from './named-fields.ts';
 import { type GivenAnswer, readOwnJson } from './own-answer.ts';
 import { requestIdOf, withoutSent } from './sent.ts';
+import { isSuccess } from './status.ts';
 import { decoded } from './texts.ts';
 import { duplicateIn } from './word-search.ts';
 
-/** What a success says of an initiation. */
-export type SuccessVerdict = { says: 'began' } | { says: 'nothing began' | 'unknown'; why: string };
+/** What an initiation begins. */
+export type Begun = 'payment' | 'signing basket';
 
-/** Reads an answer with 2xx: a payment began if the answer has its id and no error. With 201, a bank also says that it has rejected one. */
-export function judgeSuccess(answer: GivenAnswer, { sent, bank, content }: Lookup): SuccessVerdict {
+/** What a success says of an initiation. `isDuplicate`: the bank has rejected it because it has another one like it. */
+export type SuccessVerdict =
+  | { says: 'began' }
+  | { says: 'nothing began' | 'unknown'; why: string; isDuplicate?: true };
+
+/**
+ * Reads an answer with 2xx: a payment, or a signing basket, began if the answer has its id and no error. With 201, a bank also says that
+ * it has rejected one.
+ */
+export function judgeSuccess(
+  answer: GivenAnswer,
+  { sent, bank, content }: Lookup,
+  what: Begun = 'payment',
+): SuccessVerdict {
   const own = readOwnJson(answer, requestIdOf(sent, bank), bank);
   if ('nobodys' in own)
     return { says: 'unknown', why: `The answer is a success, but not the bank's own: ${own.nobodys}` };
@@ -23,6 +36,7 @@ export function judgeSuccess(answer: GivenAnswer, { sent, bank, content }: Looku
       return {
         says: 'unknown',
         why: `The bank rejected it as one of two, so there is another one: "${word}"`,
+        isDuplicate: true,
       };
     return answer.status === 201
       ? { says: 'nothing began', why: 'The bank rejected the payment' }
@@ -32,9 +46,29 @@ export function judgeSuccess(answer: GivenAnswer, { sent, bank, content }: Looku
         };
   }
   if (hasError(json)) return { says: 'unknown', why: 'The answer is a success and has an error' };
-  return begunAnswer.safeParse(json).success
-    ? { says: 'began' }
-    : { says: 'unknown', why: 'The answer is a success without the id of a payment' };
+  return idIn(json, what) === undefined
+    ? { says: 'unknown', why: `The answer is a success without the id of a ${what}` }
+    : { says: 'began' };
+}
+
+/**
+ * The id of what an initiation has begun, as the log of calls keeps it, should psd2 be killed before the journal has it. Undefined: the
+ * answer has none, or is not the bank's own.
+ */
+export function begunBy(
+  answer: GivenAnswer,
+  { sent, bank }: Pick<Lookup, 'sent' | 'bank'>,
+  what: Begun,
+): string | undefined {
+  if (!isSuccess(answer)) return undefined;
+  const own = readOwnJson(answer, requestIdOf(sent, bank), bank);
+  return 'nobodys' in own ? undefined : idIn(own.json, what);
+}
+
+function idIn(json: Readonly<Record<string, unknown>>, what: Begun): string | undefined {
+  return what === 'payment'
+    ? begunAnswer.safeParse(json).data?.paymentId
+    : begunBasketAnswer.safeParse(json).data?.basketId;
 }
 
 function hasError(json: Readonly<Record<string, unknown>>): boolean {

@@ -116,8 +116,10 @@ export function titleIn(page: string): BankMessage[] {
   return title === null ? [] : [quotation(title)];
 }
 
+/** Some banks write one message without the list. */
 function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value.slice(0, MAX_MESSAGES) : [];
+  if (Array.isArray(value)) return value.slice(0, MAX_MESSAGES);
+  return typeof value === 'object' && value !== null ? [value] : [];
 }
 
 function readBy<T>(schema: z.ZodMiniType<T>, value: unknown): T[] {

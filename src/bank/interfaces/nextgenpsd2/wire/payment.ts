@@ -33,6 +33,8 @@ export const paymentAnswer = z.object({
 
 /** What an initiation has begun, whatever else is in the answer. */
 export const begunAnswer = z.object({ paymentId: headerId });
+/** The same of a signing basket. */
+export const begunBasketAnswer = z.object({ basketId: headerId });
 
 /** A bulk payment as the bank has it. Not every bank says what became of its entries. */
 export const bulkAnswer = z.object({

@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest';
 import type { BankCall } from '../../../../../src/bank/call/call.ts';
 import {
+  isBanksRefusal,
+  isSuccess,
   judgeStatus,
+  mayFree,
+  refusesNothing,
   type StatusVerdict,
 } from '../../../../../src/bank/interfaces/nextgenpsd2/judge/status.ts';
 import { answered, PLAIN_FACTS, refused, type Scripted, said, TRANSACTION_ID } from '../scripted.ts';
@@ -15,6 +19,11 @@ const ASKING: BankCall = {
   transactionId: TRANSACTION_ID,
 };
 const ABOUT = { asked: 'c1', named: null };
+const HTML = { 'content-type': 'text/html' };
+const errors = (...codes: string[]) => ({ tppMessages: codes.map((code) => ({ category: 'ERROR', code })) });
+const NOT_KNOWN = { category: 'ERROR', code: 'RESOURCE_UNKNOWN' };
+const WARNING = { tppMessages: [{ category: 'WARNING', code: 'X' }] };
+const TWO_ERRORS = '{"tppMessages":[{"code":"X"}],"tppMessages":[{"code":"RESOURCE_UNKNOWN"}]}';
 const page = (status: number) => ({ status, body: '<html>' });
 
 it.each<[StatusVerdict, string, Scripted, { asked: string; named: string | null }?]>([
@@ -24,10 +33,24 @@ it.each<[StatusVerdict, string, Scripted, { asked: string; named: string | null 
   ['says nothing', 'the status of another', said({}), { asked: 'c1', named: 'c2' }],
   ['says nothing', 'a text', said('valid'), ABOUT],
   ['says nothing', 'no content', { status: 204 }, ABOUT],
+  ['says nothing', 'null', { body: 'null' }, ABOUT],
+  ['says nothing', 'a warning alone', said(WARNING, 404), ABOUT],
+  [
+    'is not known',
+    'a warning beside it',
+    said({ tppMessages: [...WARNING.tppMessages, NOT_KNOWN] }, 404),
+    ABOUT,
+  ],
   ...[200, 301, 403, 404, 500].map((status): [StatusVerdict, string, Scripted] => [
     ...(['says nothing', `a page, ${status}`] as const),
     page(status),
   ]),
+  ['says nothing', 'two statuses', { body: '{"consentStatus":"valid","consentStatus":"expired"}' }, ABOUT],
+  ['says nothing', 'a code of two answers', { status: 404, body: TWO_ERRORS }, ABOUT],
+  ['says nothing', 'a page with a code', { ...refused('RESOURCE_UNKNOWN', 404), headers: HTML }, ABOUT],
+  ['says nothing', 'a gateway with a code', said({ code: 'RESOURCE_UNKNOWN', message: 'No' }, 404), ABOUT],
+  ['says nothing', 'an error beside it', said(errors('RESOURCE_UNKNOWN', 'X'), 404), ABOUT],
+  ['is not known', 'one of both', said(errors('RESOURCE_UNKNOWN', 'CONSENT_UNKNOWN'), 404), ABOUT],
   ['says nothing', 'a gateway', said({ httpCode: '404', httpMessage: 'RESOURCE_UNKNOWN' }, 404)],
   ['says nothing', 'the bank does not have the call', refused('SERVICE_INVALID', 405)],
   ['says nothing', 'the bank fails', refused('RESOURCE_UNKNOWN', 500)],
@@ -36,4 +59,48 @@ it.each<[StatusVerdict, string, Scripted, { asked: string; named: string | null 
   ['is not known', 'RESOURCE_EXPIRED', refused('RESOURCE_EXPIRED', 410), ABOUT],
 ])('%s: %s', async (verdict, _, answer, about) => {
   expect(judgeStatus(await answered(ASKING, answer), about)).toBe(verdict);
+});
+
+it.each([
+  [199, false],
+  [200, true],
+  [299, true],
+  [300, false],
+])('HTTP %i is a success: %s', (status, expected) => {
+  expect(isSuccess({ status })).toBe(expected);
+});
+
+it.each([
+  [399, false],
+  [400, true],
+  [408, false],
+  [425, false],
+  [429, false],
+  [499, true],
+  [500, false],
+])('with HTTP %i a bank refuses a call: %s', (status, expected) => {
+  const own = { json: {}, messages: [], isBanks: true };
+  expect(isBanksRefusal({ status, said: own })).toBe(expected);
+  expect(isBanksRefusal({ status, said: { ...own, isBanks: false } })).toBe(false);
+});
+
+it.each([
+  [201, '{"transactionStatus":"RCVD"}', false],
+  [201, '{"transactionStatus":"RJCT"}', true],
+  [200, '{"transactionStatus":"rjct"}', true],
+  [400, '{}', true],
+  [302, '', true],
+])('after HTTP %i with %s nothing may have begun: %s', (status, body, expected) => {
+  expect(mayFree({ status, body: Buffer.from(body) })).toBe(expected);
+});
+
+it.each([
+  [299, false],
+  [300, true],
+  [404, true],
+  [408, false],
+  [499, true],
+  [500, false],
+])('with HTTP %i a request for nothing is refused: %s', (status, expected) => {
+  expect(refusesNothing({ status })).toBe(expected);
 });

@@ -633,6 +633,30 @@ const successes: readonly Row[] = [
     says: unknown,
   },
   {
+    name: 'with an error beside a warning',
+    status: 201,
+    body: {
+      transactionStatus: 'RCVD',
+      paymentId: '8f2c',
+      ...errors({ category: 'WARNING', code: 'X' }, error('X')),
+    },
+    says: unknown,
+  },
+  {
+    name: 'with an error, whose category has blanks',
+    status: 201,
+    body: { transactionStatus: 'RCVD', paymentId: '8f2c', ...errors({ category: ' error ', code: 'X' }) },
+    says: unknown,
+  },
+  ...[{ title: 'Taken' }, { code: 'TAKEN' }, { title: 'Taken', code: 1 }, { title: 1, code: 'TAKEN' }].map(
+    (more): Row => ({
+      name: `with ${JSON.stringify(more)}, which is no problem`,
+      status: 201,
+      body: { transactionStatus: 'RCVD', paymentId: '8f2c', ...more },
+      says: began,
+    }),
+  ),
+  {
     name: 'with an error that stands alone',
     status: 201,
     body: { transactionStatus: 'RCVD', paymentId: '8f2c', tppMessages: error('X') },
@@ -669,6 +693,16 @@ const successes: readonly Row[] = [
   },
   { name: 'with two ids', status: 201, bytes: '{"paymentId":"1","paymentId":"2"}', says: unknown },
   { name: 'rejected in small letters', status: 201, body: { transactionStatus: 'rjct' }, says: proven },
+  { name: 'rejected, with blanks', status: 201, body: { transactionStatus: ' RJCT ' }, says: proven },
+  {
+    name: 'rejected, with a word of a duplicate in what is no word of the bank',
+    status: 201,
+    body: {
+      ...{ transactionStatus: 'RJCT', paymentId: 'duplicate-1', scaStatus: 'already failed' },
+      ...{ transactionFees: null, parts: [1, null, true] },
+    },
+    says: proven,
+  },
   {
     name: 'rejected for another reason',
     status: 201,
