@@ -42,12 +42,16 @@ export const batchLine = (line = 1, amount = '12.50'): BatchLine => ({
   ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
 });
 
-/** A consent that a customer granted in this minute. */
+const HOUR_MS = 60 * 60_000;
+/** Not long ago: a consent ends some months after its SCA. */
+const LATELY = Date.now() - HOUR_MS;
+
+/** A consent that a customer granted lately, in this minute. */
 export function granted(flow: string, minute = 0): KeptConsent {
   return {
     ...{ flow, consentId: `consent of ${flow}`, accounts: ['IT60X0542811101000000123456', 'acc-1'] },
     ...{ reads: ['accounts', 'balances'], validUntil: parseDate('--until', '2099-05-01'), recurring: true },
-    ...{ frequencyPerDay: 4, grantedAt: new Date(Date.UTC(2026, 10, 21, 10, minute)).toISOString() },
+    ...{ frequencyPerDay: 4, grantedAt: new Date(LATELY + minute * 60_000).toISOString() },
   };
 }
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { FileCustomers } from '../../../src/store/files/customers.ts';
 import { nameOfBank } from '../../../src/store/files/file-names.ts';
 import { checkedLine } from '../../../src/store/files/flows/checked-lines.ts';
@@ -9,7 +10,7 @@ import { KnownFolders } from '../../../src/store/files/known-folders.ts';
 import { FileTokens } from '../../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BANK, granting } from '../whole-store.ts';
+import { BANK, granted, granting } from '../whole-store.ts';
 
 const temporary = temporaryFolder();
 const MINUTE = 60_000;
@@ -121,7 +122,8 @@ it('a record of a customer that has not changed is known without its names, unti
   const looks = async () => [await customers().list(), await customers().lasting()];
   const file = join(place.tokens('bank'), 'customers', nameOfBank(BANK.href), 'known');
   await customers().change('Ada', granting('co-1'));
-  const lasting = [{ customer: 'Ada', flow: 'co-1', validUntil: '2027-05-20' }];
+  const endOfSca = addDays(bankDay(new Date(granted('co-1').grantedAt)), 180);
+  const lasting = [{ customer: 'Ada', flow: 'co-1', validUntil: endOfSca }];
   for (const _ of [1, 2]) expect(await looks()).toEqual([['Ada'], lasting]);
   expect(readFileSync(file, 'utf8')).not.toContain('Ada');
   await customers().forget('Ada');
