@@ -82,34 +82,52 @@ export async function fetchStatement(
         const found = await older.next();
         return found && watched(found, older, last);
       });
-      const certainFrom = list.certainFrom ?? null;
       const named = withIds({ productId, currency, naming: bank.accounts.rowNaming }, list.rows);
-      const inAll = named.map((row) => toBooking(row, currency, productId));
-      // Also a row in another currency may be the first one.
-      const days = inAll.map(({ day }) => day).filter((day) => day <= to);
-      const first = range.from ?? days.toSorted()[0];
-      const { own: bookings, foreign } = byCurrency(inAll, currency, { from: first, to });
-      const reaches = certainFrom === null && (balance.day === null || from === needed);
-      const { noBalance, history } = historyOf(bookings, balance, reaches, { from: first, to });
-      const { iban, productCode } = account;
-      const name = account.name ?? account.productDescription;
-      const createdAt = bankTime(now);
-      const contradictions = [...readings.contradictions];
-      const { hasCreditLimit: creditLimitIncluded } = balance;
-      const known = {
-        history,
-        foreign,
-        noBalance,
-        certainFrom,
-        doubt: null,
-        contradictions,
-        creditLimitIncluded,
+      const read = {
+        rows: named.map((row) => toBooking(row, currency, productId)),
+        certainFrom: list.certainFrom ?? null,
+        contradictions: [...readings.contradictions],
+        reachesBalance: balance.day === null || from === needed,
       };
-      return { productId, iban, currency, name, productCode, ...known, createdAt };
+      return statementOf(account, currency, read, balance, {
+        from: range.from,
+        to,
+        createdAt: bankTime(now),
+      });
     }
     balance = after;
   }
   throw keepsChanging({ productId, transactionId });
+}
+
+/** What was read of an account. */
+interface Rows {
+  rows: readonly ForeignBooking[];
+  certainFrom: IsoDate | null;
+  contradictions: string[];
+  reachesBalance: boolean;
+}
+
+/** The statement of the days of a range. Without `from` it begins with the first row. */
+function statementOf(
+  { productId, iban, productCode, name, productDescription }: Account,
+  currency: string,
+  { rows, certainFrom, contradictions, reachesBalance }: Rows,
+  balance: KnownBalance,
+  { from, to, createdAt }: { from: IsoDate | undefined; to: IsoDate; createdAt: string },
+): Statement {
+  // Also a row in another currency may be the first one.
+  const days = rows.map(({ day }) => day).filter((day) => day <= to);
+  const first = from ?? days.toSorted()[0];
+  const { own: bookings, foreign } = byCurrency(rows, currency, { from: first, to });
+  const reaches = certainFrom === null && reachesBalance;
+  return {
+    ...{ productId, iban, currency, name: name ?? productDescription, productCode },
+    ...historyOf(bookings, balance, reaches, { from: first, to }),
+    ...{ foreign, certainFrom, doubt: null, contradictions },
+    creditLimitIncluded: balance.hasCreditLimit,
+    createdAt,
+  };
 }
 
 /** The first day to read. To reach the day of the balance, psd2 reads no days that the bank shows only after SCA. */

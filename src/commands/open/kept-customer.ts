@@ -46,12 +46,6 @@ export async function readKept(
 ): Promise<{ psu: PsuIdentification; consents: KeptConsents }> {
   let kept = await customers.read(customer);
   const usedUp = new Set<string>();
-  /** Of the valid ones that are not used up: only if it may read this. */
-  const unusedFor = (valid: readonly KeptConsent[], what: Read) => {
-    const unused = valid.filter(({ consentId }) => !usedUp.has(consentId));
-    const best = bestOf(unused, what, kept);
-    return best && mayRead(best, what, kept) ? best : undefined;
-  };
   const listedAs = (account: string) => kept?.accounts?.find(({ accountId }) => accountId === account);
   const isForOne = (consentId: string) =>
     kept?.consents.find((each) => each.consentId === consentId)?.recurring === false;
@@ -64,7 +58,7 @@ export async function readKept(
     consents: {
       async for(what) {
         const valid = validOf(kept?.consents ?? [], world.now());
-        const consent = unusedFor(valid, what) ?? bestOf(valid, what, kept);
+        const consent = bestUnused(valid, usedUp, what, kept) ?? bestOf(valid, what, kept);
         if (consent) return consent;
         if (kept === undefined) throw unknownCustomer(customer, await customers.list());
         throw lackingConsent(customer, valid.length > 0 ? what : undefined);
@@ -73,7 +67,7 @@ export async function readKept(
         const valid = validOf(kept?.consents ?? [], world.now());
         if (!valid.some((each) => each.consentId === consentId) || !isForOne(consentId)) return undefined;
         usedUp.add(consentId);
-        return unusedFor(valid, what);
+        return bestUnused(valid, usedUp, what, kept);
       },
       isForOne,
       lastGrantedAt: () => grantedAtOf(validOf(kept?.consents ?? [], world.now())),
@@ -99,6 +93,18 @@ export async function readKept(
       },
     },
   };
+}
+
+/** The best of the valid ones that are not used up, if it may read this. */
+function bestUnused(
+  valid: readonly KeptConsent[],
+  usedUp: ReadonlySet<string>,
+  what: Read,
+  kept: KeptCustomer | undefined,
+): KeptConsent | undefined {
+  const unused = valid.filter(({ consentId }) => !usedUp.has(consentId));
+  const best = bestOf(unused, what, kept);
+  return best && mayRead(best, what, kept) ? best : undefined;
 }
 
 const NO_PENDING =
