@@ -27,7 +27,7 @@ const WRITTEN = [
 
 /** For each path that changes, whether psd2 counts as built then; runs in the clone. */
 const PROGRAM = `
-  import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+  import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
   import { isBuilt, noteBuild } from '${MODULE}';
   const seen = { before: isBuilt() };
   noteBuild();
