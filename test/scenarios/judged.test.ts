@@ -272,7 +272,7 @@ function endOfPart(says: Says, row: Row): object {
     began: { last: '2', inAll: 1 },
     unknown: {
       ...{ ends: '9 unknown executed', executed: 1, last: '2', inAll: 1 },
-      again: isBegunAgain(row) ? '9 verified executed' : '9 unknown executed',
+      again: isBegunAgain(row) ? '13 verified executed' : '9 unknown executed',
     },
     'nothing began': {
       ...(stops ? { ends: '3 failed waiting', executed: 0 } : { ends: '8 failed executed', executed: 1 }),
@@ -298,7 +298,9 @@ function endOfBasket(says: Says, { status }: Row): object {
     },
     'nothing began': {
       ...{ ends: '13 verified verified', executed: 0 },
-      ...{ again: '0 executed executed', last: '2', inAll: 2 },
+      // At a bank that seems to have no baskets each is authorised alone, and one may still wait for its customer.
+      again: expect.toBeOneOf(['0 executed executed', '13 verified executed']),
+      ...{ last: '2', inAll: 2 },
     },
   }[says];
 }

@@ -146,7 +146,8 @@ function readCreated(answer: NextGenAnswer) {
   } catch (error) {
     const isLacking = verdict !== undefined && 'isLacking' in verdict;
     if (!isLacking || !(error instanceof Psd2Error)) throw error;
-    throw error.restated('bank_refused', `The bank has no signing baskets: ${error.message}`);
+    const says = `The bank has no signing baskets: ${error.message}`;
+    throw error.restated('bank_refused', says).with({ beganNothing: true, lacksService: true });
   }
 }
 
