@@ -210,7 +210,12 @@ describe('the consents that readings use', () => {
     ['one that lasts 14 days', [until('2026-03-15')], 'ok', 'co-0 until 2026-03-15'],
     ['one that lasts 13 days', [until('2026-03-14')], 'warn', 'co-0 until 2026-03-14'],
     ['one for a single reading', [{ recurring: false }], 'warn', 'co-0 without an end'],
-    ['one that lasts, as long as its SCA, beside two that do not', THREE, 'ok', 'co-1 until 2026-03-02, co-2 until 2026-08-28'],
+    [
+      'one that lasts, as long as its SCA, beside two that do not',
+      THREE,
+      'ok',
+      'co-1 until 2026-03-02, co-2 until 2026-08-28',
+    ],
   ])('a customer has %s', async (_, consents, status, detail) => {
     expect(await check(consents)).toEqual({ status, detail, fix: status === 'ok' ? null : fix });
   });
