@@ -25,7 +25,7 @@ const WRITTEN = [
   ...['node_modules/.cache/psd2-chunks.json', 'node_modules/.cache/psd2-schemas.json'],
 ];
 
-/** For each path that changes, whether psd2 counts as built then; runs in the clone. */
+/** Node.js reads package.json, so all are JSON. For each path that changes, whether psd2 counts as built then; runs in the clone. */
 const PROGRAM = `
   import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
   import { isBuilt, noteBuild } from '${MODULE}';
@@ -40,14 +40,14 @@ const PROGRAM = `
     else writeFileSync(path, text);
   };
   for (const path of ${JSON.stringify([...SOURCES, 'dist/build', 'src/new.ts'])})
-    looked('changed ' + path, path, () => writeFileSync(path, 'changed'));
+    looked('changed ' + path, path, () => writeFileSync(path, '{}'));
   for (const path of ${JSON.stringify(WRITTEN)}) looked('without ' + path, path, () => rmSync(path));
   seen.end = isBuilt();
   console.log(JSON.stringify(seen));
 `;
 
 it('npm prepares the package again only if a source, or what the build wrote, is another one', () => {
-  for (const path of [...SOURCES, ...WRITTEN]) write(path, path);
+  for (const path of [...SOURCES, ...WRITTEN]) write(path, JSON.stringify({ path }));
   const seen: unknown = JSON.parse(
     execFileSync(process.execPath, ['--input-type=module', '-e', PROGRAM], { cwd: clone, encoding: 'utf8' }),
   );
