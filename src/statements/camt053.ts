@@ -144,7 +144,7 @@ function writeReturn({ returnReason }: Booking): string {
 /** What was paid in another currency. A rate needs that currency. */
 function writeExchange(entry: Booking, currency: string): string {
   const { amount, originalAmount, originalCurrency, exchangeRate } = entry;
-  if (!originalCurrency || !isCurrency(originalCurrency)) return '';
+  if (!originalCurrency || !hasFormOfCurrency(originalCurrency)) return '';
   const rate = exchangeRate && fitting(exchangeRate, 11, 10);
   const exchange =
     rate &&
@@ -160,11 +160,11 @@ function writeExchange(entry: Booking, currency: string): string {
 function writeFee({ feeAmount, feeCurrency }: Booking, currency: string): string {
   const fee = feeAmount && fitting(unsigned(feeAmount), 18, 5);
   const of = feeCurrency ?? currency;
-  return fee && isCurrency(of) ? `<Chrgs><Rcrd><Amt Ccy="${of}">${fee}</Amt></Rcrd></Chrgs>` : '';
+  return fee && hasFormOfCurrency(of) ? `<Chrgs><Rcrd><Amt Ccy="${of}">${fee}</Amt></Rcrd></Chrgs>` : '';
 }
 
 /** The schema's `ActiveOrHistoricCurrencyCode`. */
-function isCurrency(text: string): boolean {
+function hasFormOfCurrency(text: string): boolean {
   return /^[A-Z]{3}$/.test(text);
 }
 

@@ -76,9 +76,11 @@ function knowable(history: History): Known {
     const isMidRead =
       each.isMidRead && shownFrom < gaps.length && (hasBalance || (each.day >= -3 && shownFrom < 2));
     const isBooked = each.day <= 0 && shownFrom < (each.replaced ?? 0) && !isMidRead && !moves;
-    // A row that comes late and one that is hidden may have the same amount: then the balance is right without either.
-    const areOthersEarly = history.bookings.every((other) => other === each || other.shownFrom === 0);
-    const replaced = isBooked && hasBalance && areOthersEarly ? each.replaced : null;
+    // A row that a sync misses and one that is hidden may have the same amount: then the balance is right without either.
+    const isAnyMissed = history.bookings.some(
+      (other) => other !== each && other.cents === each.cents && (other.shownFrom > 0 || other.isMidRead),
+    );
+    const replaced = isBooked && hasBalance && !isAnyMissed ? each.replaced : null;
     return { ...each, moves, shownFrom, isMidRead, replaced };
   });
   return { ...history, bookings };

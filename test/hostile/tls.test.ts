@@ -79,7 +79,7 @@ describe('psd2 sends no request to a bank whose TLS it cannot trust', () => {
         code: 'bank_unreachable',
         exitCode: 11,
         message: expect.stringMatching(said),
-        hint: expect.stringMatching(/base URL and the certificates of the profile|--ca in the profile/),
+        hint: expect.stringMatching(/base URL and the certificates of the profile|psd2 profile set --ca/),
       });
     }
     expect(asked).toEqual([]);

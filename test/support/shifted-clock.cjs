@@ -32,9 +32,9 @@ function shifted(stats) {
   return stats;
 }
 
-/** A time for a file, as `utimes` takes it: a date or seconds. */
+/** A time for a file, as `utimes` takes it: a date or seconds. Node.js takes seconds below 0 for now, but not a date before 1970. */
 const unshifted = (time) =>
-  time instanceof RightDate ? new RightDate(time.getTime() - aheadMs) : Number(time) - aheadMs / 1000;
+  new RightDate((time instanceof RightDate ? time.getTime() : Number(time) * 1000) - aheadMs);
 
 for (const name of ['statSync', 'lstatSync', 'fstatSync']) {
   const read = fs[name];

@@ -144,6 +144,8 @@ export interface RequestedConsent {
 export interface ConsentEnd {
   /** Its word for the status once it has ended. */
   bankStatus: string;
+  /** The bank still had it, and can be asked how it has ended: perhaps before, and otherwise. */
+  wasThere?: true;
   /** The customer must authorise the end: at a page, or elsewhere (null). Absent: it has ended. */
   authorise?: { page: string | null; links: ScaLinks };
 }

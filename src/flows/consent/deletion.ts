@@ -6,7 +6,7 @@ import type { Open } from '../../store/ports/flows.ts';
 import { isNotKnown, notKnownThere } from '../not-known.ts';
 import { lackingResource } from '../payment/status.ts';
 import type { FlowPorts } from '../ports.ts';
-import { isRefusal, isTrouble, isUnsaidOf } from '../refusals.ts';
+import { isInterruption, isRefusal, isTrouble, isUnsaidOf } from '../refusals.ts';
 import { askUntil, type ScaRequest, timedOut } from '../sca.ts';
 import { isOnlyAStop, onlyAsking, stillOpen } from '../still-open.ts';
 
@@ -31,14 +31,28 @@ export async function deleteAtBank(
   if (resourceId === null) throw lackingResource(flow);
   const { consents } = bank;
   if (!consents.delete) return null;
-  const { bankStatus, authorise } = await consents
+  const { bankStatus, authorise, wasThere } = await consents
     .delete(resourceId, transactionId, { wasTaken })
     .catch((error: unknown) => {
       throw isNotKnown(error) ? notKnownThere(open.current, bank, error) : error;
     });
   const word = authorise ? await awaitEnd(open.current, bank, authorise, customer) : null;
   if (!wasTaken) await open.record({ type: 'delete-taken', bankStatus: word ?? bankStatus });
-  return word ?? bankStatus;
+  return word ?? (wasThere ? lastWordOf(open.current, bank, bankStatus) : bankStatus);
+}
+
+/** The bank's word for a consent that it has just ended: it may have ended before, and otherwise. */
+async function lastWordOf(
+  { resourceId, transactionId }: Consent,
+  { consents }: EndingBank,
+  usual: string,
+): Promise<string> {
+  if (resourceId === null) return usual;
+  const status = await consents.status?.(resourceId, transactionId).catch((error: unknown) => {
+    if (isInterruption(error)) throw error;
+    return undefined;
+  });
+  return status !== undefined && ENDED_BEFORE.includes(status.means) ? status.consentStatus : usual;
 }
 
 /**
@@ -97,8 +111,9 @@ async function askForEnd(
   return hasEnded ? { bankStatus: status.consentStatus } : null;
 }
 
-/** What the bank's words for an end mean. */
-const ENDED: readonly string[] = ['ended by us', 'revoked', 'rejected', 'expired'];
+/** What the bank's words for an end mean that was not ours. */
+const ENDED_BEFORE: readonly string[] = ['revoked', 'rejected', 'expired'];
+const ENDED: readonly string[] = ['ended by us', ...ENDED_BEFORE];
 
 function requestOf({ flow, transactionId }: Consent): ScaRequest {
   return { doing: 'authorise the end of the consent', whenLate: { flow }, transactionId };

@@ -29,6 +29,7 @@ import {
   whoDid,
 } from '../still-open.ts';
 import { cancellationLinkUntil, laterOf, paidByLink, recordSigned, withLinkOut } from './link-out.ts';
+import { decidesOutcome } from './outcome.ts';
 import { progressOf, resourceOf, statusOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
@@ -426,7 +427,8 @@ async function hasEnded(
   if (found?.type === 'cancelled' && until !== null)
     return recordFound(open, { ...found, linkUntil: laterOf(found.linkUntil ?? null, until) });
   // Whoever refuses the payment itself, or lets its time pass, ends it without a cancellation.
-  return found !== null && endsUnpaid(found) && recordFound(open, found);
+  const isEnd = found !== null && endsUnpaid(found) && decidesOutcome(found, open.current);
+  return isEnd && recordFound(open, found);
 }
 
 /** The bank does not know the payment any more, so it says nothing of an authorisation, nor when. */

@@ -308,6 +308,19 @@ const deletions = [
     ]),
     bank: { file: { funds: { consent: 'auto' } } },
   },
+  ...[
+    { answers: [is('expired')], consentStatus: 'expired' },
+    { answers: [is('valid')], consentStatus: 'terminatedByTpp' },
+    { answers: [gets(500), gets(500)], consentStatus: 'terminatedByTpp' },
+  ].map(({ answers, consentStatus }) =>
+    at(`a consent that the bank has deleted has its last word, if it ended before: ${consentStatus}`, [
+      GRANTED,
+      step(DELETE, '0 cancelled', {
+        meets: { cancel: [gets(204)], status: answers },
+        ...{ events: 'delete-taken ended', prints: { consentStatus } },
+      }),
+    ]),
+  ),
   at('a deletion that the customer must authorise ends the consent once the bank says so', [
     GRANTED,
     step([...DELETE, '--sca-timeout', '1'], '13 still_open', {

@@ -71,24 +71,10 @@ export function afterRequest(
         return { ...read, authorise: isForCustomer ? wayToEnd(calls, consentId, answer) : undefined };
       });
       if (authorise) return { bankStatus: TERMINATED, notices, authorise };
-      const hasJustEnded = verdict === 'taken' || verdict === 'accepted';
-      return {
-        bankStatus: hasJustEnded ? await lastWordOf(calls, consentId, transactionId) : TERMINATED,
-        notices,
-      };
+      const wasThere = verdict === 'taken' || verdict === 'accepted';
+      return { bankStatus: TERMINATED, notices, ...(wasThere && { wasThere }) };
     },
   };
-}
-
-/** The bank's word for a consent that it has just ended: it may have ended before, and otherwise. */
-async function lastWordOf(calls: ConsentCalls, consentId: string, transactionId: string): Promise<string> {
-  try {
-    const { means, consentStatus } = await fetchStatus(calls, consentId, transactionId, undefined);
-    return ['rejected', 'expired', 'revoked'].includes(means) ? consentStatus : TERMINATED;
-  } catch (error) {
-    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-    return TERMINATED;
-  }
 }
 
 interface ConsentCalls extends Calls {

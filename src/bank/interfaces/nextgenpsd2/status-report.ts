@@ -19,8 +19,11 @@ export function reportOfPayment(
   paymentId: string,
   { endToEndId }: Pick<Initiation, 'endToEndId'>,
 ): Pick<StatusReport, 'status' | 'reasons'> | null {
-  const own = readPain002(body.toString('utf8'))?.entries.get(endToEndId);
-  return own ?? reportOf(body, [paymentId]);
+  const report = readPain002(body.toString('utf8'));
+  const own = report?.entries.get(endToEndId);
+  if (!report || !own) return reportOf(body, [paymentId]);
+  if (report.contradiction !== null) throw contradictsItself(report.contradiction);
+  return own;
 }
 
 /**

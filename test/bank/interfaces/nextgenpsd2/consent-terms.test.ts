@@ -319,27 +319,19 @@ describe('a consent at the bank', () => {
     expect(await failureOf(request)).toMatchObject({ hint: expect.stringMatching(hint) });
   });
 
-  it.each([lacking(401, 'CONSENT_EXPIRED'), lacking(403, 'RESOURCE_EXPIRED')])(
-    'ends, also if it has ended: %j',
-    async (answer) => {
-      const { consents, sent } = opened([answer]);
-      expect(await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toMatchObject(TERMINATED);
-      expect(sent).toEqual([
-        { method: 'DELETE', path: '/v1/consents/c1', facts: FACTS, transactionId: TRANSACTION_ID },
-      ]);
-    },
-  );
-
   it.each([
-    ['rejected', said({ consentStatus: 'rejected' })],
-    ['terminatedByTpp', said({ consentStatus: 'valid' })],
-    ['terminatedByTpp', lacking(403, 'CONSENT_UNKNOWN')],
-  ])('ends as the bank says then: %s', async (bankStatus, status) => {
-    for (const answer of [{ status: 204 }, said({})]) {
-      const { consents, sent } = opened([answer, status]);
-      expect(await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN)).toMatchObject({ bankStatus });
-      expect(sent.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
-    }
+    ['it has ended', lacking(401, 'CONSENT_EXPIRED'), false],
+    ['it has ended', lacking(403, 'RESOURCE_EXPIRED'), false],
+    ['the bank ends it', { status: 204 }, true],
+    ['the bank ends it', said({}), true],
+  ])('%s: %j', async (_, answer, wasThere) => {
+    const { consents, sent } = opened([answer]);
+    const end = await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN);
+    expect(end).toMatchObject({ ...TERMINATED, ...(wasThere && { wasThere }) });
+    expect(end?.wasThere === true).toBe(wasThere);
+    expect(sent).toEqual([
+      { method: 'DELETE', path: '/v1/consents/c1', facts: FACTS, transactionId: TRANSACTION_ID },
+    ]);
   });
 
   it.each([
@@ -402,7 +394,7 @@ describe('a consent at the bank', () => {
     const { consents, sent } = opened(answers, { delete: 'authorised' });
     const deleted = () => Promise.resolve(consents.delete?.('c1', TRANSACTION_ID, UNTAKEN));
     expect(await failureOf(deleted())).toMatchObject({ code: 'bank_refused' });
-    expect(await deleted()).toMatchObject({ bankStatus: 'expired' });
-    expect(sent.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE', 'GET']);
+    expect(await deleted()).toMatchObject(TERMINATED);
+    expect(sent.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE']);
   });
 });

@@ -87,7 +87,6 @@ describe('a consent for confirmations of funds', () => {
       said({ consentStatus: 'valid', account: { pan: 5254121234563241, maskedPan: '5254121234563241' } }),
       said({ consentStatus: 'expired' }),
       { status: 204 },
-      said({ consentStatus: 'terminatedByTpp' }),
       said({ scaStatus: 'finalised', psuMessage: 'Card 5254121234563241' }),
     ]);
     expect(await consents.details?.('f1', TRANSACTION_ID)).toMatchObject({
@@ -108,7 +107,6 @@ describe('a consent for confirmations of funds', () => {
     });
     expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([
       ...[`GET ${PATH}/f1`, `GET ${PATH}/f1/status`, `DELETE ${PATH}/f1`],
-      `GET ${PATH}/f1/status`,
       `GET ${PATH}/f1/authorisations/a1`,
     ]);
   });

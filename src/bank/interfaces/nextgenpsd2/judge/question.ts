@@ -1,6 +1,7 @@
 import type { QuestionVerdict } from '../../../ports/questions.ts';
 import type { BankMessage } from '../wire/messages.ts';
-import { isBanksRefusal, type JudgedAnswer } from './status.ts';
+import { NO_OPERATION } from './lacking.ts';
+import { isBanksRefusal, isSuccess, type JudgedAnswer } from './status.ts';
 
 /** An answer, as far as it decides what it shows of a bank that nobody has described yet. */
 export interface QuestionedAnswer extends JudgedAnswer {
@@ -23,8 +24,6 @@ const ABOUT: readonly (readonly [RegExp, QuestionVerdict])[] = [
 
 /** Statuses with which a bank, or what stands before it, minds that psd2 asks. */
 const MINDING = [420, 429];
-/** The operation does not exist. */
-const NO_OPERATION = [404, 405, 501];
 /** These codes answer a question, although their status forbids something. */
 const ANSWERS_ALL_THE_SAME =
   /^(CONSENT_|RESOURCE_|PRODUCT_|SIGNATURE_|KID_|TOKEN_|PARAMETER_|STATUS_|(SERVICE|ROLE)_INVALID$|FORMAT_ERROR$)/;
@@ -33,7 +32,7 @@ const ANSWERS_ALL_THE_SAME =
 export function judgeQuestion(answer: QuestionedAnswer): QuestionVerdict {
   const { status, said } = answer;
   const code = said.isBanks ? (said.decided?.code ?? null) : null;
-  if (status >= 200 && status < 300) return judgeSuccess(answer);
+  if (isSuccess(answer)) return judgeSuccess(answer);
   const minds = MINDING.includes(status) || code === 'ACCESS_EXCEEDED';
   if (minds || (status === 403 && !ANSWERS_ALL_THE_SAME.test(code ?? ''))) return 'minds being asked';
   if (status === 501) return code === null ? 'says nothing' : 'is not there';

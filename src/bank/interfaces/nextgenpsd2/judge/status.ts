@@ -64,14 +64,6 @@ export function isBanksRefusal({ status, said }: Pick<JudgedAnswer, 'status' | '
   return said.isBanks && status >= 400 && status < 500 && !NO_REFUSAL.includes(status);
 }
 
-/**
- * Whether a request for nothing is refused: an empty object to a payment product, or a consent that nobody has the link of. Nobody could
- * authorise what came of it, so here it does not matter whose word it is.
- */
-export function refusesNothing({ status }: Pick<JudgedAnswer, 'status'>): boolean {
-  return status >= 300 && status < 500 && status !== 408;
-}
-
 /** Whether all errors of an answer have one of these codes. */
 export function hasOnly({ said }: Pick<JudgedAnswer, 'said'>, codes: readonly string[]): boolean {
   const errors = said.messages.filter(({ isError }) => isError);

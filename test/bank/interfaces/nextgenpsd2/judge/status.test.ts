@@ -5,7 +5,6 @@ import {
   isSuccess,
   judgeStatus,
   mayFree,
-  refusesNothing,
   type StatusVerdict,
 } from '../../../../../src/bank/interfaces/nextgenpsd2/judge/status.ts';
 import { answered, PLAIN_FACTS, refused, type Scripted, said, TRANSACTION_ID } from '../scripted.ts';
@@ -92,15 +91,4 @@ it.each([
   [302, '', true],
 ])('after HTTP %i with %s nothing may have begun: %s', (status, body, expected) => {
   expect(mayFree({ status, body: Buffer.from(body) })).toBe(expected);
-});
-
-it.each([
-  [299, false],
-  [300, true],
-  [404, true],
-  [408, false],
-  [499, true],
-  [500, false],
-])('with HTTP %i a request for nothing is refused: %s', (status, expected) => {
-  expect(refusesNothing({ status })).toBe(expected);
 });
