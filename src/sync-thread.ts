@@ -33,12 +33,14 @@ async function syncThread(start: ThreadStart, port: MessagePort): Promise<void> 
   // The port must not keep the thread alive.
   port.unref();
   const closers: (() => Promise<void>)[] = [];
+  const last: (() => void)[] = [];
   /** False while the profile is opened: the first thread has already printed those messages. */
   let isOpen = false;
   const world = worldOf(start, interrupt.signal, {
     post,
     say: (say) => isOpen && post({ say }),
     warn: (warn) => isOpen && post({ warn }),
+    atLast: (say) => last.push(say),
     onEnd: (close) => closers.push(close),
   });
   try {
@@ -54,11 +56,12 @@ async function syncThread(start: ThreadStart, port: MessagePort): Promise<void> 
     if (!(error instanceof Psd2Error)) throw error;
     post({ unable: error.message });
   } finally {
+    for (const say of last) say();
     await Promise.allSettled(closers.map((close) => close()));
   }
 }
 
-interface ThreadPorts extends Pick<Surroundings, 'onEnd'> {
+interface ThreadPorts extends Pick<Surroundings, 'atLast' | 'onEnd'> {
   post(message: ThreadMessage): void;
   say(text: string): void;
   warn(text: string): void;
@@ -68,7 +71,7 @@ interface ThreadPorts extends Pick<Surroundings, 'onEnd'> {
 function worldOf(
   { globals, sources, pace, tally, forgottenBefore }: ThreadStart,
   signal: AbortSignal,
-  { post, say, warn, onEnd }: ThreadPorts,
+  { post, say, warn, atLast, onEnd }: ThreadPorts,
 ): Surroundings {
   const { env } = process;
   const cannotAsk = () =>
@@ -127,6 +130,7 @@ function worldOf(
     interrupt: () => {},
     // The first thread gets the signal, and passes it to this one.
     stopGently: () => new AbortController().signal,
+    atLast,
     onEnd,
   };
 }

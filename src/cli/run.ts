@@ -37,13 +37,23 @@ export async function runCommand(
   const style: ErrorStyle = { asJson: errorsAreJson(raw, process.env), repeated };
   const interruption = watchSignals(style);
   const closers: (() => Promise<void>)[] = [];
+  const last: (() => void)[] = [];
   let context: Context | undefined;
   try {
     const world = await openWorld(raw, kind, sourceOf, interruption);
     await takeBankAddress(world);
-    context = openContext({ ...world, repeated, onEnd: (close) => closers.push(close) });
-    await command(context);
-    world.output.finish();
+    context = openContext({
+      ...world,
+      repeated,
+      atLast: (say) => last.push(say),
+      onEnd: (close) => closers.push(close),
+    });
+    try {
+      await command(context);
+      world.output.finish();
+    } finally {
+      for (const say of last) say();
+    }
   } catch (error) {
     // Not every bank has a login. The bank says what there is instead, and the error may have come before anything asked it.
     const advisesLogin = error instanceof Psd2Error && error.next?.some(([noun]) => noun === 'auth');
@@ -58,11 +68,14 @@ export async function runCommand(
   }
 }
 
+/** What a command works in, without what its run alone can add. */
+type OpenedWorld = Omit<Surroundings, 'atLast' | 'onEnd' | 'repeated'>;
+
 /**
  * With the environment alone, the base URL can come from the bank file in it (the standard, section 1, `api.baseUrl`). What is wrong
  * with that file is said by the command that needs it.
  */
-async function takeBankAddress({ globals, profiles, env }: Omit<Surroundings, 'onEnd' | 'repeated'>) {
+async function takeBankAddress({ globals, profiles, env }: OpenedWorld) {
   const { PSD2_BANK: bank, PSD2_BASE_URL: address } = env;
   if (!bank || address) return;
   if ((globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE) !== ENVIRONMENT_PROFILE) return;
@@ -77,7 +90,7 @@ async function openWorld(
   kind: CommandKind | undefined,
   sourceOf: Context['sourceOf'],
   interruption: Interruption,
-): Promise<Omit<Surroundings, 'onEnd' | 'repeated'>> {
+): Promise<OpenedWorld> {
   const { env } = process;
   const stdout = stdoutAtOnce;
   const mode = readOutputMode(raw, env, stdout.isTTY === true);

@@ -84,6 +84,8 @@ export interface Surroundings {
   interrupt(reason: Error): void;
   /** Standard input as one text. */
   readStdin(): Promise<string>;
+  /** Registers what is said last, whether the command succeeds or fails. An error still comes after it. */
+  atLast(say: () => void): void;
   /** Registers work for the end of the command, whether it succeeds or fails. */
   onEnd(close: () => Promise<void>): void;
 }

@@ -95,6 +95,7 @@ export function openCommand(
     interrupt: () => {},
     stopGently: () => signal,
     readStdin: async () => '',
+    atLast: () => {},
     onEnd: () => {},
   };
   const context = openContext({ ...world, ...changes(world) }, find);

@@ -165,9 +165,9 @@ function sessionsAt(
 }
 
 /** Says at the end which links psd2 did not follow; with --verbose, also what else was odd in the bank's answers. */
-function tellOddities({ globals, terminal, onEnd }: Context, { oddities }: Bank): void {
+function tellOddities({ globals, terminal, atLast }: Context, { oddities }: Bank): void {
   if (!oddities) return;
-  onEnd(async () => {
+  atLast(() => {
     const sentences = [...foreignLinks(oddities), ...(globals.verbose ? odditiesOf(oddities) : [])];
     for (const each of sentences) terminal.say(each);
   });
