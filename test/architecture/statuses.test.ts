@@ -18,13 +18,13 @@ const ROOMS = [
 
 /** Single files that may, because nothing that they find out is about a payment or a consent of ours. */
 const FILES: Readonly<Record<string, string>> = {
-  'bank/interfaces/nextgenpsd2/accounts.ts': 'a reading: the bank has no cards',
-  'bank/interfaces/nextgenpsd2/calls.ts': 'a reading: the account is a card',
-  'bank/interfaces/nextgenpsd2/funds.ts': 'a confirmation of funds: the bank wants a consent for it',
-  'bank/interfaces/nextgenpsd2/oauth.ts': 'a login: the page of the bank redirects',
-  'bank/interfaces/nextgenpsd2/refusals.ts': 'the words of an error whose code says nothing',
+  'bank/interfaces/nextgenpsd2/readings/accounts.ts': 'a reading: the bank has no cards',
+  'bank/interfaces/nextgenpsd2/wire/calls.ts': 'a reading: the account is a card',
+  'bank/interfaces/nextgenpsd2/consents/funds.ts': 'a confirmation of funds: the bank wants a consent for it',
+  'bank/interfaces/nextgenpsd2/access/oauth.ts': 'a login: the page of the bank redirects',
+  'bank/interfaces/nextgenpsd2/wire/refusals.ts': 'the words of an error whose code says nothing',
   'bank/interfaces/nextgenpsd2/reports/format.ts': 'a reading: the bank has another format',
-  'bank/interfaces/nextgenpsd2/transactions.ts': 'a reading: the bank gives the lists one by one',
+  'bank/interfaces/nextgenpsd2/readings/transactions.ts': 'a reading: the bank gives the lists one by one',
   'commands/log/select-calls.ts': 'which lines of the log are shown',
   'commands/open/call-records.ts': 'the count of readings a day',
   'smoke/shapes.ts': 'forms of answers',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { resourceStatus } from '../../src/bank/interfaces/nextgenpsd2/payment-status.ts';
-import { progressOf } from '../../src/bank/interfaces/nextgenpsd2/sca.ts';
+import { progressOf } from '../../src/bank/interfaces/nextgenpsd2/access/sca.ts';
+import { resourceStatus } from '../../src/bank/interfaces/nextgenpsd2/payments/payment-status.ts';
 import type { PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import { applyOperationEvent, type Operation, type OperationEvent } from '../../src/domain/operation.ts';
 import type { TransferOrder } from '../../src/domain/transfer.ts';

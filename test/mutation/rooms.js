@@ -117,7 +117,7 @@ export const ROOMS = {
     left: 'a null that no body has, and defaults that nothing reads',
     least: 95,
     mutate: ['payments', 'initiation', 'payment-status'].map(
-      (name) => `src/bank/interfaces/nextgenpsd2/${name}.ts`,
+      (name) => `src/bank/interfaces/nextgenpsd2/payments/${name}.ts`,
     ),
     tests: [...['test/bank/interfaces/nextgenpsd2', 'test/flows/linked-payment.test.ts'], ROWS],
   },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fieldsRead } from '../../src/bank/interfaces/nextgenpsd2/fields-read.ts';
+import { fieldsRead } from '../../src/bank/interfaces/nextgenpsd2/probing/fields-read.ts';
 import {
   driftOf,
   emptyShapes,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIST, namesReadBy } from '../../../src/bank/call/names-read.ts';
 import { fieldsRead as readByCb } from '../../../src/bank/interfaces/cb/fields-read.ts';
-import { fieldsRead as readByNextGen } from '../../../src/bank/interfaces/nextgenpsd2/fields-read.ts';
+import { fieldsRead as readByNextGen } from '../../../src/bank/interfaces/nextgenpsd2/probing/fields-read.ts';
 
 const list = (names: ReadonlySet<string>) => [...names].sort().join(' ');
 

@@ -1,7 +1,7 @@
 import type { Differing } from './standard.ts';
 
 // How each platform that comes with psd2 is asked: these tests do not read the bank files. What a platform wants to be signed, and
-// how, is in test/bank/interfaces/nextgenpsd2/platform-figures.test.ts. The sandbox's door refuses anything else.
+// how, is in test/bank/interfaces/nextgenpsd2/description/platform-figures.test.ts. The sandbox's door refuses anything else.
 
 /** One platform, where it is not as the standard. */
 export interface Platform extends Differing {

@@ -5,26 +5,26 @@ import { withoutBlanks } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { KnownInterface, OpenInterface, Wire, WireSettings } from '../../call/call.ts';
 import type { Bank } from '../../ports/bank.ts';
-import { accountsOf, fetchAccounts } from './accounts.ts';
-import { type NextGenCaller, type NextGenSaid, understand } from './answer.ts';
-import { answerCheck } from './answer-check.ts';
-import { bulkTermsOf } from './bulk.ts';
-import type { Calls } from './calls.ts';
-import { composer } from './compose.ts';
-import { consentsOf, statusOf } from './consents.ts';
+import { clientOf, loginOf, oauthOf } from './access/oauth.ts';
+import { scaOfConsents } from './access/sca.ts';
+import { consentsOf, statusOf } from './consents/consents.ts';
+import { fundsConsentsOf } from './consents/funds.ts';
 import type { BankDescription } from './description/schema.ts';
-import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
-import { fundsConsentsOf } from './funds.ts';
-import { debtorOf, isXmlProduct, productOfPayment, refuseUntaken } from './initiation.ts';
 import { mayFree } from './judge/status.ts';
-import { clientOf, loginOf, oauthOf } from './oauth.ts';
-import { xmlNamesDebtor } from './pain001.ts';
-import { type Paths, pathsOf, routeOf } from './paths.ts';
-import { cancelling } from './payment-calls.ts';
-import { paymentsOf } from './payments.ts';
-import { bankTime, probeSignature } from './probe.ts';
-import { questionsOf } from './questions.ts';
-import { scaOfConsents } from './sca.ts';
+import { bulkTermsOf } from './payments/bulk.ts';
+import { debtorOf, isXmlProduct, productOfPayment, refuseUntaken } from './payments/initiation.ts';
+import { xmlNamesDebtor } from './payments/pain001.ts';
+import { cancelling } from './payments/payment-calls.ts';
+import { paymentsOf } from './payments/payments.ts';
+import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './probing/free-call.ts';
+import { bankTime, probeSignature } from './probing/probe.ts';
+import { questionsOf } from './probing/questions.ts';
+import { accountsOf, fetchAccounts } from './readings/accounts.ts';
+import { type NextGenCaller, type NextGenSaid, understand } from './wire/answer.ts';
+import { answerCheck } from './wire/answer-check.ts';
+import type { Calls } from './wire/calls.ts';
+import { composer } from './wire/compose.ts';
+import { type Paths, pathsOf, routeOf } from './wire/paths.ts';
 
 /**
  * The interface of the Berlin Group's banks, NextGenPSD2 1.3, as one of them has it.
@@ -39,7 +39,7 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     name: 'nextgenpsd2',
     ...(bulk && { bulk }),
     ...(debtorAccount !== 'required' && { debtorAccount }),
-    fieldsRead: async () => (await import('./fields-read.ts')).fieldsRead(),
+    fieldsRead: async () => (await import('./probing/fields-read.ts')).fieldsRead(),
     cannotPay: ({ card }) => card === true,
     refusePayment(payment, today) {
       refuseUntaken(description.payments, payment, today);

@@ -1,9 +1,9 @@
 import { type BankCall, type Notice, openCaller } from '../../../../src/bank/call/call.ts';
-import { type NextGenAnswer, understand } from '../../../../src/bank/interfaces/nextgenpsd2/answer.ts';
-import type { Calls } from '../../../../src/bank/interfaces/nextgenpsd2/calls.ts';
+import { oauthOf } from '../../../../src/bank/interfaces/nextgenpsd2/access/oauth.ts';
 import { type BankFile, bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
-import { oauthOf } from '../../../../src/bank/interfaces/nextgenpsd2/oauth.ts';
-import { pathsOf } from '../../../../src/bank/interfaces/nextgenpsd2/paths.ts';
+import { type NextGenAnswer, understand } from '../../../../src/bank/interfaces/nextgenpsd2/wire/answer.ts';
+import type { Calls } from '../../../../src/bank/interfaces/nextgenpsd2/wire/calls.ts';
+import { pathsOf } from '../../../../src/bank/interfaces/nextgenpsd2/wire/paths.ts';
 import type { ConsentSource } from '../../../../src/bank/ports/call.ts';
 import { Psd2Error } from '../../../../src/errors.ts';
 import { APPLICATION_NAME } from '../../recorded-bank.ts';

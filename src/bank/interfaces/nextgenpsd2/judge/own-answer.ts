@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { isRecord } from '../../../../domain/json.ts';
 import { textOf } from '../../../call/charset.ts';
-import { namesAtBank } from '../compose.ts';
 import type { BankDescription } from '../description/schema.ts';
+import { namesAtBank } from '../wire/compose.ts';
 import { readOneWay } from './one-way-json.ts';
 
 // Whose word an answer is. Between psd2 and the bank are gateways, firewalls and servers of pages, which answer for the bank, twice, or

@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorContext } from '../../../../errors.ts';
-import { isAboutSender, MAY_BE_DONE, TOKEN_CODES } from '../refusals.ts';
+import { isAboutSender, MAY_BE_DONE, TOKEN_CODES } from '../wire/refusals.ts';
 
 /** A refusal of any call, by the message that decides it. */
 export interface RefusedCall {

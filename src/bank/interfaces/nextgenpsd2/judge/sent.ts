@@ -1,6 +1,6 @@
 import { isRecord, jsonIn } from '../../../../domain/json.ts';
-import { namesAtBank } from '../compose.ts';
 import type { BankDescription } from '../description/schema.ts';
+import { namesAtBank } from '../wire/compose.ts';
 import { decoded } from './texts.ts';
 
 // What an initiation has, as it left psd2: its fields, its headers, and their values.

@@ -1,10 +1,10 @@
 import { Psd2Error } from '../../../../errors.ts';
 import type { BankCall } from '../../../call/call.ts';
-import { type NextGenAnswer, readAnswer } from '../answer.ts';
-import type { Calls } from '../calls.ts';
 import type { BankDescription } from '../description/schema.ts';
+import { zoneOf } from '../readings/zone.ts';
 import { transactionsAnswerIn } from '../wire/accounts.ts';
-import { zoneOf } from '../zone.ts';
+import { type NextGenAnswer, readAnswer } from '../wire/answer.ts';
+import type { Calls } from '../wire/calls.ts';
 import type { ReportReading } from './report.ts';
 
 /** A format of account reports. */

@@ -1,7 +1,7 @@
 import { Psd2Error } from '../../../../errors.ts';
 import { textOf } from '../../../call/charset.ts';
-import { type NextGenAnswer, nameOf } from '../answer.ts';
 import { transactionsAnswerIn } from '../wire/accounts.ts';
+import { type NextGenAnswer, nameOf } from '../wire/answer.ts';
 import { readCamt } from './camt.ts';
 import { readMt940 } from './mt940.ts';
 import type { ReportReading } from './report.ts';

@@ -1,7 +1,7 @@
 import type { IsoDate } from '../../../../domain/calendar.ts';
 import { dayIn, decimalIn } from '../../../../domain/odd-values.ts';
-import type { NextGenReading } from '../answer.ts';
 import type { TransactionsAnswer } from '../wire/accounts.ts';
+import type { NextGenReading } from '../wire/answer.ts';
 
 /**
  * What a report has, in the words of the standard's JSON: one schema reads the rows of all formats. What a format lacks is absent.

@@ -1,0 +1,511 @@
+import { hash } from 'node:crypto';
+import type { IsoDate } from '../../../../domain/calendar.ts';
+import { type Decimal, isDecimal, isZero } from '../../../../domain/decimal.ts';
+import type { PaymentOfEntry } from '../../../../domain/transaction-facts.ts';
+import { Psd2Error } from '../../../../errors.ts';
+import type { BankCall } from '../../../call/call.ts';
+import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../../ports/bank.ts';
+import { readLink, shownLink } from '../access/links.ts';
+import type { BankDescription } from '../description/schema.ts';
+import { askAnyReport, askForDocument, askForReport } from '../reports/format.ts';
+import type { TransactionsAnswer, WireParty, WireTransaction } from '../wire/accounts.ts';
+import type { NextGenReading } from '../wire/answer.ts';
+import { atAccountOrCard, type Calls, earliestDay, reading, resourceIdOf } from '../wire/calls.ts';
+import { refuseCountedPages } from './paged.ts';
+import { ownIban, refuseOtherNumber, sameIban } from './whose.ts';
+
+/** The list of an account's or a card's transactions: how it was asked for first. */
+interface List {
+  operation: 'getTransactionList' | 'getCardAccountTransactionList';
+  call: BankCall;
+}
+
+type Status = Transaction['status'];
+type Report = ReturnType<typeof reportOf>;
+
+/** One run through the pages: the status that the bank is asked for, and the lists that the reader wants of it. */
+interface Run {
+  bookingStatus: Status | 'both';
+  lists: readonly Status[];
+}
+
+/** More consecutive empty pages are a list that never ends. */
+const MAX_EMPTY_PAGES = 100;
+/** After as many pages in a row that were there before, the list goes in a circle. */
+const MAX_REPEATED_PAGES = 3;
+/** A list with more pages is not one. */
+const MAX_PAGES = 10_000;
+/** What psd2 asks for, where the bank pages by number. */
+const ITEMS_PER_PAGE = 100;
+
+/**
+ * Reads the transactions of an account or a card page by page, in the bank's order, as the bank pages (`accounts.paging`). The
+ * bank is not asked for days before its history.
+ *
+ * @throws Psd2Error `bank_answer` if the pages do not advance, and for a link to anything but these transactions
+ */
+export async function* pagesOf(calls: Calls, query: TransactionQuery): AsyncGenerator<TransactionPage> {
+  const { consents } = calls.settings;
+  const consent =
+    consents?.tookLists && (await consents.for({ account: query.productId, of: 'transactions' }));
+  const offered =
+    (consent && consents?.listsOf?.(consent.consentId)) ?? calls.description.accounts.bookingStatuses;
+  for (const run of runsOf(query.status, offered)) {
+    const range = run === 'none' ? null : rangeOf(calls, query, run);
+    if (run === 'none' || range === null) yield emptyPage(query.status);
+    else if (run.bookingStatus === 'both')
+      yield* unlessRefused(pagesOfRun(calls, query, run, range), 'both', () =>
+        pagesOfEach(calls, query, (lists) => consent && consents?.tookLists?.(consent.consentId, lists)),
+      );
+    else yield* pagesOfRun(calls, query, run, range);
+  }
+}
+
+/** The lists one by one, at a bank that refuses to give both at once. Some give no list of what is pending. */
+async function* pagesOfEach(
+  calls: Calls,
+  query: TransactionQuery,
+  took: (lists: readonly Status[]) => Promise<void> | undefined,
+): AsyncGenerator<TransactionPage> {
+  const lists: Status[] = ['booked', 'pending'];
+  for (const run of runsOf(query.status, lists)) {
+    const range = run === 'none' ? null : rangeOf(calls, query, run);
+    if (run === 'none' || range === null) yield emptyPage(query.status);
+    else if (run.bookingStatus === 'pending')
+      yield* unlessRefused(pagesOfRun(calls, query, run, range), 'pending', async function* () {
+        lists.pop();
+        yield emptyPage('pending');
+      });
+    else yield* pagesOfRun(calls, query, run, range);
+  }
+  await took(lists);
+}
+
+/** The pages, or what stands for them if the bank refuses the first because of its `bookingStatus`. */
+async function* unlessRefused(
+  pages: AsyncGenerator<TransactionPage>,
+  bookingStatus: 'both' | 'pending',
+  instead: () => AsyncGenerator<TransactionPage>,
+): AsyncGenerator<TransactionPage> {
+  let first: IteratorResult<TransactionPage, void>;
+  try {
+    first = await pages.next();
+  } catch (error) {
+    if (!refusesStatus(error, bookingStatus)) throw error;
+    yield* instead();
+    return;
+  }
+  if (first.done) return;
+  yield first.value;
+  yield* pages;
+}
+
+/** Whether the bank says that it has no list of this status: in its words, or in the path of its error. */
+function refusesStatus(error: unknown, bookingStatus: string): boolean {
+  if (!(error instanceof Psd2Error) || error.httpStatus !== 400) return false;
+  const words = [error.message, error.hint, ...(error.reasons ?? []).map(({ text }) => text)].join(' ');
+  return /booking[\s_-]?status/i.test(words) || new RegExp(`\\b${bookingStatus}\\b`, 'i').test(words);
+}
+
+/** The bank is asked for both lists at once if it can, else for each. A bank without pending ones has none to give. */
+function runsOf(status: Status | undefined, offered: readonly (Status | 'both')[]): (Run | 'none')[] {
+  if (status !== undefined) {
+    const bookingStatus = offered.includes(status) ? status : offered.includes('both') ? 'both' : undefined;
+    return [bookingStatus === undefined ? 'none' : { bookingStatus, lists: [status] }];
+  }
+  if (offered.includes('both')) return [{ bookingStatus: 'both', lists: ['booked', 'pending'] }];
+  return (['booked', 'pending'] as const)
+    .filter((each) => offered.includes(each))
+    .map((each) => ({ bookingStatus: each, lists: [each] }));
+}
+
+function emptyPage(status: Status | undefined): TransactionPage {
+  const none: ListPage = { rows: [], total: null, hasMore: false };
+  return status === undefined ? { booked: none, pending: none } : { [status]: none };
+}
+
+/** The part of the query that says which transactions. Null: all of the range is before the bank's history. */
+function rangeOf(calls: Calls, query: TransactionQuery, { lists }: Run): Record<string, string> | null {
+  const { delta } = calls.description.accounts;
+  // What is pending has no reference.
+  if (query.after !== undefined && delta === 'entryReferenceFrom' && lists.includes('booked'))
+    return { entryReferenceFrom: query.after };
+  const earliest = earliestDay(calls);
+  const { from, to } = query;
+  if (to !== undefined && to < earliest) return null;
+  const dateFrom: IsoDate = from === undefined || from < earliest ? earliest : from;
+  return { dateFrom, ...(to !== undefined && { dateTo: to }) };
+}
+
+async function* pagesOfRun(
+  calls: Calls,
+  query: TransactionQuery,
+  { bookingStatus, lists }: Run,
+  range: Record<string, string>,
+): AsyncGenerator<TransactionPage> {
+  const parameters = Object.entries({ bookingStatus, ...range });
+  const account = { account: query.productId, of: 'transactions' } as const;
+  const first = await atAccountOrCard(calls, query.productId, async (kind) => {
+    const operation: List['operation'] =
+      kind === 'card' ? 'getCardAccountTransactionList' : 'getTransactionList';
+    const asked = `${asBank(calls.description, [...parameters, ...firstPage(calls.description)])}`;
+    const call = await reading(calls, operation, account, query.transactionId, asked);
+    return { operation, ...(await askForReport(calls, call)) };
+  });
+  let { call, answer } = first;
+  const ways = waysOn(calls, query, first);
+  let index = 0;
+  for (;;) {
+    const document = calls.description.accounts.download === 'never' ? null : documentOf(answer.data, index);
+    if (document !== null)
+      answer = await documentAt(calls, linked(calls, query, first, call, document, 'download'));
+    const { iban = null, bban = null } = answer.data.account ?? {};
+    const own = await ownIban(calls, query, iban);
+    await refuseOtherNumber(calls, query, bban);
+    const report = reportOf(answer, lists, query);
+    const next = ways.after(answer, report, call);
+    if (next === null && answer.isPart) throw cut(query);
+    const { contradictions = [] } = answer;
+    const page: TransactionPage = contradictions.length > 0 ? { contradictions } : {};
+    for (const list of lists) {
+      const before = index;
+      const rows = (report[list] ?? []).map((row, at) => {
+        for (const field of row.unread ?? []) count(calls.odd.unread, field);
+        // Other reports than JSON always say the direction.
+        const read = answer.isPart === undefined ? signed(row, calls.description, own) : row;
+        return toTransaction(read, list, before + at + 1, own);
+      });
+      index += rows.length;
+      page[list] = { rows, total: null, hasMore: next !== null };
+    }
+    yield page;
+    if (next === null) return;
+    call = next;
+    answer = await askAnyReport(calls, call);
+  }
+}
+
+/** @throws Psd2Error `bank_answer` for a document that is no account report, with the field that turns it off */
+async function documentAt(calls: Calls, call: BankCall): Promise<NextGenReading<TransactionsAnswer>> {
+  const named = (error: unknown) => {
+    const isNone =
+      error instanceof Psd2Error && !['interrupted', 'not_logged_in', 'network'].includes(error.code);
+    return isNone ? error.with({ hint: [error.hint, NO_DOCUMENT].filter(Boolean).join(' ') }) : error;
+  };
+  try {
+    const answer = await askForDocument(calls, call);
+    const report = answer.data.transactions ?? answer.data.cardTransactions;
+    if (report?.booked ?? report?.pending) return answer;
+  } catch (error) {
+    throw named(error);
+  }
+  throw new Psd2Error('bank_answer', "The document behind the bank's link download is no account report", {
+    hint: NO_DOCUMENT,
+    transactionId: call.transactionId,
+  });
+}
+
+const NO_DOCUMENT =
+  'The list had no transactions, and a link to a document. If that document is never a report, write accounts.download "never" into the bank file.';
+
+/** The link to a document, if it has the transactions, and not the answer: a list without rows, and without a page that follows. */
+function documentOf(data: TransactionsAnswer, before: number): string | null {
+  const report = data.transactions ?? data.cardTransactions;
+  if (before > 0 || report?.booked?.length || report?.pending?.length) return null;
+  if (report?._links?.next ?? data._links?.next) return null;
+  return report?._links?.download ?? data._links?.download ?? null;
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** Parameters of a query by the bank's names. */
+function asBank({ accounts }: BankDescription, parameters: [string, string][]): URLSearchParams {
+  const own = new Map(Object.entries(accounts.parameters));
+  const asked = parameters.map(([name, value]): [string, string] => [own.get(name) ?? name, value]);
+  return new URLSearchParams(asked);
+}
+
+/** What the first page is asked with, besides the range. */
+function firstPage({ accounts }: BankDescription): [string, string][] {
+  return accounts.paging === 'page-index' ? pageNumbered(0) : [];
+}
+
+function pageNumbered(index: number): [string, string][] {
+  return [
+    ['pageIndex', String(index)],
+    ['itemsPerPage', String(ITEMS_PER_PAGE)],
+  ];
+}
+
+/** @throws Psd2Error `bank_answer` for an answer that says nothing: that is not an account without transactions */
+function reportOf(
+  { data }: NextGenReading<TransactionsAnswer>,
+  lists: readonly Status[],
+  query: TransactionQuery,
+) {
+  const report = data.transactions ?? data.cardTransactions;
+  if (report && (report.booked || report.pending || !lists.includes('booked'))) return report;
+  throw new Psd2Error('bank_answer', `The bank's answer to the transactions of ${query.productId} has none`, {
+    transactionId: query.transactionId,
+  });
+}
+
+/** Finds the call of the next page. */
+interface WaysOn {
+  /** @returns null after the last page */
+  after(answer: NextGenReading<TransactionsAnswer>, report: Report, call: BankCall): BankCall | null;
+}
+
+function waysOn(calls: Calls, query: TransactionQuery, list: List): WaysOn {
+  const { paging } = calls.description.accounts;
+  const { call: firstCall } = list;
+  const seen = new Set([fingerprint(firstCall)]);
+  const contents = new Set<string>();
+  let [pages, emptyPages, repeatedPages, firstRows] = [0, 0, 0, 0];
+  let hasLinks = false;
+  const numbered = (parameters: [string, string][]) => {
+    const [path = '', asked = ''] = firstCall.path.split('?', 2);
+    const changed = new URLSearchParams(asked);
+    for (const [name, value] of asBank(calls.description, parameters)) changed.set(name, value);
+    return { ...firstCall, path: `${path}?${changed}` };
+  };
+  const nextOf = ({ data, headers }: NextGenReading<TransactionsAnswer>, report: Report, call: BankCall) => {
+    const href = report._links?.next ?? data._links?.next;
+    hasLinks ||= Boolean(href);
+    if (href) return linked(calls, query, list, call, href);
+    // A bank that links to its pages has no link on the last one.
+    if (paging === 'page-index' && hasLinks) return null;
+    if (paging === 'link') {
+      refuseCountedPages(headers, pages, `transactions of ${query.productId}`, query.transactionId);
+      return null;
+    }
+    if (paging === 'page-index') {
+      // A bank can have smaller pages than it was asked for, so only a page that is shorter than the first is the last.
+      const rows = rowsOf(report);
+      if (pages === 1) firstRows = rows;
+      return rows === 0 || rows < firstRows ? null : numbered(pageNumbered(pages));
+    }
+    const total = totalPages(headers, paging.totalPagesHeader, query, rowsOf(report));
+    return pages < total ? numbered([[paging.pageParameter, String(pages + 1)]]) : null;
+  };
+  return {
+    after(answer, report, call) {
+      pages += 1;
+      const isEmpty = rowsOf(report) === 0;
+      emptyPages = isEmpty ? emptyPages + 1 : 0;
+      // A list that moved can repeat a page. It does not repeat many.
+      const content = printOf(JSON.stringify([report.booked, report.pending]));
+      repeatedPages = !isEmpty && contents.has(content) ? repeatedPages + 1 : 0;
+      contents.add(content);
+      const next = nextOf(answer, report, call);
+      if (next === null) {
+        // The bank has not looked at the number of the page.
+        if (repeatedPages > 0 && contents.size === 1 && typeof paging === 'object') throw stuck(query);
+        return null;
+      }
+      const print = fingerprint(next);
+      if (
+        seen.has(print) ||
+        repeatedPages >= MAX_REPEATED_PAGES ||
+        emptyPages > MAX_EMPTY_PAGES ||
+        pages >= MAX_PAGES
+      )
+        throw stuck(query);
+      seen.add(print);
+      return next;
+    },
+  };
+}
+
+/** Short, because a list can have many pages. */
+function fingerprint({ path }: BankCall): string {
+  return printOf(path);
+}
+
+function printOf(text: string): string {
+  return hash('sha256', text, 'base64').slice(0, 22);
+}
+
+/**
+ * The call of the next page, or of a document: what the link says of this account's transactions, at their own address. It is read with the same
+ * consent, and is the same reading for all who count.
+ *
+ * @throws Psd2Error `bank_answer` for a link to anything else: it could bring the rows of another account
+ */
+function linked(
+  { paths, base, odd }: Calls,
+  { productId, transactionId }: TransactionQuery,
+  { operation, call: first }: List,
+  { path: calledPath }: BankCall,
+  href: string,
+  name: 'next' | 'download' = 'next',
+): BankCall {
+  const values = { 'account-id': resourceIdOf(productId) };
+  const offer = readLink(href, { paths, base }, { operation, values, calledPath, orBelow: true });
+  if (!offer)
+    throw new Psd2Error(
+      'bank_answer',
+      `The bank's link ${name} does not lead to the transactions of ${productId}: ${shownLink(href)}`,
+      { hint: 'psd2 did not follow it. Narrow the range with --from and --to.', transactionId },
+    );
+  if (offer.isElsewhere) odd.rewritten.add(name);
+  const [list = ''] = first.path.split('?', 1);
+  const path = `${list}${offer.below}${offer.query && `?${offer.query}`}`;
+  const { facts, headers } = first;
+  return { method: 'GET', path, facts, transactionId, ...(headers && { headers }) };
+}
+
+/** The number of pages in a header. An account without rows needs none. @throws Psd2Error `bank_answer` */
+function totalPages(
+  headers: Readonly<Record<string, string>>,
+  name: string,
+  { productId, transactionId }: TransactionQuery,
+  rows: number,
+): number {
+  const header = headers[name.toLowerCase()];
+  if (header === undefined && rows === 0) return 0;
+  if (header !== undefined && /^\s*\d{1,6}\s*$/.test(header)) return Number(header);
+  const what = header === undefined ? `has no header ${name}` : `has a header ${name} that is not a number`;
+  throw new Psd2Error('bank_answer', `The bank's answer to the transactions of ${productId} ${what}`, {
+    hint: 'accounts.paging of the bank file says that this header counts the pages.',
+    transactionId,
+  });
+}
+
+function rowsOf(report: Report): number {
+  return (report.booked?.length ?? 0) + (report.pending?.length ?? 0);
+}
+
+function cut({ productId, transactionId }: TransactionQuery): Psd2Error {
+  const what = `The bank's account report of ${productId} says that more pages follow, and the bank gives no way to them`;
+  return new Psd2Error('bank_answer', what, {
+    hint: 'Narrow the range with --from and --to.',
+    transactionId,
+  });
+}
+
+function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {
+  return new Psd2Error('bank_answer', `The bank's transaction pages of ${productId} do not advance`, {
+    hint: 'Narrow the range with --from and --to.',
+    transactionId,
+  });
+}
+
+/** @param own the IBAN of the account, if psd2 knows it */
+function toTransaction(row: WireTransaction, status: Status, index: number, own: string | null): Transaction {
+  const { amount, currency } = row.transactionAmount;
+  const remittance = row.remittance ?? row.facts.remittanceStructured ?? row.transactionDetails;
+  const other = otherSideOf(row, amount.startsWith('-'), own);
+  const description = other.name ?? row.facts.additionalInformation ?? remittance ?? '';
+  return {
+    index: String(index),
+    status,
+    bookingDate: row.bookingDate,
+    valueDate: row.valueDate,
+    amount,
+    currency,
+    description,
+    details: remittance === null || remittance === description ? '' : remittance,
+    code: row.proprietaryBankTransactionCode ?? row.bankTransactionCode,
+    transferReference: endToEndOf(row),
+    feeCharge: null,
+    transactionId: row.transactionId,
+    entryReference: row.entryReference,
+    ...(row.internalTransactionId !== null && { internalTransactionId: row.internalTransactionId }),
+    endToEndId: row.endToEndId,
+    counterpartyName: other.name,
+    counterpartyIban: other.iban,
+    remittance,
+    bankTransactionCode: row.bankTransactionCode,
+    ...(other.account !== null && { counterpartyAccount: other.account }),
+    ...row.facts,
+    ...(row.payments.length > 0 && { entryDetails: toPayments(row, own) }),
+  };
+}
+
+/** The payments of a batch. Those of what was paid may have no sign. */
+function toPayments(
+  { payments, transactionAmount }: WireTransaction,
+  own: string | null,
+): readonly PaymentOfEntry[] {
+  const isPaid = transactionAmount.amount.startsWith('-');
+  const isUnsigned = isPaid && payments.every(({ amount }) => !amount?.amount.startsWith('-'));
+  return payments.map(({ amount: money, endToEndId, remittance, facts, ...sides }) => {
+    const other = otherSideOf(sides, isPaid, own);
+    const payment = {
+      amount: money && (isUnsigned ? negative(money.amount) : money.amount),
+      currency: money?.currency,
+      endToEndId,
+      counterpartyName: other.name,
+      counterpartyIban: other.iban,
+      counterpartyAccount: other.account,
+      remittance,
+      ...facts,
+    };
+    return Object.fromEntries(
+      Object.entries(payment).filter(([, value]) => value !== null && value !== undefined),
+    );
+  });
+}
+
+function negative(amount: Decimal): Decimal {
+  const text = isZero(amount) ? amount : `-${amount}`;
+  if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);
+  return text;
+}
+
+/**
+ * The row with a sign, at a bank whose amounts have none: what the account paid as the debtor is negative.
+ *
+ * @throws Psd2Error `bank_answer` if the row does not say the direction: a guess would change the sign of money
+ */
+function signed(row: WireTransaction, { accounts }: BankDescription, own: string | null): WireTransaction {
+  const { amount, currency } = row.transactionAmount;
+  if (accounts.amounts === 'signed' || amount.startsWith('-')) return row;
+  const isNamed = ({ name, iban, account }: WireParty) => (name ?? iban ?? account) !== null;
+  const isPayer =
+    isOwn(row.debtor, own) || (isNamed(row.creditor) && !isNamed(row.debtor) && !isOwn(row.creditor, own));
+  const isPayee = isOwn(row.creditor, own) || (isNamed(row.debtor) && !isNamed(row.creditor));
+  if (isPayer === isPayee)
+    throw new Psd2Error(
+      'bank_answer',
+      `A transaction of ${amount} ${currency} names neither its debtor nor its creditor, so it does not say whether money came in or went out`,
+      { hint: 'accounts.amounts of the bank file says that amounts have no sign.' },
+    );
+  return isPayee ? row : { ...row, transactionAmount: { amount: negative(amount), currency } };
+}
+
+/** What a bank says of a payment that has no reference (ISO 20022). */
+const NO_REFERENCE = 'NOTPROVIDED';
+
+function endToEndOf({ endToEndId }: WireTransaction): string | null {
+  return endToEndId === NO_REFERENCE ? null : endToEndId;
+}
+
+/**
+ * The other side: of what was paid, the creditor; of what was received, the debtor. Banks may name only one side, and some name the
+ * account itself.
+ */
+function otherSideOf(
+  { creditor, debtor }: Pick<WireTransaction, 'creditor' | 'debtor'>,
+  isPaid: boolean,
+  own: string | null,
+): WireParty {
+  const sides = isPaid ? [creditor, debtor] : [debtor, creditor];
+  const named = sides.filter(
+    (side) => (side.name ?? side.iban ?? side.account) !== null && !isOwn(side, own),
+  );
+  return named[0] ?? { name: null, iban: null, account: null };
+}
+
+/**
+ * Whether a side is the account itself, by its IBAN or the number in it. A name alone does not say so: a bank may write the other side
+ * at the place of the holder, and a row must read the same whenever it is read.
+ */
+function isOwn({ iban, account }: WireParty, own: string | null): boolean {
+  if (own === null) return false;
+  if (iban !== null) return sameIban(iban, own);
+  return account !== null && sameIban(account, own.replace(/\s/g, '').slice(4));
+}

@@ -1,0 +1,95 @@
+import { extractIBAN } from 'ibantools';
+import { Psd2Error } from '../../../../errors.ts';
+import { aboutAnother } from '../wire/answer.ts';
+import type { Calls } from '../wire/calls.ts';
+
+/** Whether two texts are the same IBAN: blanks and case do not count. */
+export function sameIban(one: string, other: string): boolean {
+  return compact(one) === compact(other);
+}
+
+function compact(iban: string): string {
+  return iban.replace(/\s/g, '').toUpperCase();
+}
+
+/**
+ * The IBAN of an account that an answer is about. If the answer names one and no list had the account, psd2 reads the list once.
+ *
+ * @param named the IBAN in the answer
+ * @param mayAsk psd2 may read the list
+ * @returns null if neither a list nor the answer says it
+ * @throws Psd2Error `bank_answer` for an answer about another account: it must not be used
+ */
+export async function ownIban(
+  calls: Calls,
+  { productId, transactionId }: { productId: string; transactionId: string },
+  named: string | null,
+  mayAsk = true,
+): Promise<string | null> {
+  const own = await listedIban(calls, productId, transactionId, mayAsk && named !== null);
+  if (own === null || named === null || sameIban(own, named)) return own ?? named;
+  throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
+}
+
+/** @throws Psd2Error `bank_answer` for a number that is another account's: the account's own IBAN has no such number */
+export async function refuseOtherNumber(
+  calls: Calls,
+  { productId, transactionId }: { productId: string; transactionId: string },
+  named: string | null,
+): Promise<void> {
+  const number = named === null ? '' : numberIn(named);
+  if (named === null || number === '') return;
+  const own = await listedIban(calls, productId, transactionId, true);
+  if (own === null || !isOther(number, compact(own))) return;
+  throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
+}
+
+/** The number of an account, without signs, the bank's name and a currency: `37040044/0532013000EUR`, `1291.99.348EUR`. */
+function numberIn(text: string): string {
+  const bare = compact(text).replace(/(?<=\d)\/?[A-Z]{3}$/, '');
+  // A bank code in Germany.
+  if (/^[1-8]\d{7}\/\d{1,10}$/.test(bare)) return bare.replace('/', '');
+  return (bare.split('/').at(-1) ?? '').replace(/[^A-Z0-9]/g, '');
+}
+
+/**
+ * Whether a number is surely not that of an IBAN: it is as long as a number of its country, and the IBAN has another. A bank may have
+ * numbers of its own, which say nothing.
+ */
+function isOther(number: string, iban: string): boolean {
+  const { bban = '', accountNumber = '', countryCode } = extractIBAN(iban);
+  if (!/^\d{3,}$/.test(number) || bban.includes(number.replace(/^0+/, ''))) return false;
+  // In Germany the zeros before a number may be missing, also after a bank code.
+  if (countryCode === 'DE') return number.length <= 10 || (isGerman(number) && bban !== withZeros(number));
+  return number.length === accountNumber.length || number.length === bban.length;
+}
+
+function isGerman(number: string): boolean {
+  return /^[1-8]\d{8,17}$/.test(number);
+}
+
+function withZeros(number: string): string {
+  return number.slice(0, 8) + number.slice(8).padStart(10, '0');
+}
+
+async function listedIban(
+  calls: Calls,
+  accountId: string,
+  transactionId: string,
+  mayAsk: boolean,
+): Promise<string | null> {
+  if (/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(accountId)) return accountId;
+  const inList = calls.ibans.get(accountId);
+  const known = inList ?? calls.settings.consents?.ibanOf?.(accountId);
+  // A list without the IBAN was read, too: readings are scarce.
+  if (known !== undefined || inList === null || !mayAsk) return known ?? null;
+  try {
+    await calls.list(transactionId);
+  } catch (error) {
+    // Without a list, nothing contradicts the answer.
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+  }
+  const listed = calls.ibans.get(accountId) ?? null;
+  calls.ibans.set(accountId, listed);
+  return listed;
+}

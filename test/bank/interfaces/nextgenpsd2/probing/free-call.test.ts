@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type BankFile,
+  bankFile,
+} from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
+import { nextgenpsd2 } from '../../../../../src/bank/interfaces/nextgenpsd2/interface.ts';
+import { thrownBy } from '../../../../support/thrown.ts';
+import { json, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from '../client.ts';
+
+const bank = useNextGenBank();
+const open = useNextGen(bank);
+
+const described = (file: object = {}) => nextgenpsd2(bankFile.parse({ interface: 'nextgenpsd2', ...file }));
+const free = { transactionId: TRANSACTION_ID, returnAddress: () => 'http://127.0.0.1/' };
+
+describe('psd2 api', () => {
+  it.each([
+    '/v1/payments/sepa-credit-transfers',
+    '/v1/bulk-payments/x',
+    '/v2/periodic-payments/x',
+    '/payments/x',
+    '/V1/Payments/X',
+    '/v1/payments/x/',
+    '/v1/payments//x?a=b',
+    '/v1/%2570ayments/x',
+    '/v1/consents/../payments/x',
+    '/v1/payments;a=b/x',
+    '\\v1\\payments\\x',
+  ])('initiates no payment: POST %s', (path) => {
+    expect(described().refusalOf('POST', path)).toMatchObject({ code: 'usage' });
+    expect(described().refusalOf('GET', path)).toBeNull();
+  });
+
+  it.each([
+    '/v1/consents',
+    '/v1/payments/x/p1/authorisations',
+    '/v1/funds-confirmations',
+    '/v1/signing-baskets',
+  ])('may POST %s', (path) => {
+    expect(described().refusalOf('POST', path)).toBeNull();
+  });
+
+  it('initiates no payment at a path of the bank’s own', () => {
+    const file = { api: { paths: { initiatePayment: '/Pay/{payment-service}/of/{payment-product}' } } };
+    expect(described(file).refusalOf('POST', '/Pay/payments/of/x')).toMatchObject({ code: 'usage' });
+  });
+
+  it('signs a call, and gives the answer whatever it is', async () => {
+    const { bank: opened } = open();
+    bank.expect('POST', '/v1/funds-confirmations', json({ fundsAvailable: true }));
+    const body = { account: { iban: 'x' } };
+    const asked = { ...free, method: 'POST' as const, path: '/v1/funds-confirmations', body };
+    expect(await opened.send({ ...asked, headers: { 'consent-id': 'c9' } })).toMatchObject({
+      ...{ json: { fundsAvailable: true }, refusal: null },
+    });
+    expect(bank.last.headers['consent-id']).toBe('c9');
+    bank.expect('GET', '/v1/accounts', refusal(401, 'CONSENT_INVALID'));
+    expect(await opened.send({ ...free, method: 'GET', path: '/v1/accounts', headers: {} })).toMatchObject({
+      json: { tppMessages: expect.any(Array) },
+      refusal: { code: 'not_logged_in' },
+    });
+  });
+
+  it('the operator cannot set what psd2 signs, keeps secret, or the bank file names', () => {
+    const { ownHeaders } = described({
+      headers: { static: { 'X-API-Key': 'k' } },
+      oauth: { tokenHeader: 'PSD2-AUTHORIZATION' },
+    });
+    const secret = ['authorization', 'psd2-authorization', 'x-api-key'];
+    const signed = ['digest', 'signature', 'x-request-id', 'host'];
+    expect(ownHeaders).toEqual(expect.arrayContaining([...secret, ...signed]));
+  });
+});
+
+describe('psd2 api --paginate', () => {
+  const LIST = '/v1/accounts/a1/transactions?bookingStatus=both';
+  const PAGE_3 = `/v1/accounts/a1/transactions?page=3'|"`;
+  const read = async (path: string, file: object = {}) => {
+    const found: unknown[] = [];
+    const headers = { 'consent-id': 'c9' };
+    for await (const page of open({ file }).bank.pages({ ...free, method: 'GET', path, headers }))
+      found.push(page.refusal ?? page.json);
+    return found;
+  };
+  const report = (entry: string, next?: unknown) => ({
+    transactions: { booked: [{ entry }], _links: next === undefined ? {} : { next } },
+  });
+
+  it('follows links in transactions and beside them by their query, with the headers of the first call', async () => {
+    bank.expect('GET', LIST, json(report('1', { href: '/v1/accounts/a1/transactions?page=2' })));
+    bank.expect(
+      'GET',
+      '/v1/accounts/a1/transactions?page=2',
+      json({ _links: { next: `${bank.baseUrl}${PAGE_3}` } }),
+    );
+    bank.expect('GET', PAGE_3, json(report('3')));
+    expect(await read(LIST)).toMatchObject([report('1'), {}, report('3')]);
+    for (const { headers } of bank.received) expect(headers['consent-id']).toBe('c9');
+  });
+
+  it.each(['https://elsewhere.example/v1/x', '/v1/accounts/a2/transactions', 'accounts?a b'])(
+    'does not go on without a query: %s',
+    async (href) => {
+      bank.expect('GET', LIST, json(report('1', { href })));
+      await expect(read(LIST)).rejects.toMatchObject({
+        ...{ code: 'bank_answer', message: `The bank's link next has no query: ${href}` },
+        hint: expect.stringContaining('--paginate takes the query alone'),
+      });
+    },
+  );
+
+  it.each([
+    'https://elsewhere.example/admin?page=2&x=%2f',
+    '/v1/accounts/a2/transactions?page=2&x=%2f',
+    '/v1/accounts/a1/transactions/..%2f..%2fa2?page=2&x=%2f',
+  ])('takes the query alone of %s', async (href) => {
+    bank.expect('GET', LIST, json(report('1', href)));
+    bank.expect('GET', '/v1/accounts/a1/transactions?page=2&x=%2f', json(report('2')));
+    expect(await read(LIST)).toHaveLength(2);
+  });
+
+  it('ends with the bank’s refusal', async () => {
+    bank.expect('GET', LIST, json(report('1', { href: '?page=2' })));
+    bank.expect('GET', '/v1/accounts/a1/transactions?page=2', refusal(401, 'CONSENT_INVALID'));
+    expect(await read(LIST)).toMatchObject([{}, { code: 'not_logged_in' }]);
+  });
+
+  it('does not go in a circle, whatever the addresses', async () => {
+    bank.expect('GET', LIST, json(report('1', { href: LIST.replace('both', 'x') })));
+    bank.expect('GET', LIST.replace('both', 'x'), json(report('1', { href: LIST.replace('both', 'x') })));
+    await expect(read(LIST)).rejects.toMatchObject({ message: expect.stringContaining('same page twice') });
+  });
+
+  it('says if the bank counts more pages than it links to', async () => {
+    const counted = (body: object) => json(body, 200, { 'X-Total-Pages': '2' });
+    bank.expect('GET', LIST, counted(report('1', { href: '?page=2' })));
+    bank.expect('GET', '/v1/accounts/a1/transactions?page=2', counted(report('2')));
+    expect(await read(LIST)).toHaveLength(2);
+    bank.expect('GET', LIST, counted(report('1')));
+    await expect(read(LIST)).rejects.toMatchObject({
+      code: 'bank_answer',
+      hint: expect.stringContaining('accounts.paging'),
+    });
+  });
+
+  it('sends nothing for transactions whose pages have numbers', async () => {
+    const file = { accounts: { paging: 'page-index' } };
+    await expect(read(LIST, file)).rejects.toMatchObject({ code: 'usage' });
+    bank.expect('GET', '/v1/accounts', json({ accounts: [] }));
+    expect(await read('/v1/accounts', file)).toHaveLength(1);
+  });
+});
+
+describe('the name of a customer', () => {
+  it.each(['default', 'a.b_c-1', 'x'.repeat(64)])('can be %s', (text) => {
+    expect(described().readCustomerId(text)).toBe(text);
+  });
+
+  it.each(['', '..', 'a b', 'x'.repeat(65), 'ä', 'a/b'])('cannot be %s', (text) => {
+    expect(thrownBy(() => described().readCustomerId(text))).toMatchObject({ code: 'usage' });
+  });
+
+  it('a name that is too long is not said to have wrong characters', () => {
+    expect(() => described().readCustomerId('a'.repeat(65))).toThrow(
+      'The name of the customer has 65 characters, but at most 64 are allowed',
+    );
+  });
+});
+
+it.each([
+  ['none', 'nobody'],
+  ['integrated', 'with a consent'],
+  ['pre-step', 'customers'],
+  ['client-credentials', 'application'],
+])('with oauth.mode %s, %s logs in', (mode, logsIn) => {
+  expect(described({ oauth: { mode } }).logsIn).toBe(logsIn);
+});
+
+// A smoke test initiates a payment and has the bank cancel it. At these banks it may not: money could move, or a phone could ring.
+type Fields = Omit<BankFile, 'interface'>;
+const safe = (cancel: 'direct' | 'authorised' | 'none'): Fields => ({
+  payments: { executesWithoutSca: 'never', cancel },
+});
+const decoupled = (start: 'follow-links' | 'explicit'): Fields => ({
+  ...safe('direct'),
+  sca: { approaches: ['decoupled'], start },
+});
+
+it.each<[string, Fields, RegExp | undefined]>([
+  ['cancels without SCA, and executes nothing without it', safe('direct'), undefined],
+  ['says nothing', {}, /executesWithoutSca/],
+  [
+    'may execute without SCA',
+    { payments: { executesWithoutSca: 'possible', cancel: 'direct' } },
+    /executesWithoutSca/,
+  ],
+  ['cancels only with SCA', safe('authorised'), /payments\.cancel/],
+  ['does not cancel', safe('none'), /payments\.cancel/],
+  ["asks the customer's phone by itself", decoupled('follow-links'), /sca\.start/],
+  ['asks it only when psd2 starts it', decoupled('explicit'), undefined],
+])('at a bank that %s, a payment is begun only if it can be given up', (_, file, why) => {
+  const { refuseGivingUp } = described(file);
+  if (why === undefined) expect(() => refuseGivingUp?.()).not.toThrow();
+  else expect(() => refuseGivingUp?.()).toThrow(why);
+});

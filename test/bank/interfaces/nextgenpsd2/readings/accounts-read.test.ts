@@ -1,0 +1,837 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { BankCall } from '../../../../../src/bank/call/call.ts';
+import type { BankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
+import { accountsOf } from '../../../../../src/bank/interfaces/nextgenpsd2/readings/accounts.ts';
+import { nextOfPage } from '../../../../../src/bank/interfaces/nextgenpsd2/wire/accounts.ts';
+import type { Transaction, TransactionPage, TransactionQuery } from '../../../../../src/bank/ports/bank.ts';
+import type { ConsentSource, Read } from '../../../../../src/bank/ports/call.ts';
+import { parseDate } from '../../../../../src/domain/calendar.ts';
+import { TRANSACTION_ID } from '../client.ts';
+import { failureOf, IDS, noBankHas, refused, type Scripted, said, scriptedCalls } from '../scripted.ts';
+
+// Each reading: what psd2 asks the bank, and what it makes of the answers, without a connection.
+
+type Settings = NonNullable<BankFile['accounts']>;
+const IBAN = 'DE89370400440532013000';
+const ID = 'a1';
+const date = (day: string) => parseDate('--from', day);
+
+interface Consent {
+  cards?: 'none';
+  reads?: ('accounts' | 'balances' | 'transactions')[];
+}
+
+function opened(answers: Scripted[], accounts: Settings = {}, consent: Consent | null = {}) {
+  const asked: Read[] = [];
+  const listed: unknown[] = [];
+  const consents: ConsentSource = {
+    async for(what) {
+      asked.push(what);
+      return { consentId: 'c1', reads: ['accounts', 'balances', 'transactions'], ...consent };
+    },
+    listed: async (...what) => void listed.push(what),
+  };
+  const script = scriptedCalls(answers, { accounts }, consent === null ? undefined : consents);
+  return { ...script, accounts: accountsOf(script.calls), asked, listed };
+}
+
+/** A reading as psd2 sends it. */
+const reading = (path: string, reads: Read): BankCall => ({
+  ...{ method: 'GET', path, facts: { reads, needsConsent: true, login: false } },
+  ...{ transactionId: TRANSACTION_ID, headers: { 'consent-id': 'c1' } },
+});
+const LIST = reading('/v1/accounts', 'list');
+const CARDS = reading('/v1/card-accounts', 'list');
+
+describe('what the bank file says of readings', () => {
+  it.each<[Settings, object]>([
+    [{}, {}],
+    [{ bookingStatuses: ['booked'] }, { lacksPending: true }],
+    [{ bookingStatuses: ['booked', 'both'] }, {}],
+    [{ delta: 'entryReferenceFrom' }, { readsOn: true }],
+  ])('%j', (settings, expected) => {
+    const { lacksPending, readsOn, identifiesRows, isId } = opened([], settings).accounts;
+    expect({ lacksPending, readsOn, identifiesRows }).toEqual({ identifiesRows: true, ...expected });
+    expect([isId?.('a1'), isId?.('a b')]).toEqual([true, false]);
+  });
+
+  it('the first day is as far back as the history of the bank', () => {
+    expect(opened([], { historyDays: 30 }).accounts.earliestDay?.()).toBe('2026-10-22');
+  });
+
+  it('there are no documents, and no data of the customer', async () => {
+    const { accounts } = opened([]);
+    const target = { customerId: 'shop', productId: ID };
+    const document = { ...target, from: undefined, to: undefined, transactionId: TRANSACTION_ID };
+    const asked = (async () => accounts.document(document, 'pdf'))();
+    expect(await failureOf(asked)).toEqual(noBankHas('documents of accounts'));
+    const customer = accounts.details({ what: 'customer', customerId: 'shop' }, TRANSACTION_ID);
+    expect(await failureOf(customer)).toEqual(noBankHas('data of the customer'));
+  });
+
+  it('nothing is read without a consent', async () => {
+    expect(await failureOf(opened([], {}, null).accounts.list('shop', TRANSACTION_ID))).toEqual({
+      code: 'not_logged_in',
+      message: 'Readings need the consent of a customer',
+      next: [['consent', 'request']],
+    });
+  });
+});
+
+describe('the list of accounts', () => {
+  const account = (id: string, more: object = {}) => ({
+    ...{ accountId: id, productId: id, iban: null, currency: '', name: null, productCode: null },
+    ...{ productDescription: null, ...more },
+  });
+  const MAIN = { resourceId: 'r1', name: 'Main' };
+
+  it.each<[string, object, object]>([
+    ['its id', { resourceId: 'r1', iban: IBAN, bban: '0815' }, account('r1', { iban: IBAN, bban: '0815' })],
+    ['its IBAN', { iban: IBAN, bban: '0815' }, account(IBAN, { iban: IBAN, bban: '0815' })],
+    [
+      'its BBAN',
+      { bban: '0815', maskedPan: '5254**41' },
+      account('0815', { name: '5254**41', bban: '0815', maskedPan: '5254**41' }),
+    ],
+    [
+      'its card number',
+      { maskedPan: '5254**41', msisdn: '39' },
+      account('5254**41', { name: '5254**41', maskedPan: '5254**41' }),
+    ],
+    ['its phone', { msisdn: '39' }, account('39')],
+    ['a currency', { resourceId: 'r1', currency: 'EUR' }, account('r1', { currency: 'EUR' })],
+    ['two names', { ...MAIN, displayName: 'Mine' }, account('r1', { name: 'Mine' })],
+    ['a kind', { resourceId: 'r1', cashAccountType: 'CACC' }, account('r1', { productCode: 'CACC' })],
+    ['a product', { ...MAIN, product: 'Giro' }, account('r1', { name: 'Main', productDescription: 'Giro' })],
+    ['a name', { ...MAIN, maskedPan: 'x*' }, account('r1', { name: 'Main', maskedPan: 'x*' })],
+    ['many currencies', { resourceId: 'r1', currency: 'XXX' }, account('r1')],
+  ])('an account with %s', async (_, wire, expected) => {
+    const { accounts, sent, asked, listed } = opened([said({ accounts: [wire] })], {}, { cards: 'none' });
+    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([expected]);
+    expect(sent).toEqual([LIST]);
+    expect(asked).toEqual(['list', 'list']);
+    expect(listed).toEqual([['c1', [expected]]]);
+  });
+
+  it('an account that nothing names is none', async () => {
+    const { accounts } = opened([said({ accounts: [{ name: 'Main' }] })]);
+    expect(await failureOf(accounts.list('shop', TRANSACTION_ID))).toEqual({
+      code: 'bank_answer',
+      message:
+        "The bank's answer to GET /v1/accounts has no usable accounts.0: expected an account with an id",
+      ...{ httpStatus: 200, ...IDS },
+    });
+  });
+
+  it('has cards, and one with the id of an account is another account', async () => {
+    const cardAccounts = [{ resourceId: 'r1' }, { resourceId: 'k1' }];
+    const script = opened([said({ accounts: [{ resourceId: 'r1' }] }), said({ cardAccounts })]);
+    expect(await script.accounts.list('shop', TRANSACTION_ID)).toEqual([
+      account('r1'),
+      account('card:r1', { card: true }),
+      account('k1', { card: true }),
+    ]);
+    expect(script.sent).toEqual([LIST, CARDS]);
+    expect(script.asked).toEqual(['list', 'list', 'list']);
+    expect([...script.calls.cards]).toEqual(['card:r1', 'k1']);
+  });
+
+  it('has an account once that the bank lists twice, and each that shares an IBAN', async () => {
+    const twice = [MAIN, { resourceId: 'r1' }];
+    const eur = { iban: IBAN, currency: 'EUR' };
+    const usd = { iban: IBAN, currency: 'USD' };
+    const cardAccounts = [{ resourceId: 'k1' }, { resourceId: 'k1' }];
+    const script = opened([said({ accounts: [...twice, eur, usd] }), said({ cardAccounts })]);
+    expect(await script.accounts.list('shop', TRANSACTION_ID)).toEqual([
+      ...[
+        account('r1', { name: 'Main' }),
+        account(IBAN, eur),
+        account(IBAN, usd),
+        account('k1', { card: true }),
+      ],
+    ]);
+  });
+
+  it('has no cards where the bank file says so', async () => {
+    const { accounts, sent } = opened([said({ accounts: [{ resourceId: 'r1' }] })], { cards: 'never' });
+    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1')]);
+    expect(sent).toEqual([LIST]);
+  });
+
+  it.each([
+    ...[{ status: 403 }, { status: 404 }, { status: 405 }, { status: 501 }],
+    ...[refused('CONSENT_INVALID', 401), refused('SERVICE_INVALID', 400)],
+  ])('has no cards if the bank says %j', async (answer) => {
+    const { accounts } = opened([said({ accounts: [{ resourceId: 'r1' }] }), answer]);
+    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1')]);
+  });
+
+  it.each([{ status: 400 }, { status: 503 }, refused('CONSENT_EXPIRED', 401)])(
+    'is not whole if the bank says %j of the cards',
+    async (answer) => {
+      const { accounts } = opened([said({ accounts: [] }), answer]);
+      expect(await failureOf(accounts.list('shop', TRANSACTION_ID))).toMatchObject({
+        httpStatus: answer.status,
+      });
+    },
+  );
+});
+
+describe('the balance of an account', () => {
+  const money = (words: string) => {
+    const [amount, currency = 'EUR'] = words.split(' ');
+    return { amount, currency };
+  };
+  const of = (balanceType: string, amount: string, more: object = {}) => ({
+    ...{ balanceType, balanceAmount: money(amount), ...more },
+  });
+  const TODAY = '2026-11-21';
+  const day = (referenceDate: string) => ({ referenceDate });
+  const changed = (lastChangeDateTime: string) => ({ lastChangeDateTime });
+  const typed = (type: string, words: string, more: object = {}) => ({
+    ...{ type, ...money(words), date: null, at: null, ...more },
+  });
+  const shown = (
+    booked: string | null,
+    available: string | null,
+    asOf: string | null,
+    bookedDay?: unknown,
+  ) => ({
+    ...{ accountBalance: booked && money(booked), availableBalance: available && money(available) },
+    ...{ asOf, bookedDay },
+  });
+  const SETTINGS: Settings = {
+    balances: { booked: ['closingBooked', 'expected', 'openingBooked'], available: ['interimAvailable'] },
+  };
+  const balanceOf = async (balances: unknown, settings: Settings = {}, account?: object) => {
+    const script = opened([said({ balances, ...(account && { account }) })], settings);
+    return { ...script, balance: await script.accounts.balance('shop', ID, TRANSACTION_ID) };
+  };
+
+  /** A balance as the bank sends it, and as psd2 shows it. */
+  const both = (type: string, words: string, date: string | null = null, at: string | null = null) => ({
+    sent: of(type, words, { ...(date && day(date)), ...(at && changed(at)) }),
+    read: typed(type, words, { date, at }),
+  });
+  const [D18, D19, D20, TIME] = ['2026-11-18', '2026-11-19', '2026-11-20', '2026-11-20T10:00:00Z'];
+  const NO_FIRST = [both('expected', '1'), both('other', '2')];
+  const CLOSED = both('closingBooked', '2');
+  const CLOSED_18 = both('closingBooked', '1', D18);
+  const CLOSED_19 = both('closingBooked', '2', D19);
+  const TIMED = both('closingBooked', '1', D19, TIME);
+  const OPENED = both('openingBooked', '1', D20);
+  const ALL = [both('expected', '1'), both('closingBooked', '2'), both('interimAvailable', '3')];
+  const ODD_TIME = {
+    sent: of('interimAvailable', '1', { ...day(D19), ...changed('yesterday') }),
+    read: typed('interimAvailable', '1', { date: D19 }),
+  };
+  const IN_BOTH = [CLOSED, both('closingBooked', '2 USD')];
+  const NO_TYPE = { sent: { balanceAmount: money('1'), referenceDate: 'today' }, read: typed('', '1') };
+  const NO_AMOUNT = { sent: of('closingBooked', '1e5'), read: null };
+  const USD = { currency: 'USD' };
+
+  it.each<[string, { sent: object; read: object | null }[], object, object?]>([
+    ['the balance of now before one of an unknown day', ALL, shown('1', '3', null, TODAY)],
+    ['the second type, if the first is missing', NO_FIRST, shown('1', null, null, TODAY)],
+    ['the beginning of a day, with the rows up to the day before', [OPENED], shown('1', null, D20, D19)],
+    ['the currency of the account', IN_BOTH, shown('2 USD', null, null, null), USD],
+    ['none in another currency, if that is missing', [CLOSED], shown(null, null, null), USD],
+    [
+      'none, if there are several currencies and nobody says that of the account',
+      IN_BOTH,
+      shown(null, null, null),
+    ],
+    ['the time of the balance', [TIMED], shown('1', null, TIME, D19)],
+    ['the newest of one type, whatever their order', [CLOSED_18, CLOSED_19], shown('2', null, D19, D19)],
+    ['those that can be read', [NO_AMOUNT, CLOSED_19], shown('2', null, D19, D19)],
+    ['the day of what is available', [ODD_TIME], shown(null, '1', D19)],
+    ['a balance without a type, and an odd day', [NO_TYPE], shown(null, null, null)],
+  ])('%s', async (_, balances, expected, account) => {
+    const given = balances.map((each) => each.sent);
+    const { balance, sent, asked } = await balanceOf(given, SETTINGS, account);
+    expect(balance).toEqual({
+      ...{ accountId: 'a1', productId: 'a1', accountAvailability: null, accountAvailableCredit: null },
+      ...{ ...expected, balances: balances.map(({ read }) => read).filter((read) => read !== null) },
+    });
+    expect(sent).toEqual([reading('/v1/accounts/a1/balances', { account: 'a1', of: 'balances' })]);
+    expect(asked).toEqual([{ account: 'a1', of: 'balances' }]);
+  });
+
+  it('is of the types that psd2 calls booked and available, with all digits', async () => {
+    const amount = '12345678901234567890.123456789';
+    const { balance } = await balanceOf([
+      of('expected', '900.10', changed('2026-11-20T15:30:35.035Z')),
+      of('interimBooked', amount, day('2026-11-21')),
+      of('closingBooked', '500.00', day('2026-11-19')),
+    ]);
+    expect(balance).toMatchObject({
+      ...shown(amount, '900.10', '2026-11-21', '2026-11-21'),
+      balances: [
+        typed('expected', '900.10', { at: '2026-11-20T15:30:35.035Z' }),
+        typed('interimBooked', amount, { date: '2026-11-21' }),
+        typed('closingBooked', '500.00', { date: '2026-11-19' }),
+      ],
+    });
+    const body =
+      '{"balances":[{"balanceType":"closingBooked","balanceAmount":{"currency":"EUR","amount":12345678901234567.10}}]}';
+    expect(await opened([{ body }]).accounts.balance('shop', ID, TRANSACTION_ID)).toMatchObject({
+      accountBalance: money('12345678901234567.10'),
+    });
+  });
+
+  const limit = (creditLimitIncluded: unknown) => ({ creditLimitIncluded });
+  it.each<[object, object, object | undefined]>([
+    [limit(true), limit('false'), { accountBalance: true, availableBalance: false }],
+    [{}, limit(true), { availableBalance: true }],
+    [limit(false), {}, { accountBalance: false }],
+    [{}, {}, undefined],
+  ])('says whether a credit line is in it: %j, %j', async (booked, available, said) => {
+    const { balance } = await balanceOf([
+      of('interimBooked', '1.00', booked),
+      of('interimAvailable', '2.00', available),
+    ]);
+    expect(balance.creditLimitIncluded).toEqual(said);
+  });
+
+  const CLOSING = of('closingBooked', '1.00');
+  it.each<[string, object[], string, string]>([
+    ['a type in capitals', [of(' INTERIMBOOKED ', '1.00')], '1.00', 'interimBooked'],
+    ['an amount with a plus sign', [of('closingBooked', '+5.00')], '5.00', 'closingBooked'],
+    ['an odd available one', [of('interimAvailable', 'n/a'), CLOSING], '1.00', 'closingBooked'],
+    ['an odd one that is booked, too', [of('interimBooked', 'n/a'), CLOSING], '1.00', 'closingBooked'],
+  ])('can be known with %s', async (_, balances, booked, type) => {
+    const { balance } = await balanceOf(balances);
+    expect([balance.accountBalance, balance.availableBalance]).toEqual([money(booked), null]);
+    expect(balance.balances).toEqual([typed(type, booked)]);
+  });
+
+  const UNREADABLE = "The bank's answer to the balances of a1 has a booked balance that cannot be read";
+  const NO_BALANCE =
+    "The bank's answer to GET /v1/accounts/a1/balances has no usable balances: expected a balance";
+  it.each<[string, object[], string]>([
+    ['booked one', [of('closingBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
+    ['one without a type', [{ amount: '1.00' }, of('interimAvailable', '2.00')], UNREADABLE],
+    ['only one', [of('interimAvailable', '1e5')], NO_BALANCE],
+    ['balance, because there is none', [], NO_BALANCE],
+  ])('is unknown if the bank has no %s that psd2 can read', async (_, balances, message) => {
+    expect(await failureOf(balanceOf(balances))).toMatchObject({ code: 'bank_answer', message });
+  });
+
+  it.each([{ status: 404 }, refused('RESOURCE_UNKNOWN', 403)])(
+    'may be that of a card, at its own path: %j',
+    async (unknown) => {
+      const balances = said({ balances: [of('closingBooked', '1')] });
+      const { accounts, sent } = opened([unknown, balances, balances]);
+      for (let times = 0; times < 2; times += 1)
+        expect(await accounts.balance('shop', ID, TRANSACTION_ID)).toMatchObject({
+          accountBalance: money('1'),
+        });
+      expect(sent.map(({ path }) => path)).toEqual([
+        ...['/v1/accounts/a1/balances', '/v1/card-accounts/a1/balances', '/v1/card-accounts/a1/balances'],
+      ]);
+    },
+  );
+
+  it('of a card is at its own path, by the list or by its name', async () => {
+    const list = [said({ accounts: [] }), said({ cardAccounts: [{ resourceId: 'k1' }] })];
+    const balances = said({ balances: [of('closingBooked', '1')] });
+    const { accounts, sent } = opened([...list, balances, balances]);
+    await accounts.list('shop', TRANSACTION_ID);
+    for (const [accountId, at] of [
+      ['k1', 3],
+      ['card:a1', 4],
+    ] as const) {
+      expect(await accounts.balance('shop', accountId, TRANSACTION_ID)).toMatchObject({ accountId });
+      expect(sent).toHaveLength(at);
+    }
+    expect(sent.slice(2).map(({ path }) => path)).toEqual([
+      ...['/v1/card-accounts/k1/balances', '/v1/card-accounts/a1/balances'],
+    ]);
+  });
+
+  it('that is neither has the error of the account', async () => {
+    const { accounts, calls } = opened([refused('RESOURCE_UNKNOWN', 404), { status: 503 }]);
+    expect(await failureOf(accounts.balance('shop', ID, TRANSACTION_ID))).toMatchObject({
+      bankCode: 'RESOURCE_UNKNOWN',
+    });
+    expect(calls.cards.size).toBe(0);
+  });
+
+  it('is not looked for among the cards after another failure', async () => {
+    const { accounts, sent } = opened([{ status: 403 }]);
+    expect(await failureOf(accounts.balance('shop', ID, TRANSACTION_ID))).toMatchObject({
+      code: 'forbidden',
+    });
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('the details of an account', () => {
+  const PRODUCT = { what: 'product', customerId: 'shop', productId: ID } as const;
+  it.each<[Settings, Consent, string]>([
+    [{ withBalance: true }, {}, '/v1/accounts/a1?withBalance=true'],
+    [{ withBalance: false }, {}, '/v1/accounts/a1'],
+    [{ withBalance: true }, { reads: ['accounts'] }, '/v1/accounts/a1'],
+  ])('with %j and %j', async (settings, consent, path) => {
+    const account = { resourceId: 'a1', own: { x: 1 } };
+    const { accounts, sent } = opened([said({ account })], settings, consent);
+    expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual(account);
+    expect(sent).toEqual([reading(path, { account: 'a1' })]);
+  });
+
+  it('of a card are at its own path, without its balance', async () => {
+    const answers = [{ status: 404 }, said({ cardAccount: { resourceId: 'a1' } })];
+    const { accounts, sent } = opened(answers, { withBalance: true });
+    expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual({ resourceId: 'a1' });
+    expect(sent[1]).toEqual(reading('/v1/card-accounts/a1', { account: 'a1' }));
+  });
+
+  it('that the bank gives in another form are shown without it, and those of another account not at all', async () => {
+    expect(await opened([said({ other: 1 })]).accounts.details(PRODUCT, TRANSACTION_ID)).toEqual({});
+    const other = opened([said({ account: { resourceId: 'a2' } })]);
+    expect(await failureOf(other.accounts.details(PRODUCT, TRANSACTION_ID))).toMatchObject({
+      code: 'bank_answer',
+      message: "The bank's answer is about the account a2, not about a1",
+    });
+  });
+
+  it('of all accounts are the list as the bank has it', async () => {
+    const { accounts, sent } = opened([said({ accounts: [{ resourceId: 'a1' }] })]);
+    const all = { what: 'products', customerId: 'shop' } as const;
+    expect(await accounts.details(all, TRANSACTION_ID)).toMatchObject({ accounts: [{ resourceId: 'a1' }] });
+    expect(sent).toEqual([LIST]);
+  });
+});
+
+const QUERY: TransactionQuery = {
+  ...{ customerId: 'shop', productId: 'a1', from: undefined, to: undefined, status: undefined },
+  transactionId: TRANSACTION_ID,
+};
+const AT = '/v1/accounts/a1/transactions';
+const row = (id: string, more: object = {}) => ({
+  ...{ transactionId: id, transactionAmount: { amount: '-1.00', currency: 'EUR' }, ...more },
+});
+const page = (booked: object[] | undefined, more: object = {}, headers: Record<string, string> = {}) =>
+  said({ transactions: { ...(booked && { booked }), ...more } }, 200, headers);
+const next = (href: string) => ({ _links: { next: { href } } });
+
+async function pagesOf(script: ReturnType<typeof opened>, query: Partial<TransactionQuery> = {}) {
+  const pages: TransactionPage[] = [];
+  for await (const each of script.accounts.pages({ ...QUERY, ...query })) pages.push(each);
+  return pages;
+}
+const refusedParameter = (text: string): Scripted =>
+  said({ tppMessages: [{ category: 'ERROR', code: 'PARAMETER_NOT_SUPPORTED', text }] }, 400);
+const read = (answers: Scripted[], settings: Settings = {}, query: Partial<TransactionQuery> = {}) =>
+  pagesOf(opened(answers, settings), query);
+const idsOf = (pages: TransactionPage[]) =>
+  pages.map(({ booked, pending }) =>
+    [...(booked?.rows ?? []), ...(pending?.rows ?? [])].map(({ transactionId }) => transactionId).join(),
+  );
+
+const unusable = (message: string, hint?: string) => ({
+  ...{ code: 'bank_answer', message, ...(hint && { hint }), transactionId: TRANSACTION_ID },
+});
+
+describe('the transactions of an account', () => {
+  const asked = async (settings: Settings, query: Partial<TransactionQuery>) => {
+    const script = opened([page([]), page([])], settings);
+    await pagesOf(script, query);
+    return script.sent.map(({ path }) => path.replace(`${AT}?`, ''));
+  };
+  const SINCE = 'dateFrom=2026-08-23';
+  const BOTH = `bookingStatus=both&${SINCE}`;
+  const PENDING = `bookingStatus=pending&${SINCE}`;
+  const DELTA: Settings = { delta: 'entryReferenceFrom' };
+  const TWICE: Settings = { bookingStatuses: ['booked', 'pending'] };
+  const RANGE = { from: date('2026-11-01'), to: date('2026-11-02') };
+  it.each<[Settings, Partial<TransactionQuery>, string[]]>([
+    [{}, {}, [BOTH]],
+    [{}, { status: 'booked' }, [`bookingStatus=booked&${SINCE}`]],
+    [{}, RANGE, ['bookingStatus=both&dateFrom=2026-11-01&dateTo=2026-11-02']],
+    [{}, { from: date('2026-08-23') }, [BOTH]],
+    [{}, { from: date('2026-08-22') }, [BOTH]],
+    [{}, { to: date('2026-08-23') }, [`${BOTH}&dateTo=2026-08-23`]],
+    [{}, { to: date('2026-08-22') }, []],
+    [TWICE, {}, [`bookingStatus=booked&${SINCE}`, PENDING]],
+    [{ bookingStatuses: ['pending'] }, {}, [PENDING]],
+    [{ bookingStatuses: ['both'] }, { status: 'pending' }, [BOTH]],
+    [{ bookingStatuses: ['booked'] }, { status: 'pending' }, []],
+    [{}, { after: 'e1' }, [BOTH]],
+    [DELTA, { after: 'e 1' }, ['bookingStatus=both&entryReferenceFrom=e+1']],
+    [{ ...DELTA, ...TWICE }, { after: 'e1' }, ['bookingStatus=booked&entryReferenceFrom=e1', PENDING]],
+    [{ paging: 'page-index' }, {}, [`${BOTH}&pageIndex=0&itemsPerPage=100`]],
+  ])('are asked for: %j %j', async (settings, query, paths) => {
+    expect(await asked(settings, query)).toEqual(paths);
+  });
+
+  it('are one reading, with the consent for transactions', async () => {
+    const script = opened([page([row('t1')], next('?page=2')), page([row('t2')])]);
+    expect(idsOf(await pagesOf(script))).toEqual(['t1', 't2']);
+    const reads = { account: 'a1', of: 'transactions' } as const;
+    expect(script.sent).toEqual([
+      reading(`${AT}?bookingStatus=both&${SINCE}`, reads),
+      reading(`${AT}?page=2`, reads),
+    ]);
+    expect(script.asked).toEqual([reads]);
+  });
+
+  const NONE = { rows: [], total: null, hasMore: false };
+  it.each<[Partial<TransactionQuery>, object]>([
+    [{}, { booked: NONE, pending: NONE }],
+    [{ status: 'booked' }, { booked: NONE }],
+  ])('before the history of the bank are none: %j', async (query, expected) => {
+    expect(await read([], {}, { to: date('2020-01-01'), ...query })).toEqual([expected]);
+  });
+
+  it('are numbered through both lists and all pages', async () => {
+    const pages = await read([
+      page([row('b1'), row('b2')], { pending: [row('p1')], ...next('?page=2') }),
+      page(undefined, { pending: [row('p2')] }),
+    ]);
+    const numbered = (rows: readonly Transaction[] = []) =>
+      rows.map(({ transactionId, index, status }) => `${index} ${transactionId} ${status}`);
+    expect(pages.map(({ booked, pending }) => [numbered(booked?.rows), numbered(pending?.rows)])).toEqual([
+      [['1 b1 booked', '2 b2 booked'], ['3 p1 pending']],
+      [[], ['4 p2 pending']],
+    ]);
+    expect(pages.map(({ booked }) => booked?.hasMore)).toEqual([true, false]);
+  });
+
+  const NO_BOTH = refusedParameter("bookingStatus 'both' is not supported");
+  const NO_PENDING = refusedParameter('Booking status pending is not supported');
+
+  it.each<[string, Scripted[], string[], string[] | undefined]>([
+    [
+      'asks for each',
+      [NO_BOTH, page([row('b1')]), said({ transactions: { pending: [row('p1')] } })],
+      ['b1', 'p1'],
+      ['booked', 'pending'],
+    ],
+    ['does without pending ones', [NO_BOTH, page([row('b1')]), NO_PENDING], ['b1'], ['booked']],
+  ])('where a bank refuses both lists at once, psd2 %s, and remembers it', async (_, answers, ids, lists) => {
+    const taken: unknown[] = [];
+    const consents: ConsentSource = {
+      for: async () => ({ consentId: 'c1', reads: ['transactions'] }),
+      tookLists: async (...what) => void taken.push(what),
+    };
+    const { calls } = scriptedCalls(answers, {}, consents);
+    const query = { customerId: 'shop', productId: ID, from: undefined, to: undefined, status: undefined };
+    const rows: (string | null | undefined)[] = [];
+    for await (const { booked, pending } of accountsOf(calls).pages({
+      ...query,
+      transactionId: TRANSACTION_ID,
+    }))
+      rows.push(...[...(booked?.rows ?? []), ...(pending?.rows ?? [])].map((each) => each.transactionId));
+    expect([rows, taken]).toEqual([ids, [['c1', lists]]]);
+  });
+
+  it.each([refusedParameter('dateFrom is too early'), { status: 503 }])(
+    'another refusal of both lists stays one',
+    async (answer) => {
+      expect(await failureOf(read([answer]))).toMatchObject({ httpStatus: answer.status });
+    },
+  );
+
+  const LINK = { _links: { download: { href: `${AT}/d` } } };
+
+  it.each<[string, object]>([
+    ['has none', {}],
+    ['has no list', { transactions: {} }],
+  ])('are unknown if the answer %s', async (_, answer) => {
+    expect(await failureOf(read([said(answer)]))).toEqual(
+      unusable("The bank's answer to the transactions of a1 has none"),
+    );
+  });
+
+  it.each<[string, object]>([
+    ['is a document that is one again', LINK],
+    ['has a document in it', { transactions: LINK }],
+    ['has no rows beside a document', { transactions: { booked: [], pending: [], ...LINK } }],
+  ])('are unknown if the answer %s, and that is no report', async (_, answer) => {
+    expect(await failureOf(read([said(answer), said(LINK)]))).toEqual(
+      unusable(
+        "The document behind the bank's link download is no account report",
+        'The list had no transactions, and a link to a document. If that document is never a report, write accounts.download "never" into the bank file.',
+      ),
+    );
+  });
+
+  it('are in the document beside a list without rows, unless the bank file says that none is', async () => {
+    const empty = said({ transactions: { booked: [], pending: [], ...LINK } });
+    const rowsOf = async (settings: Settings) => {
+      const pages = await read([empty, page([row('b1')])], settings);
+      return pages.flatMap(({ booked }) => booked?.rows.map(({ transactionId }) => transactionId));
+    };
+    expect(await rowsOf({})).toEqual(['b1']);
+    expect(await rowsOf({ download: 'never' })).toEqual([]);
+  });
+
+  it('may be pending ones alone, and none of them', async () => {
+    expect(await read([said({ transactions: {} })], {}, { status: 'pending' })).toEqual([{ pending: NONE }]);
+  });
+
+  it('of a card are in its own list, at its own path', async () => {
+    const script = opened([
+      { status: 404 },
+      said({ cardTransactions: { booked: [row('k1', { transactionId: null, cardTransactionId: 'k1' })] } }),
+    ]);
+    expect(idsOf(await pagesOf(script))).toEqual(['k1']);
+    expect(script.sent[1]?.path).toBe(`/v1/card-accounts/a1/transactions?bookingStatus=both&${SINCE}`);
+  });
+});
+
+describe('a row of transactions', () => {
+  const ROW = {
+    ...{ index: '1', status: 'booked', bookingDate: null, valueDate: null, amount: '-1.00', currency: 'EUR' },
+    ...{ description: '', details: '', code: null, transferReference: null, feeCharge: null },
+    ...{ transactionId: 't1', entryReference: null, endToEndId: null, counterpartyName: null },
+    ...{ counterpartyIban: null, remittance: null, bankTransactionCode: null },
+  };
+  const received = { transactionAmount: { amount: '1.00', currency: 'EUR' } };
+  const both = { creditorName: 'Shop', debtorName: 'Me' };
+  const named = (counterpartyName: string) => ({ counterpartyName, description: counterpartyName });
+  const text = (words: unknown) => ({ remittanceInformationUnstructured: words });
+  const lines = (...words: unknown[]) => ({ remittanceInformationUnstructuredArray: words });
+  const structured = (reference: unknown) => ({ remittanceInformationStructured: reference });
+  const remitted = (remittance: string) => ({ remittance, description: remittance });
+  const referring = (remittanceStructured: string) => ({
+    ...{ ...remitted(remittanceStructured), remittanceStructured },
+  });
+  const DAYS = { bookingDate: '2026-11-01', valueDate: '2026-11-02' };
+  const CODE = { bankTransactionCode: 'PMNT' };
+  const FEE = { additionalInformation: 'Fee' };
+  const RENT = { details: 'Rent', remittance: 'Rent' };
+  const REFERENCES = { remittanceInformationStructuredArray: [{ reference: 'A' }, { reference: 'B' }] };
+  const TEXTS = { transactionDetails: 'E', ...structured('C'), ...lines('B') };
+
+  it.each<[string, object, object]>([
+    ['nothing', {}, {}],
+    ['days', DAYS, DAYS],
+    ['the day of a card', { transactionDate: '2026-11-03' }, { valueDate: '2026-11-03' }],
+    ['both days', { valueDate: '2026-11-02', transactionDate: '2026-11-03' }, { valueDate: '2026-11-02' }],
+    ['a day that is a number', { transactionDate: 20261103 }, { valueDate: '2026-11-03' }],
+    ['no day of a card', { transactionDate: 7 }, {}],
+    ['what was paid', both, named('Shop')],
+    ['what was received', { ...both, ...received }, { ...named('Me'), amount: '1.00' }],
+    ['one side alone', { debtorName: 'Me' }, named('Me')],
+    ['an IBAN alone', { creditorAccount: { iban: IBAN }, debtorName: 'Me' }, { counterpartyIban: IBAN }],
+    ['an account without an IBAN', { creditorAccount: { bban: '1' } }, { counterpartyAccount: '1' }],
+    ['an account that is a text', { creditorAccount: IBAN }, { counterpartyIban: IBAN }],
+    ['an account that is another text', { creditorAccount: 'x' }, { counterpartyAccount: 'x' }],
+    ['a name and a text', { creditorName: 'Shop', ...text('Rent') }, { ...named('Shop'), ...RENT }],
+    ['a text alone', text('Rent'), remitted('Rent')],
+    ['control characters', text('a\u0000b'), remitted('a b')],
+    ['an object for a text', text({ reference: 'R' }), remitted('R')],
+    ['another object for a text', text({ other: 1 }), {}],
+    ['its name again', { creditorName: 'Shop', ...text('Shop') }, { ...named('Shop'), remittance: 'Shop' }],
+    ['further information', FEE, { ...FEE, description: 'Fee' }],
+    ['further information and a text', { ...FEE, ...text('Rent') }, { ...FEE, description: 'Fee', ...RENT }],
+    ['lines', lines('One', ' ', 2, null, { reference: 'R' }, {}), remitted('One 2 R')],
+    ['blanks where lines meet', lines('One ', ' two'), remitted('One two')],
+    ['a reference that is a text', structured('RF1'), referring('RF1')],
+    ['a reference', structured({ reference: 'RF18' }), referring('RF18')],
+    ['references', REFERENCES, referring('A B')],
+    ['details of a card', { transactionDetails: 'Bar' }, remitted('Bar')],
+    ['the first of all texts', TEXTS, { ...remitted('B'), remittanceStructured: 'C' }],
+    ['empty lines', { ...lines('', ' '), transactionDetails: 'E' }, remitted('E')],
+    ['a hundred lines', lines(...'x'.repeat(101)), remitted([...'x'.repeat(100)].join(' '))],
+    ['an end-to-end id', { endToEndId: 'INV-7' }, { endToEndId: 'INV-7', transferReference: 'INV-7' }],
+    ['no end-to-end id', { endToEndId: 'NOTPROVIDED' }, { endToEndId: 'NOTPROVIDED' }],
+    ['codes', { ...CODE, proprietaryBankTransactionCode: 'OWN' }, { ...CODE, code: 'OWN' }],
+    ['the code of the standard', CODE, { ...CODE, code: 'PMNT' }],
+    ['an entry', { entryReference: 'e1' }, { entryReference: 'e1' }],
+    ['both ids', { cardTransactionId: 'k1' }, {}],
+  ])('with %s', async (_, more, expected) => {
+    const [first] = await read([page([row('t1', more)])]);
+    expect(first?.booked?.rows).toEqual([{ ...ROW, ...expected }]);
+  });
+
+  it.each<[string, object, string, string | null]>([
+    ['by its IBAN', { iban: 'de23 1000 0000 1234 5678 90' }, '5', null],
+    ['by its number', { bban: '100000001234567890' }, '5', null],
+    ['by its number, of what was paid', { bban: '1000 0000 1234 5678 90' }, '-5', null],
+    ['by another number', { bban: '100000001234567891' }, '5', 'The customer'],
+  ])('never names the account itself as the other side: %s', async (_, account, amount, counterpartyName) => {
+    const side = amount.startsWith('-') ? 'debtor' : 'creditor';
+    const named = { [`${side}Name`]: 'The customer', [`${side}Account`]: account };
+    const answer = page([row('t1', { transactionAmount: { amount, currency: 'EUR' }, ...named })]);
+    const [first] = await read([answer], {}, { productId: 'DE23100000001234567890' });
+    expect(first?.booked?.rows).toMatchObject([{ counterpartyName, counterpartyIban: null }]);
+  });
+});
+
+describe('the pages of transactions', () => {
+  const NARROW = 'Narrow the range with --from and --to.';
+  const stuck = unusable("The bank's transaction pages of a1 do not advance", NARROW);
+  const NUMBERED: Settings = { paging: 'page-index' };
+  const COUNTED: Settings = { paging: { totalPagesHeader: 'X-Total-Pages', pageParameter: 'page' } };
+  const rows = (...ids: string[]) => ids.map((id) => row(id));
+  const counted = (pages: string, ...ids: string[]) => page(rows(...ids), {}, { 'x-total-pages': pages });
+  const OUTSIDE = said({ transactions: { booked: [row('1')] }, ...next('?p=2') });
+  const COUNTED_FIRST = page([row('1')], next('?p=2'), { 'x-total-pages': '2' });
+  const TWICE_TWO = [page(rows('1', '2')), page(rows('3', '4'))];
+  const one = (id: string, href?: string) => page([row(id)], href === undefined ? {} : next(href));
+
+  it.each<[string, Settings, Scripted[], string[]]>([
+    ['by link, to the last', {}, [one('1', '?p=2'), one('2', '?p=3'), one('3')], ['1', '2', '3']],
+    ['by a link outside the list', {}, [OUTSIDE, one('2')], ['1', '2']],
+    ['by number, to a shorter one', NUMBERED, [...TWICE_TWO, one('5')], ['1,2', '3,4', '5']],
+    ['by number, to an empty one', NUMBERED, [one('1'), page([])], ['1', '']],
+    ['by number, of which the first is empty', NUMBERED, [page([])], ['']],
+    ['by link, at a bank that numbers them', NUMBERED, [one('1', '?p=2'), one('2')], ['1', '2']],
+    ['by link, of which the last counts all', {}, [COUNTED_FIRST, counted('2', '2')], ['1', '2']],
+    ['by a count', COUNTED, [counted('2', '1'), counted(' 2 ', '2')], ['1', '2']],
+    ['by a count of one', COUNTED, [counted('1', '1')], ['1']],
+    ['by a count of none', COUNTED, [counted('0')], ['']],
+    ['without a count, if there are no rows', COUNTED, [page([])], ['']],
+    ['one of which comes again', {}, [one('1', '?p=2'), one('1', '?p=3'), one('2')], ['1', '1', '2']],
+  ])('%s', async (_, settings, answers, ids) => {
+    const script = opened(answers, settings);
+    expect(idsOf(await pagesOf(script))).toEqual(ids);
+    expect(script.sent).toHaveLength(answers.length);
+  });
+
+  it('by number have the number in the query', async () => {
+    const script = opened([one('1'), one('2'), page([])], NUMBERED);
+    await pagesOf(script);
+    const asked = `${AT}?bookingStatus=both&dateFrom=2026-08-23`;
+    expect(script.sent.map(({ path }) => path)).toEqual(
+      [0, 1, 2].map((index) => `${asked}&pageIndex=${index}&itemsPerPage=100`),
+    );
+    const other = opened([counted('3', '1'), counted('3', '2'), counted('3', '3')], COUNTED);
+    await pagesOf(other);
+    expect(other.sent.map(({ path }) => path)).toEqual([asked, `${asked}&page=2`, `${asked}&page=3`]);
+  });
+
+  it.each<[string, Settings, Scripted[]]>([
+    ['come round again, by number', NUMBERED, ['1', '2', '1', '2', '1'].map((id) => page([row(id)]))],
+    ['repeat', {}, [1, 2, 3, 4].map((at) => one('1', `?p=${at}`))],
+    ['are the same, whatever the count', COUNTED, [counted('2', '1'), counted('2', '1')]],
+    ['are empty without end', {}, Array.from({ length: 101 }, (__, at) => page([], next(`?p=${at}`)))],
+  ])('that %s do not advance', async (_, settings, answers) => {
+    const script = opened(answers, settings);
+    expect(await failureOf(pagesOf(script))).toEqual(stuck);
+    expect(script.sent).toHaveLength(answers.length);
+  });
+
+  const at = (number: number) =>
+    number === 0 ? `${AT}?bookingStatus=both&dateFrom=2026-08-23` : `${AT}/p${number}`;
+
+  it('that lead back to any one before do not advance', async () => {
+    const loop = fc.nat({ max: 5 }).chain((last) => fc.tuple(fc.constant(last), fc.nat({ max: last })));
+    await fc.assert(
+      fc.asyncProperty(loop, async ([last, back]) => {
+        const leads = (number: number) => next(at(number === last ? back : number + 1));
+        const script = opened(
+          Array.from({ length: last + 1 }, (_, each) => page([row(`${each}`)], leads(each))),
+        );
+        expect(await failureOf(pagesOf(script))).toEqual(stuck);
+        expect(script.sent).toHaveLength(last + 1);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('whatever they are, all rows are read once, in the bank’s order', async () => {
+    const sizes = fc.record({ booked: fc.nat({ max: 3 }), pending: fc.nat({ max: 2 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(sizes, { minLength: 1, maxLength: 5 }), async (pages) => {
+        const ids = (kind: 'booked' | 'pending') =>
+          pages.map((counts, number) =>
+            Array.from({ length: counts[kind] }, (_, each) => `${kind}-${number}-${each}`),
+          );
+        const [booked, pending] = [ids('booked'), ids('pending')];
+        const answers = pages.map((_, number) =>
+          page(rows(...(booked[number] ?? [])), {
+            pending: rows(...(pending[number] ?? [])),
+            ...(number + 1 < pages.length && next(at(number + 1))),
+          }),
+        );
+        const found = await read(answers);
+        const idsIn = (rows: readonly Transaction[] = []) => rows.map(({ transactionId }) => transactionId);
+        expect(found.flatMap((each) => idsIn(each.booked?.rows))).toEqual(booked.flat());
+        expect(found.flatMap((each) => idsIn(each.pending?.rows))).toEqual(pending.flat());
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('of which a hundred are empty go on', async () => {
+    const empty = Array.from({ length: 100 }, (_, at) => page([], next(`?p=${at}`)));
+    expect(await read([...empty, one('1')])).toHaveLength(101);
+  });
+
+  it.each<[string, Scripted, string]>([
+    ['missing', one('1'), 'has no header X-Total-Pages'],
+    ['not a number', counted('two', '1'), 'has a header X-Total-Pages that is not a number'],
+    ['too large', counted('1234567', '1'), 'has a header X-Total-Pages that is not a number'],
+    ['negative', counted('-1'), 'has a header X-Total-Pages that is not a number'],
+  ])('cannot be counted if the count is %s', async (_, answer, what) => {
+    const hint = 'accounts.paging of the bank file says that this header counts the pages.';
+    expect(await failureOf(read([answer], COUNTED))).toEqual(
+      unusable(`The bank's answer to the transactions of a1 ${what}`, hint),
+    );
+  });
+
+  it.each(['x-total-pages', 'total-pages', 'totalpages'])(
+    'are more than it links to by its %s',
+    async (header) => {
+      const hint = `Its header ${header} counts them: set accounts.paging in the bank file.`;
+      expect(await failureOf(read([page([row('1')], {}, { [header]: '2' })]))).toEqual(
+        unusable('The bank has more pages of transactions of a1 than it links to', hint),
+      );
+    },
+  );
+
+  it.each([
+    ['x-total-pages', '1'],
+    ['x-total-pages', 'many'],
+    ['my-x-total-pages', '2'],
+    ['total-pages-of-all', '2'],
+  ])('are all of them if its header %s says %s', async (header, count) => {
+    expect(await read([page([row('1')], {}, { [header]: count })])).toHaveLength(1);
+  });
+
+  it.each([
+    'https://evil.example/x?page=2',
+    '/v1/accounts/a2/transactions?page=2',
+    `${AT}/..%2f..%2fa2%2ftransactions?page=2`,
+  ])('of another account, by the link %s, are not read', async (href) => {
+    const hint = 'psd2 did not follow it. Narrow the range with --from and --to.';
+    const script = opened([one('1', href)]);
+    expect(await failureOf(pagesOf(script))).toEqual(
+      unusable(`The bank's link next does not lead to the transactions of a1: ${href}`, hint),
+    );
+    expect(script.sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['next', 'http://xs2a:8080/inner/v1/accounts/a1/transactions/page/2?tenant=%2f', '/page/2?tenant=%2f'],
+    ['download', { href: `${AT}/d/` }, '/d/'],
+  ])('by the link %s to %j are called at the own address', async (name, link, below) => {
+    const first =
+      name === 'next' ? page([row('1')], { _links: { next: link } }) : said({ _links: { [name]: link } });
+    const script = opened([first, one('2')]);
+    await pagesOf(script);
+    expect(script.sent[1]).toEqual({
+      ...{ ...script.sent[0], path: `${AT}${below}` },
+      ...(name === 'download' && { headers: expect.anything() }),
+    });
+    expect([...script.calls.odd.rewritten]).toEqual(name === 'next' ? ['next'] : []);
+  });
+
+  it.each<[unknown, string | null]>([
+    [{ transactions: next('/a'), cardTransactions: next('/b'), ...next('/c') }, '/a'],
+    [{ cardTransactions: next('/b'), ...next('/c') }, '/b'],
+    [{ transactions: {}, _links: { next: ' /c ' } }, '/c'],
+    [{ transactions: 'none', ...next('/c') }, '/c'],
+    [{ _links: { next: { href: 7 } } }, null],
+    [{ _links: 'none' }, null],
+    [{}, null],
+    ['none', null],
+  ])('of any list are found: %j', (json, href) => {
+    expect(nextOfPage(json)).toBe(href);
+  });
+});

@@ -1,0 +1,319 @@
+import { describe, expect, it } from 'vitest';
+import { consentsOf } from '../../../../../src/bank/interfaces/nextgenpsd2/consents/consents.ts';
+import { accountsOf } from '../../../../../src/bank/interfaces/nextgenpsd2/readings/accounts.ts';
+import type { Transaction } from '../../../../../src/bank/ports/bank.ts';
+import type { ConsentSource } from '../../../../../src/bank/ports/call.ts';
+import {
+  aboutAnother,
+  answered,
+  failureOf,
+  type Scripted,
+  said,
+  scriptedCalls,
+  TRANSACTION_ID,
+} from '../scripted.ts';
+
+// Answers that are odd: what can only mean one thing is read so, what cannot be read is missing and counted, and what is about
+// another account is refused.
+
+const OWN = 'DE89370400440532013000';
+const OTHER = 'DE02100100109307118603';
+const consents: ConsentSource = {
+  for: async () => ({ consentId: 'c1', reads: ['accounts', 'balances', 'transactions'] }),
+  ibanOf: (account) => (account === 'a1' ? OWN : undefined),
+};
+const query = {
+  ...{ customerId: 'shop', productId: 'a1', from: undefined, to: undefined },
+  ...{ status: 'booked' as const, transactionId: TRANSACTION_ID },
+};
+const row = (more: object = {}) => ({
+  ...{ transactionId: 't1', bookingDate: '2026-11-01' },
+  ...{ transactionAmount: { amount: '-1.00', currency: 'EUR' } },
+  ...more,
+});
+
+const amountOf = (amount: string, currency = 'EUR') => ({ transactionAmount: { amount, currency } });
+
+const payeeAt = (creditorAccount: object) => ({ creditorAccount });
+
+async function read(answer: Scripted) {
+  const { calls, sent } = scriptedCalls([answer], {}, consents);
+  const rows: Transaction[] = [];
+  for await (const { booked } of accountsOf(calls).pages(query)) rows.push(...(booked?.rows ?? []));
+  return { rows, unread: Object.fromEntries(calls.odd.unread), sent };
+}
+const readRow = async (more: object) => {
+  const { rows, unread } = await read(said({ transactions: { booked: [row(more)] } }));
+  return { ...rows[0], unread };
+};
+
+const exchange = (more: object) => ({ currencyExchange: [{ exchangeRate: '1.1', ...more }] });
+const RATE = { exchangeRate: '1.1' };
+const EXCHANGE = exchange({ instructedAmount: { amount: '14', currency: 'USD' } });
+const OWN_CURRENCY = exchange({ instructedAmount: { amount: '14', currency: 'EUR' }, targetCurrency: 'USD' });
+const NO_CURRENCY = exchange({ sourceCurrency: '1', targetCurrency: 'usd' });
+const NO_IDS = { transactionId: null, entryReference: null, endToEndId: null, transferReference: null };
+const euros = (amount: string) => ({ transactionAmount: { amount, currency: 'EUR' } });
+const BATCH = {
+  ...euros('-30.00'),
+  entryDetails: [
+    { ...euros('10.00'), endToEndId: 'A', creditorName: 'Shop', customerReference: 'P-1' },
+    { ...euros('20.00'), remittanceInformationUnstructured: 'Rent' },
+  ],
+};
+const BATCH_READ = [
+  {
+    ...{ amount: '-10.00', currency: 'EUR', endToEndId: 'A' },
+    counterpartyName: 'Shop',
+    customerReference: 'P-1',
+  },
+  { amount: '-20.00', currency: 'EUR', remittance: 'Rent' },
+];
+
+describe('an odd row', () => {
+  it.each<[string, object, object]>([
+    ['30 February', { valueDate: '2026-02-30' }, { valueDate: '2026-02-28' }],
+    ['30 February of a leap year', { valueDate: '2028-02-30' }, { valueDate: '2028-02-29' }],
+    ['29 February of another year', { bookingDate: '2026-02-29' }, { bookingDate: '2026-02-28' }],
+    ['a day with a zone', { bookingDate: '2026-11-20+01:00' }, { bookingDate: '2026-11-20' }],
+    ['a day with Z', { bookingDate: '2026-11-20Z' }, { bookingDate: '2026-11-20' }],
+    ['a clock', { bookingDate: '2026-11-20T13:45:00' }, { bookingDate: '2026-11-20' }],
+    ['a clock after a blank', { bookingDate: ' 2026-11-20 13:45:00.000 ' }, { bookingDate: '2026-11-20' }],
+    ['midnight of another zone', { bookingDate: '2026-11-19T23:00:00Z' }, { bookingDate: '2026-11-20' }],
+    ['midnight in UTC', { bookingDate: '2026-11-20T00:00:00.000Z' }, { bookingDate: '2026-11-20' }],
+    ['numbers for texts', { creditorName: 47, endToEndId: 5 }, { counterpartyName: '47', endToEndId: '5' }],
+    ['an amount as a number', { transactionAmount: { amount: -1.5, currency: 'EUR' } }, { amount: '-1.5' }],
+    ['a decimal comma', amountOf('-12,30', ' eur '), { amount: '-12.30', currency: 'EUR' }],
+    ['marks between thousands', amountOf('1.234.567,8'), { amount: '1234567.8' }],
+    ['other marks between thousands', amountOf("-1'234.50"), { amount: '-1234.50' }],
+    ['a minus as wide as a plus', amountOf('\u22121\u202f234,50'), { amount: '-1234.50' }],
+    ['a minus at the end', amountOf('12.30-'), { amount: '-12.30' }],
+    ['zeros before an amount', amountOf('000000149.87'), { amount: '149.87' }],
+    ['a negative amount with zeros', amountOf('-007'), { amount: '-7' }],
+    ['no digit before the point', amountOf('-.50'), { amount: '-0.50' }],
+    ['no digit after the point', amountOf('12.'), { amount: '12' }],
+    ['NONREF for ids', { transactionId: 'NONREF', entryReference: ' nonref ', endToEndId: 'NONREF' }, NO_IDS],
+    ['an offset', { bookingDate: '2026-11-20T00:00:00+02:00' }, { bookingDate: '2026-11-20' }],
+    [
+      'what was ordered in another currency',
+      EXCHANGE,
+      { ...RATE, originalAmount: '14', originalCurrency: 'USD' },
+    ],
+    ['what was ordered in its own currency', OWN_CURRENCY, { ...RATE, originalCurrency: 'USD' }],
+    ['a currency that is none', NO_CURRENCY, { ...RATE, originalCurrency: 'USD' }],
+    [
+      'a reason that is an object',
+      { returnReason: { code: 'AC04', text: 'closed' } },
+      { returnReason: 'AC04 closed' },
+    ],
+    [
+      'the one payment of an entry',
+      { entryDetails: [{ endToEndId: 'E-1', creditorName: 'Shop' }] },
+      { endToEndId: 'E-1', counterpartyName: 'Shop' },
+    ],
+    ['the payments of a batch', BATCH, { entryDetails: BATCH_READ }],
+    ['an IBAN with blanks', payeeAt({ iban: 'de02 1001 0010 9307 1186 03' }), { counterpartyIban: OTHER }],
+    ['blanks', { creditorName: '  Shop ' }, { counterpartyName: 'Shop' }],
+    ['new members', { news: { a: 1 }, ...payeeAt({ iban: OTHER, kind: 7 }) }, { counterpartyIban: OTHER }],
+    ['nothing for an account', { creditorAccount: {}, debtorAccount: null }, { counterpartyIban: null }],
+  ])('with %s is read', async (_, more, expected) => {
+    expect(await readRow(more)).toMatchObject({ ...expected, unread: {} });
+  });
+
+  it.each<[object, object]>([
+    [exchange({ sourceCurrency: 'ABC', targetCurrency: 'EUR' }), RATE],
+    [{ originalAmount: { amount: '14', currency: 'ABC' } }, { originalAmount: '14' }],
+    [
+      { originalAmount: { amount: '14', currency: 'ABC' }, ...exchange({ targetCurrency: 'USD' }) },
+      { originalCurrency: 'USD' },
+    ],
+  ])('with %j has no original currency that is none', async (more, expected) => {
+    const read = await readRow(more);
+    expect({ originalCurrency: undefined, ...read }).toMatchObject({
+      originalCurrency: undefined,
+      ...expected,
+    });
+  });
+
+  const SOON = { bookingDate: 'soon', valueDate: '2026-11-02' };
+  const TWO_WRONG = { purposeCode: [], mandateId: {}, creditorId: { a: 1 }, ultimateDebtor: true };
+  it.each<[string, object, object, object]>([
+    ['31 April', { valueDate: '2026-04-31' }, { valueDate: null }, { valueDate: 1 }],
+    ['a flag for a day', { valueDate: true }, { valueDate: null }, { valueDate: 1 }],
+    ['a wrong booking day, but a value day', SOON, { ...SOON, bookingDate: null }, { bookingDate: 1 }],
+    ['an object for a name', { creditorName: { a: 'A' } }, { counterpartyName: null }, { creditorName: 1 }],
+    ['a number for an account', { creditorAccount: [1] }, { counterpartyIban: null }, { creditorAccount: 1 }],
+    ['no amount', { originalAmount: { amount: 'x', currency: 'USD' } }, {}, { originalAmount: 1 }],
+    ['two of them', TWO_WRONG, {}, { creditorId: 1, ultimateDebtor: 1 }],
+  ])('with %s keeps the rest, and the field is counted', async (_, more, expected, unread) => {
+    expect(await readRow(more)).toMatchObject({ transactionId: 't1', ...expected, unread });
+  });
+
+  it.each([
+    ['amount', amountOf('1,234'), 'transactionAmount.amount'],
+    ['currency', { transactionAmount: { amount: '1.00' } }, 'transactionAmount.currency'],
+    ['day', { bookingDate: 'soon' }, 'bookingDate'],
+  ])('without a readable %s is refused', async (_, more, field) => {
+    expect(await failureOf(readRow(more))).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining(`has no usable transactions.booked.0.${field}`),
+    });
+  });
+
+  it.each([
+    ['null', null, 0],
+    ['one row without the list', row(), 1],
+  ])('the list can be %s', async (_, booked, rows) => {
+    expect((await read(said({ transactions: { booked } }))).rows).toHaveLength(rows);
+  });
+});
+
+describe('what a person needs of a row', () => {
+  const DEBIT = {
+    ...{ mandateId: 'M-1', creditorId: 'DE98ZZZ09999999999', purposeCode: 'SALA' },
+    ...{ ultimateDebtor: 'Ann', ultimateCreditor: 'Bob' },
+  };
+  const EXCHANGE = { sourceCurrency: 'EUR', targetCurrency: 'USD' };
+  const BOUGHT = {
+    originalAmount: { amount: '-10.00', currency: 'USD' },
+    currencyExchange: [{ ...EXCHANGE, exchangeRate: '1.0842', unitCurrency: 'EUR' }],
+  };
+  const PAID = { originalAmount: '-10.00', originalCurrency: 'USD', exchangeRate: '1.0842' };
+  const MARKUP = { markupFee: { amount: '0.35', currency: 'EUR' } };
+  const RATE = { currencyExchange: { ...EXCHANGE, exchangeRate: 0.93 } };
+  it.each<[string, object, object]>([
+    ['a card', { creditorAccount: { pan: '5254121234563241' } }, { counterpartyAccount: '************3241' }],
+    ['a telephone', { creditorAccount: { msisdn: '+491234' } }, { counterpartyAccount: '+491234' }],
+    ['a debit', DEBIT, DEBIT],
+    ['another currency', BOUGHT, PAID],
+    ['a fee', MARKUP, { feeAmount: '0.35', feeCurrency: 'EUR' }],
+    ['a rate alone', RATE, { originalCurrency: 'USD', exchangeRate: '0.93' }],
+  ])('is there: %s', async (_, more, expected) => {
+    expect(await readRow(more)).toMatchObject(expected);
+  });
+
+  const CAME_IN = { ...amountOf('6'), creditorName: 'Me', ...payeeAt({ iban: OWN }) };
+  const WENT_OUT = { debtorName: 'Me', debtorAccount: { iban: 'de89 3704 0044 0532 0130 00' } };
+  const FROM_SHOP = { debtorName: 'Shop', debtorAccount: { iban: OTHER } };
+  const NOBODY = { counterpartyName: null, counterpartyIban: null, description: '' };
+  const SHOP = { counterpartyName: 'Shop', counterpartyIban: OTHER };
+  it.each<[string, object, object]>([
+    ['money that came in, with the holder alone', CAME_IN, NOBODY],
+    ['money that went out, with the holder alone', WENT_OUT, NOBODY],
+    ['the holder in the place of the payee', { ...payeeAt({ iban: OWN }), ...FROM_SHOP }, SHOP],
+    ['no word on whose account it is', { creditorName: 'Shop' }, { counterpartyName: 'Shop' }],
+  ])('names no holder as the other side: %s', async (_, more, expected) => {
+    expect(await readRow(more)).toMatchObject(expected);
+  });
+});
+
+describe('an answer about another account', () => {
+  const other = aboutAnother('account', OTHER, `a1 (${OWN})`);
+  const transactions = (iban: unknown) => said({ account: { iban }, transactions: { booked: [row()] } });
+
+  it('is refused', async () => {
+    expect(await failureOf(read(transactions(OTHER)))).toEqual(other);
+    const balances = [{ balanceType: 'closingBooked', balanceAmount: { amount: '1', currency: 'EUR' } }];
+    const { calls } = scriptedCalls([said({ account: { iban: OTHER }, balances })], {}, consents);
+    expect(await failureOf(accountsOf(calls).balance('shop', 'a1', TRANSACTION_ID))).toEqual(other);
+    const details = scriptedCalls([said({ account: { iban: OTHER } })], {}, consents).calls;
+    const of = { what: 'product', customerId: 'shop', productId: 'a1' } as const;
+    expect(await failureOf(accountsOf(details).details(of, TRANSACTION_ID))).toEqual(other);
+  });
+
+  it.each(['de89 3704 0044 0532 0130 00', OWN, null, 7])('%j is the account', async (iban) => {
+    const read1 = await read(transactions(iban === 7 ? undefined : iban));
+    expect(read1.rows).toHaveLength(1);
+  });
+
+  it('is found by the list, which psd2 reads once for an account that it does not know', async () => {
+    const asking = async (...list: Scripted[]) => {
+      const answers = [transactions(OTHER), ...list, transactions(OTHER)];
+      const script = scriptedCalls(answers, {}, { for: consents.for });
+      const { list: _none, ...calls } = script.calls;
+      const { fetchAccounts } = await import(
+        '../../../../../src/bank/interfaces/nextgenpsd2/readings/accounts.ts'
+      );
+      const whole: typeof script.calls = { ...calls, list: (id) => fetchAccounts(whole, id) };
+      const rows: Transaction[] = [];
+      for (const _reading of ['first', 'second'])
+        for await (const { booked } of accountsOf(whole).pages(query)) rows.push(...(booked?.rows ?? []));
+      return rows.length;
+    };
+    const noCards = said({ cardAccounts: [] });
+    const listed = (resourceId: string) => said({ accounts: [{ resourceId, iban: OWN }] });
+    expect(await failureOf(asking(listed('a1'), noCards))).toEqual(other);
+    expect(await asking(listed('a2'), noCards)).toBe(2);
+    expect(await asking(said({}, 403))).toBe(2);
+  });
+});
+
+describe('words in other case, and with blanks', () => {
+  it.each([
+    ['VALID', 'valid', 'valid'],
+    [' Valid ', 'valid', 'valid'],
+    ['REVOKEDBYPSU', 'revokedByPsu', 'revoked'],
+  ])('%j of a consent is %s', async (consentStatus, shown, means) => {
+    const { calls } = scriptedCalls([said({ consentStatus, consentId: ' c1' })]);
+    expect(await consentsOf(calls).status?.('c1', TRANSACTION_ID)).toEqual({ consentStatus: shown, means });
+  });
+});
+
+describe('the words of a refusal in another form', () => {
+  const refusedWith = (answer: Scripted) =>
+    failureOf(Promise.resolve(consentsOf(scriptedCalls([answer]).calls).status?.('c1', TRANSACTION_ID)));
+  it.each([
+    [{ code: 400, message: 'No such scope' }, 'No such scope'],
+    [{ fault: { faultstring: 'No such key', detail: { errorcode: 'x' } } }, 'No such key'],
+    [{ fault: { code: 9, message: 'No access.', description: 'The key ended' } }, 'No access: The key ended'],
+    [{ fault: { message: 'No access', description: 'No access to x' } }, 'No access to x'],
+    [{ message: 'No access to x', description: 'No access' }, 'No access to x'],
+    [{ errors: [{ code: 'X', message: 'Not offered' }] }, 'Not offered'],
+    [{ error: { message: 'Not here' } }, 'Not here'],
+    [{ httpCode: '400', httpMessage: 'Error', moreInformation: 'Not valid' }, 'Not valid'],
+    [[{ code: 'X', message: 'In a list' }], 'In a list'],
+    [{ errors: ['A text alone'] }, 'A text alone'],
+    [{ messages: [{ text: 'One of some' }] }, 'One of some'],
+    [{ status: 400, statusMessage: 'Beside a number' }, 'Beside a number'],
+    [{ tppMessages: { category: 'ERROR', text: 'Not a list' } }, 'Not a list'],
+    ['A text as JSON', 'A text as JSON'],
+  ])('%j are shown, and decide nothing', async (body, words) => {
+    const failed = await refusedWith(said(body, 400));
+    expect(failed).toMatchObject({ code: 'bank_refused', message: expect.stringContaining(`: ${words}`) });
+    expect(failed).not.toHaveProperty('bankCode');
+  });
+
+  it.each([
+    ['Plain words of a gateway', 'Plain words of a gateway'],
+    ['<html><h1>A heading</h1></html>', 'A heading'],
+    ['<soap:Fault><faultstring>In XML</faultstring></soap:Fault>', 'In XML'],
+  ])('that is no JSON (%s) are shown', async (body, words) => {
+    const failed = await refusedWith({ status: 400, headers: {}, body });
+    expect(failed).toMatchObject({ message: expect.stringContaining(`: ${words}`) });
+    expect(failed).not.toHaveProperty('bankCode');
+  });
+
+  it('beside a code are shown, and the code is kept', async () => {
+    expect(await refusedWith(said({ code: 'E-17', message: 'Beside a code' }, 400))).toMatchObject({
+      ...{ bankCode: 'E-17', message: expect.stringContaining(': Beside a code') },
+    });
+  });
+});
+
+describe('the charset', () => {
+  const call = { method: 'GET', path: '/v1/accounts', transactionId: TRANSACTION_ID } as const;
+  const facts = { reads: null, needsConsent: false, login: false };
+
+  it('that was not declared makes a success unusable, and lets a refusal say its code', async () => {
+    const latin = (text: string, status = 200) => ({ status, body: Buffer.from(text, 'latin1') });
+    expect(await failureOf(read(latin('{"transactions":{"booked":[],"_links":{"a":"ü"}}}')))).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('is not UTF-8, and declares no other charset'),
+    });
+    const { said: refused } = await answered(
+      { ...call, facts },
+      latin('{"tppMessages":[{"category":"ERROR","code":"FORMAT_ERROR","text":"Ungültig"}]}', 400),
+    );
+    expect(refused.decided).toMatchObject({ code: 'FORMAT_ERROR', text: 'Ungültig' });
+  });
+});

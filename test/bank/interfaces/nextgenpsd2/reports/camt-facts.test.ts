@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { pagesOf } from '../../../../../src/bank/interfaces/nextgenpsd2/readings/transactions.ts';
+import { zoneOf } from '../../../../../src/bank/interfaces/nextgenpsd2/readings/zone.ts';
+import type { Transaction } from '../../../../../src/bank/ports/bank.ts';
+import { failureOf, type Scripted, scriptedCalls } from '../scripted.ts';
+
+const OWN = 'DE89370400440532013000';
+const QUERY = {
+  ...{ customerId: 'shop', productId: 'a1', from: undefined, to: undefined, status: undefined },
+  transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+};
+const CONSENT = {
+  for: () => Promise.resolve({ consentId: 'c1', reads: ['transactions' as const] }),
+  ibanOf: () => OWN,
+};
+
+async function read(body: string, accounts: { zone?: string } = {}) {
+  const answer: Scripted = { body, headers: {} };
+  const { calls } = scriptedCalls([answer], { accounts: { cards: 'never', ...accounts } }, CONSENT);
+  const rows: Transaction[] = [];
+  const contradictions: string[] = [];
+  for await (const page of pagesOf(calls, QUERY)) {
+    rows.push(...(page.booked?.rows ?? []));
+    contradictions.push(...(page.contradictions ?? []));
+  }
+  return { rows, contradictions };
+}
+
+const iban = (of: string) => `<Id><IBAN>${of}</IBAN></Id>`;
+const other = (of: string) => `<Id><Othr><Id>${of}</Id></Othr></Id>`;
+const balance = (code: string, amount: string, day: string, mark = 'CRDT') =>
+  `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>${mark}</CdtDbtInd><Dt><Dt>${day}</Dt></Dt></Bal>`;
+const entry = (more = '', amount = '30.00', day = '<Dt>2026-11-20</Dt>') =>
+  `<Ntry><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt>${day}</BookgDt>${more}</Ntry>`;
+const statement = (content: string, account = iban(OWN)) =>
+  `<Stmt><Id>S1</Id><Acct>${account}<Ccy>EUR</Ccy></Acct>${content}</Stmt>`;
+const camt = (...statements: string[]) =>
+  `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt>${statements.join('')}</BkToCstmrStmt></Document>`;
+const details = (...all: string[]) =>
+  `<NtryDtls>${all.map((each) => `<TxDtls>${each}</TxDtls>`).join('')}</NtryDtls>`;
+const to = (name: string) => `<RltdPties><Cdtr><Pty><Nm>${name}</Nm></Pty></Cdtr></RltdPties>`;
+
+describe('a camt entry', () => {
+  it('has the reference and the payments of a batch', async () => {
+    const payment = (id: string, amount: string) =>
+      `<Refs><EndToEndId>${id}</EndToEndId></Refs><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd>${to(id)}<RmtInf><Ustrd>R ${id}</Ustrd></RmtInf>`;
+    const batch = details(payment('A', '10.00'), payment('B', '20.00')).replace(
+      '<NtryDtls>',
+      '<NtryDtls><Btch><PmtInfId>P-42</PmtInfId></Btch>',
+    );
+    const { rows } = await read(camt(statement(entry(batch))));
+    const one = (id: string, amount: string) => ({
+      ...{ amount, currency: 'EUR', endToEndId: id, counterpartyName: id, remittance: `R ${id}` },
+    });
+    expect(rows).toMatchObject([
+      {
+        ...{ amount: '-30.00', customerReference: 'P-42', remittance: 'R A R B', endToEndId: null },
+        entryDetails: [one('A', '-10.00'), one('B', '-20.00')],
+      },
+    ]);
+  });
+
+  it.each<[string, string, object]>([
+    [
+      'why it was returned',
+      details(`<RtrInf><Rsn><Cd>AC04</Cd></Rsn><AddtlInf>closed</AddtlInf></RtrInf>`),
+      { returnReason: 'AC04 closed' },
+    ],
+    [
+      "the bank's words beside a name",
+      `${details(to('Shop'))}<AddtlNtryInf>Sent for 815</AddtlNtryInf>`,
+      { description: 'Shop', additionalInformation: 'Sent for 815' },
+    ],
+    [
+      'the reference of its payment',
+      details('<Refs><PmtInfId>P-1</PmtInfId></Refs>'),
+      { customerReference: 'P-1' },
+    ],
+    ['no id that says there is none', '<AcctSvcrRef>NONREF</AcctSvcrRef>', { transactionId: null }],
+  ])('has %s', async (_, more, expected) => {
+    expect((await read(camt(statement(entry(more))))).rows).toMatchObject([expected]);
+  });
+
+  it.each([
+    ['2026-11-20T00:00:00+02:00', undefined, '2026-11-20'],
+    ['2026-11-20T23:30:00-03:00', undefined, '2026-11-20'],
+    ['2026-11-19T23:00:00Z', undefined, '2026-11-20'],
+    ['2026-11-19T22:00:00Z', undefined, '2026-11-19'],
+    ['2026-11-19T22:00:00Z', 'Europe/Helsinki', '2026-11-20'],
+    ['2026-11-20T00:30:00Z', 'Atlantic/Azores', '2026-11-19'],
+  ])('of %s at a bank in %s is of %s', async (time, zone, day) => {
+    const text = camt(statement(entry('', '1.00', `<DtTm>${time}</DtTm>`)));
+    expect((await read(text, zone === undefined ? {} : { zone })).rows).toMatchObject([{ bookingDate: day }]);
+    const json = JSON.stringify({
+      transactions: { booked: [{ bookingDate: time, transactionAmount: { amount: '1', currency: 'EUR' } }] },
+    });
+    expect((await read(json, zone === undefined ? {} : { zone })).rows).toMatchObject([{ bookingDate: day }]);
+  });
+});
+
+it.each([
+  [{}, [], 'Europe/Rome'],
+  [{}, ['RO', 'RO'], 'Europe/Bucharest'],
+  [{}, ['RO', 'DE'], 'Europe/Rome'],
+  [{}, ['DE'], 'Europe/Rome'],
+  [{ zone: 'Europe/Riga' }, ['RO'], 'Europe/Riga'],
+])('the zone of a bank %j in the countries %j is %s', (accounts, countries, zone) => {
+  const { calls } = scriptedCalls([], {
+    accounts,
+    banks: countries.map((country) => ({ name: 'Bank', country })),
+  });
+  expect(zoneOf(calls.description)).toBe(zone);
+});
+
+describe('whose a camt statement is', () => {
+  it.each([
+    ['its IBAN as another number', other('DE89 3704 0044 0532 0130 00')],
+    ['its number', other('0532013000')],
+    ['its number without zeros', other('532013000')],
+    ['its number with the bank code', other('37040044532013000')],
+    ["a number of the bank's own", other('KONTO-1')],
+  ])('is clear from %s', async (_, account) => {
+    expect((await read(camt(statement(entry(), account)))).rows).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'another IBAN as another number',
+      [other('DE02100100109307118603')],
+      /about the account DE02100100109307118603/,
+    ],
+    ['another number', [other('0999999999')], /about the account 0999999999/],
+    ['two numbers', [other('0532013000'), other('0999999999')], /several accounts/],
+    ['two currencies', [iban(OWN), `${iban(OWN)}<Ccy>USD</Ccy>`], /several accounts/],
+  ])('with %s is refused', async (_, accounts, what) => {
+    const text = camt(...accounts.map((account) => statement(entry(), account)));
+    expect(await failureOf(read(text))).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringMatching(what),
+    });
+  });
+});
+
+describe('the balances of a camt statement', () => {
+  const [opening, closing] = [
+    balance('OPBD', '100.00', '2026-11-19'),
+    balance('CLBD', '70.00', '2026-11-20'),
+  ];
+  const page = (number: number, isLast: boolean) =>
+    `<StmtPgntn><PgNb>${number}</PgNb><LastPgInd>${isLast}</LastPgInd></StmtPgntn>`;
+
+  it.each<[string, string, string[]]>([
+    ['that its rows lead to', camt(statement(opening + closing + entry())), []],
+    [
+      'that they do not',
+      camt(statement(opening + closing + entry('<RvslInd>true</RvslInd>', '20.00'))),
+      ['The statement S1 has the balances 100.00 and 70.00 EUR, and its rows lead to 80.00'],
+    ],
+    [
+      'of several days',
+      camt(
+        statement(
+          closing +
+            opening +
+            balance('CLBD', '90.00', '2026-11-19') +
+            balance('OPBD', '90.00', '2026-11-20') +
+            entry(),
+        ),
+      ),
+      [],
+    ],
+    [
+      'that were closed before',
+      camt(
+        statement(
+          balance('PRCD', '40.00', '2026-11-19', 'DBIT') +
+            balance('CLBD', '70.00', '2026-11-20', 'DBIT') +
+            entry(),
+        ),
+      ),
+      [],
+    ],
+    [
+      'on two pages',
+      camt(
+        statement(page(1, false) + opening + entry('', '10.00')),
+        statement(page(2, true) + closing + entry('', '20.00')),
+      ),
+      [],
+    ],
+    ['on its last page alone', camt(statement(page(2, true) + opening + closing + entry('', '20.00'))), []],
+    ['that cannot be read', camt(statement(opening + balance('CLBD', 'x', '2026-11-20') + entry())), []],
+    [
+      'in its sums',
+      camt(
+        statement(
+          `<TxsSummry><TtlDbtNtries><NbOfNtries>2</NbOfNtries><Sum>30</Sum></TtlDbtNtries></TxsSummry>${entry()}`,
+        ),
+      ),
+      ['The statement S1 counts 2 for money out, and has 1'],
+    ],
+  ])('%s', async (_, text, sentences) => {
+    expect((await read(text)).contradictions).toEqual(sentences);
+  });
+});

@@ -1,0 +1,90 @@
+import { createHash, sign } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { answerCheck } from '../../../../../src/bank/interfaces/nextgenpsd2/wire/answer-check.ts';
+import type { PemPair } from '../../../../certificates/openssl.ts';
+import { registeredPairs } from '../../../../sandbox/registered-pairs.ts';
+import { thrownBy } from '../../../../support/thrown.ts';
+import { described } from '../scripted.ts';
+
+// Signatures of answers, made here without psd2's own code.
+
+const { bank, other } = await registeredPairs();
+
+const request = {
+  method: 'GET',
+  target: '/v1/accounts',
+  headers: { 'x-request-id': 'id-1' },
+  body: undefined,
+} as const;
+const body = Buffer.from('{"a":1}');
+const digest = `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
+
+function answer(names: string[], how: { algorithm?: string; key?: PemPair } = {}) {
+  const { algorithm = 'rsa-sha256', key = bank } = how;
+  const headers: Record<string, string> = { digest, 'x-request-id': 'ID-1' };
+  const text = names.map((name) => `${name}: ${headers[name]}`).join('\n');
+  const hash = algorithm.includes('512') ? 'sha512' : 'sha256';
+  const signature = sign(hash, Buffer.from(text), key.key).toString('base64');
+  headers.signature = `keyId="x",algorithm="${algorithm}",headers="${names.join(' ')}",signature="${signature}"`;
+  return { status: 200, headers, body };
+}
+
+const SIGNED = ['digest', 'x-request-id'];
+
+describe('the X-Request-ID of an answer', () => {
+  type Call = NonNullable<Parameters<ReturnType<typeof answerCheck>>[2]>;
+  const PAYING: Call = { irrevocable: true };
+  const said = (id: string | undefined) => ({
+    ...{ status: 200, body: Buffer.from('{}') },
+    headers: id === undefined ? {} : { 'x-request-id': id },
+  });
+
+  it.each<[string, { call: Call; id?: string; seen?: boolean; any?: boolean; isRefused: boolean }]>([
+    ['of a reading, that nobody knows', { call: {}, id: 'id-9', seen: true, isRefused: false }],
+    ['of a reading, of a request before', { call: {}, id: 'ID-0', seen: true, isRefused: true }],
+    ['that decides, that nobody knows', { call: { decides: true }, id: 'id-9', isRefused: true }],
+    ['that ends something, that nobody knows', { call: { decides: 'an end' }, id: 'id-9', isRefused: true }],
+    ['to an initiation, that nobody knows', { call: { irrevocable: true }, id: 'id-9', isRefused: true }],
+    ['of a reading, that is missing', { call: {}, seen: true, isRefused: false }],
+    ['that decides, that is missing', { call: { decides: true }, seen: true, isRefused: false }],
+    ['that ends something, that is missing', { call: { decides: 'an end' }, seen: true, isRefused: false }],
+    ['that decides, that is empty', { call: { decides: true }, id: '', seen: true, isRefused: false }],
+    [
+      'to an initiation, of a bank with ids of its own',
+      { call: PAYING, id: 'id-9', any: true, isRefused: false },
+    ],
+    ['to an initiation, of a request before', { call: PAYING, id: 'id-0', seen: true, isRefused: true }],
+  ])('%s', (_what, { call, id, seen = false, any = false, isRefused }) => {
+    const check = answerCheck(undefined, described({ headers: { requestId: any ? 'any' : 'ours' } }));
+    const before = { ...request, headers: { 'x-request-id': 'id-0' } };
+    check(said(seen ? 'id-0' : undefined), before);
+    const checking = () => check(said(id), request, call);
+    if (isRefused) expect(thrownBy(checking)).toMatchObject({ code: 'bank_answer' });
+    else expect(checking).not.toThrow();
+  });
+});
+
+describe('the signature of an answer', () => {
+  const check = answerCheck(bank.cert, described());
+  const NO_MATCH = 'does not match its Digest';
+
+  it.each(['rsa-sha256', 'rsa-sha512'])('%s of the bank is accepted', (algorithm) => {
+    expect(() => check(answer(SIGNED, { algorithm }), request)).not.toThrow();
+  });
+
+  // test/bank/interfaces/cb/answer-check.test.ts has all that can be wrong.
+  it.each([
+    ['of somebody else', answer(SIGNED, { key: other }), 'has a wrong Signature'],
+    ['that is missing, of SHA-512', { status: 200, headers: { digest: 'SHA-512=AAAA' }, body }, NO_MATCH],
+  ])('%s is refused', (_name, signed, says) => {
+    expect(thrownBy(() => check(signed, request))).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining(says),
+    });
+  });
+
+  it('without the bank’s certificate nobody can check it', () => {
+    expect(() => answerCheck(undefined, described())(answer(SIGNED, { key: other }), request)).not.toThrow();
+    expect(thrownBy(() => answerCheck('no certificate', described()))).toMatchObject({ code: 'certificate' });
+  });
+});
