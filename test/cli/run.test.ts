@@ -197,6 +197,14 @@ describe('the end of a command', () => {
     expect([said(), process.exitCode]).toEqual(['psd2: No.\n', 8]);
   });
 
+  it('says what it says last before its error', async () => {
+    await run(async ({ atLast, terminal }) => {
+      atLast(() => terminal.say('Odd'));
+      throw new Psd2Error('payment_failed', 'No');
+    });
+    expect(said()).toBe('Odd\npsd2: No.\n');
+  });
+
   it('is an error if the query does not match the data', async () => {
     await run(async ({ output }) => output.record({ a: 1 }, object({ a: whole() })), {
       query: 'length(a)',

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
 import { type BankFile, bankFile } from '../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { buildProgram } from '../../src/cli/program.ts';
+import type { Context } from '../../src/commands/context.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit-codes.ts';
 import { doorBankFile } from '../../src/sandbox/folder/door-bank-file.ts';
@@ -53,19 +54,23 @@ export function useMemory(kind: BankOfRow): () => Promise<Stage & { pass(millise
             PSD2_BASE_URL: `${bank.sandbox.baseUrl}/nextgenpsd2`,
           };
     const wait = async (milliseconds: number) => bank.clock.advance(milliseconds);
-    const open = (env: Environment, globals = {}, onEnd: (close: () => Promise<void>) => void = () => {}) =>
+    const open = (env: Environment, globals = {}, ends: Partial<Pick<Context, 'atLast' | 'onEnd'>> = {}) =>
       openCommand(folder, bank.clock.now, {
         env,
         globals,
-        changes: ({ world }) => ({ world: { ...world, sleep: wait }, onEnd }),
+        changes: ({ world }) => ({ world: { ...world, sleep: wait }, ...ends }),
       });
     const run = async (words: readonly string[], env: Environment): Promise<Ended> => {
       let command: Command | undefined;
+      const last: (() => void)[] = [];
       const closers: (() => Promise<void>)[] = [];
       const program = await buildProgram('0.0.0', {
         words,
         runInstead: async (work) => {
-          command = open(env, program.opts(), (close) => void closers.push(close));
+          command = open(env, program.opts(), {
+            atLast: (say) => last.push(say),
+            onEnd: (close) => closers.push(close),
+          });
           await work(command.context);
         },
       });
@@ -73,6 +78,7 @@ export function useMemory(kind: BankOfRow): () => Promise<Stage & { pass(millise
         () => null,
         (thrown: unknown) => errorOf(thrown),
       );
+      for (const say of last) say();
       await Promise.all(closers.map((close) => close()));
       const exitCode = error === null ? 0 : exitCodeOf(error.code);
       return { exitCode, error, stdout: command?.printed() ?? '', told: command?.said() ?? '' };
