@@ -38,7 +38,7 @@ export interface Row {
   steps: readonly Step[];
   /** How often the bank's ledger has the amount in the end. */
   paid: number;
-  /** It waits for longer than a few seconds of the real time, so that only the runner with a clock of its own plays it. */
+  /** It waits for longer than a few seconds of the real time, or for a certain day, so that only the runner with a clock of its own plays it. */
   waits?: true;
 }
 

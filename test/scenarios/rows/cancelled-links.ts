@@ -155,9 +155,11 @@ const LATER = [...STANDING, bankDay(untilWorkday() + 7)];
 const says = (word: string) => ({ status: Array<Treatment>(9).fill(saying({ transactionStatus: word })) });
 const MAY_HAVE_PAID =
   /ended after its first day, 20.*so payments up to now may have been made\. Their bookings have the end-to-end id/;
+/** The real day may be none on which a bank pays. */
+const onItsFirstDay = (...row: Parameters<typeof at>): Row => ({ ...at(...row), waits: true });
 const standing = [
   ...[STATUS, RESUME].map((words) =>
-    at(
+    onItsFirstDay(
       `${words[1]}: the bank rejects a standing order after its first day: payments may have been made`,
       DIRECT,
       2,
@@ -169,7 +171,7 @@ const standing = [
       step(TODAY, '0 executed'),
     ),
   ),
-  at(
+  onItsFirstDay(
     'a standing order is cancelled after its first day: payments may have been made',
     DIRECT,
     1,
