@@ -1,12 +1,11 @@
 import { anyBankFile } from '../../src/bank/descriptions.ts';
 import { nextgenpsd2 } from '../../src/bank/interfaces/nextgenpsd2/description/description.ts';
-import { FACTS } from '../../src/bank/interfaces/nextgenpsd2/description/facts.ts';
-import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import type { BankDescription } from '../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
+import { aboutPlatform, SURENESS } from '../../src/bank-file/about.ts';
 import { readBankFile } from '../../src/bank-file/bank-file.ts';
 import { type ExplainedValue, explainBank } from '../../src/bank-file/explain.ts';
-import { SURENESS } from '../../src/bank-file/facts.ts';
 import { describedFields } from '../../src/bank-file/fields.ts';
+import { platformNames, readPlatform } from '../../src/bank-file/platforms.ts';
 import { type JsonSchema, toJsonSchema } from '../../src/commands/schema/schema.ts';
 import { described } from '../../src/terminal/output/fields.ts';
 import { BLOCK, table } from './generated-table.ts';
@@ -21,8 +20,8 @@ export async function writeBanksPage(page: string): Promise<string> {
 }
 
 async function platformsTable(): Promise<string> {
-  const names = Object.keys(PLATFORMS).filter((name) => name !== 'standard');
-  const rows = await Promise.all(names.toSorted().map(rowOf));
+  const names = platformNames().filter((name) => name !== 'standard');
+  const rows = await Promise.all(names.map(rowOf));
   const head = [
     'platform',
     'who is behind it',
@@ -51,6 +50,23 @@ function fieldsTable(): string {
   return table(['field', 'values', 'default', 'meaning'], rows);
 }
 
+/** The JSON Schema of the files in `banks/`, for editors: a bank file, and what such a file says beside it. */
+export function writePlatformSchema(): string {
+  const { properties, ...bank } = toJsonSchema(described(anyBankFile), 'psd2: the bank file of a platform');
+  if (!isSchema(properties)) throw new Error('The schema of a bank file has no fields');
+  const {
+    $schema: _dialect,
+    title: _title,
+    ...form
+  } = toJsonSchema(
+    described(() => aboutPlatform),
+    '',
+  );
+  const about = { description: 'what is known of the platform beside its values', ...form };
+  const fields = { $schema: { type: 'string', description: 'this schema' }, ...properties, about };
+  return `${JSON.stringify({ ...bank, properties: fields }, null, 2)}\n`;
+}
+
 /** A field of an object, or of the object among its alternatives. */
 function fieldIn(schema: JsonSchema, name: string): JsonSchema {
   const places = [schema, ...(Array.isArray(schema.anyOf) ? schema.anyOf : [])].filter(isSchema);
@@ -70,13 +86,9 @@ function valuesOf(field: JsonSchema): string {
 async function rowOf(name: string): Promise<string> {
   const read = await readBankFile(name, DESCRIPTIONS);
   const { consent, payments } = read.description;
-  const values = await explainBank(read, DESCRIPTIONS);
-  const {
-    behind,
-    says = ['readings', 'payments'],
-    cannot = '',
-    facts,
-  } = FACTS[name] ?? { behind: '', facts: {} };
+  const values = explainBank(read);
+  const about = aboutPlatform.parse(readPlatform(name).about);
+  const { behind = '', says = ['readings', 'payments'], cannot = '', facts } = about;
   const isSaid = (path: string) =>
     values.some(({ field, from }) => field.startsWith(path) && from !== 'default');
   const told = (what: 'readings' | 'payments' | 'funds', path: string, words: string) => {
@@ -93,7 +105,7 @@ async function rowOf(name: string): Promise<string> {
     cannot,
     sureness(
       values,
-      Object.entries(facts).flatMap(([path, [, word]]) => (word === 'contested' ? [path] : [])),
+      Object.entries(facts).flatMap(([path, fact]) => (fact.sureness === 'contested' ? [path] : [])),
     ),
   ];
   return `| ${cells.join(' | ')} |`;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildProgram } from '../../src/cli/program.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
-import { writeBanksPage } from './banks-page.ts';
+import { writeBanksPage, writePlatformSchema } from './banks-page.ts';
 import { readPage } from './command-page.ts';
 import { drawRooms } from './drawing.ts';
 import { readImports } from './imports.ts';
@@ -35,6 +35,7 @@ export async function writePages(version: string): Promise<Record<string, string
   const walk = walksIn(readFileSync('docs/architecture.md', 'utf8')).find(({ command }) => command === DRAWN);
   if (!walk) throw new Error(`docs/architecture.md has no walk of ${DRAWN}`);
   return {
+    'banks/platform.schema.json': writePlatformSchema(),
     'docs/architecture.svg': drawRooms(readImports(), walk),
     'docs/banks.md': await writeBanksPage(readFileSync('docs/banks.md', 'utf8')),
     'docs/reference.md': writeReference(program, topics),

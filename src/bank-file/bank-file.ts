@@ -70,7 +70,7 @@ export async function checkBankFile<Bank extends BankHead, File extends BankFile
   const layers: Layer[] = [];
   const problems: BankProblem[] = [];
   try {
-    for await (const layer of layersOf(nameOrPath, descriptions)) layers.push(layer);
+    for await (const layer of layersOf(nameOrPath)) layers.push(layer);
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'usage') throw error;
     problems.push({

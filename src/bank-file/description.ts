@@ -1,5 +1,4 @@
 import type * as z from 'zod/mini';
-import type { PlatformFacts } from './facts.ts';
 
 /** A bank behind an interface. `bic` may have the first characters alone, and `bankCode` has `?` for any character. */
 export interface ServedBank {
@@ -45,8 +44,6 @@ export interface Description<Bank extends BankHead = BankHead, File extends Bank
   schema: z.ZodMiniType<Bank, File>;
   /** Finds what does not fit together in a bank whose fields are all valid. */
   inconsistencies(bank: Bank): BankProblem[];
-  /** The platforms that come with psd2, by name. Loaded only if one is named. */
-  platforms(): Promise<Readonly<Record<string, File>>>;
   /** How a customer of the bank logs in or authorises, in a few words. */
   login(bank: Bank): string;
   /**
@@ -54,8 +51,6 @@ export interface Description<Bank extends BankHead = BankHead, File extends Bank
    * bank file. @param isSaid whether the file, or what it extends, has a field
    */
   proof?(bank: Bank, isSaid: (field: string) => boolean): string[];
-  /** Where the values of these platforms are from. Absent: nobody says it. */
-  facts?(): Promise<Readonly<Record<string, PlatformFacts>>>;
   /** Why no bank file can have a field or a value of this name; undefined if psd2 knows no reason. */
   whyNotPossible(word: unknown): string | undefined;
   /** What a file takes over of those that it extends. Absent: all fields. @param own valid */

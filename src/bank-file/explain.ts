@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { aboutPlatform, type Fact, factOf, type Sureness } from './about.ts';
 import { type ReadBank, readBankFile } from './bank-file.ts';
-import { type BankHead, type Descriptions, descriptionFor } from './description.ts';
-import { factOf, type PlatformFacts, type Sureness } from './facts.ts';
+import type { BankHead, Descriptions } from './description.ts';
 import type { Layer } from './layers.ts';
 import { isObject, valuesIn } from './values.ts';
 
@@ -28,37 +28,29 @@ const OF_THE_FILE = ['interface', 'name', 'source', 'verifiedOn', 'learned', 'pl
 const NOTHING: Known = { source: null, sureness: null, differs: null };
 
 /** Each value in force of a bank file, with its source and how sure it is (docs/banks.md, "How sure a value is"). */
-export async function explainBank(
-  { description, layers }: ReadBank,
-  descriptions: Descriptions,
-): Promise<ExplainedValue[]> {
-  const facts = (await descriptionFor(descriptions, description.interface).facts?.()) ?? {};
+export function explainBank({ description, layers }: ReadBank): ExplainedValue[] {
   const said = layers.map(({ content }) => new Set([...valuesIn(content)].map(([path]) => path)));
   return [...valuesIn(description)].flatMap(([field, value]): ExplainedValue[] => {
     const layer = layers[said.findIndex((paths) => paths.has(field))];
     // What psd2 has added says nothing of the bank.
     if (!layer && field === 'platform') return [];
-    const known = OF_THE_FILE.includes(field.split('.')[0] ?? '')
-      ? NOTHING
-      : knownOf(field, layer, layers, facts);
+    const known = OF_THE_FILE.includes(field.split('.')[0] ?? '') ? NOTHING : knownOf(field, layer, layers);
     return [{ field, value, from: layer?.where ?? 'default', ...known }];
   });
 }
 
 /** @param layer that says the value. Undefined: it is the default, which the sources of a platform may still contest */
-function knownOf(
-  field: string,
-  layer: Layer | undefined,
-  layers: readonly Layer[],
-  known: Readonly<Record<string, PlatformFacts>>,
-): Known {
+function knownOf(field: string, layer: Layer | undefined, layers: readonly Layer[]): Known {
   if (layer?.text !== undefined) return saidByFile(layer, field);
-  const platforms = layer ? [layer] : layers.filter(({ text }) => text === undefined);
-  const facts = platforms.map(({ where }) => known[where] && factOf(known[where], field));
-  const fact = layer ? facts[0] : facts.find((each) => each?.[1] === 'contested');
-  if (!fact) return NOTHING;
-  const [source, sureness, differs = null] = fact;
-  return { source, sureness, differs };
+  const fact = layer
+    ? factIn(layer, field)
+    : layers.map((each) => factIn(each, field)).find((each) => each?.sureness === 'contested');
+  return fact ? { ...NOTHING, ...fact } : NOTHING;
+}
+
+/** What the file of a platform says of a value. A file of the operator's has no facts. */
+function factIn({ about }: Layer, field: string): Fact | undefined {
+  return about === undefined ? undefined : factOf(aboutPlatform.parse(about), field);
 }
 
 /** An operator's file: what somebody saw, or psd2 learned at the bank, was seen at a server. */
@@ -82,7 +74,7 @@ function saidByFile({ content }: Layer, field: string): Known {
 export async function contestedIn(bank: BankHead, descriptions: Descriptions): Promise<ExplainedValue[]> {
   if (bank.platform === undefined) return [];
   const own = new Map(valuesIn(bank));
-  const explained = await explainBank(await readBankFile(bank.platform, descriptions), descriptions);
+  const explained = explainBank(await readBankFile(bank.platform, descriptions));
   return explained.filter(
     ({ field, value, sureness }) => sureness === 'contested' && isDeepStrictEqual(own.get(field), value),
   );

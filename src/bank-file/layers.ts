@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
-import type { BankFileHead, Descriptions } from './description.ts';
+import { isPlatform, platformNames, readPlatform } from './platforms.ts';
 import { parseJson, readText } from './read-json.ts';
 import { isObject } from './values.ts';
 
@@ -13,11 +13,8 @@ export interface Layer {
   content: unknown;
   /** The text of the file; undefined for a platform. */
   text: string | undefined;
-}
-
-/** Whether a name can be that of a platform. A path with a folder or a dot cannot. */
-export function looksLikePlatform(name: string): boolean {
-  return /^[a-z0-9-]+$/.test(name);
+  /** What the file of a platform says beside its values. */
+  about?: unknown;
 }
 
 /** A place from which a bank file can be read. */
@@ -31,39 +28,32 @@ interface Place {
  * Reads a bank file and those that it extends, one after the other: the file itself first.
  *
  * @param nameOrPath name of a platform, or path of a file. A platform goes first
- * @param descriptions those whose platforms count
  * @throws Psd2Error `config`. If the error is about what a file extends, the generator has already given that file
  */
-export async function* layersOf(nameOrPath: string, descriptions: Descriptions): AsyncGenerator<Layer> {
-  const platforms = () => platformsOf(descriptions);
+export async function* layersOf(nameOrPath: string): AsyncGenerator<Layer> {
   const seen = new Set<string>();
-  let place: Place | undefined = (await isPlatform(nameOrPath, platforms))
+  let place: Place | undefined = isPlatform(nameOrPath)
     ? { where: nameOrPath, folder: undefined }
     : { where: nameOrPath, folder: dirname(nameOrPath) };
   while (place) {
-    const { content, text } = await contentOf(place, seen.size === 0, platforms);
+    const read = await contentOf(place, seen.size === 0);
+    const { content } = read;
     const id = place.folder === undefined ? place.where : realPathOf(place.where);
     if (seen.has(id))
       throw new Psd2Error('config', `The bank files extend each other in a circle, back to ${place.where}`);
     seen.add(id);
-    yield { where: place.where, content, text };
+    yield { where: place.where, ...read };
     place =
-      isObject(content) && typeof content.extends === 'string'
-        ? await extended(content.extends, place, platforms)
-        : undefined;
+      isObject(content) && typeof content.extends === 'string' ? extended(content.extends, place) : undefined;
   }
 }
 
-async function contentOf(
-  { where, folder }: Place,
-  isFirst: boolean,
-  platforms: Platforms,
-): Promise<Omit<Layer, 'where'>> {
-  if (folder === undefined) return { content: (await platforms())[where], text: undefined };
+async function contentOf({ where, folder }: Place, isFirst: boolean): Promise<Omit<Layer, 'where'>> {
+  if (folder === undefined) return { ...readPlatform(where), text: undefined };
   const text = await readText(where);
   if (text !== undefined) return { content: await parseJson(text, where), text };
   const name = basename(where);
-  const near = didYouMean(name, Object.keys(await platforms())).trim();
+  const near = didYouMean(name, platformNames()).trim();
   const meant = near === '' ? '' : `. ${near}`;
   if (isFirst)
     throw new Psd2Error('usage', `No bank file or platform is called ${JSON.stringify(where)}`, {
@@ -76,8 +66,8 @@ async function contentOf(
 }
 
 /** What a bank file extends. A file must lie beside it, so that a bank file from elsewhere cannot make psd2 read other folders. */
-async function extended(name: string, { folder }: Place, platforms: Platforms): Promise<Place> {
-  if (await isPlatform(name, platforms)) return { where: name, folder: undefined };
+function extended(name: string, { folder }: Place): Place {
+  if (isPlatform(name)) return { where: name, folder: undefined };
   const file = name.replace(/^\.\//, '');
   if (/[/\\]/.test(file) || file === '..' || file === '.')
     throw new Psd2Error(
@@ -86,22 +76,6 @@ async function extended(name: string, { folder }: Place, platforms: Platforms): 
     );
   if (folder === undefined) throw new Psd2Error('config', `There is no platform ${name}`);
   return { where: join(folder, file), folder };
-}
-
-/** A bank file that extends none needs no platform, so that a command with one loads none. */
-type Platforms = () => ReturnType<typeof platformsOf>;
-
-/** The platforms that come with psd2, of all interfaces, by name. */
-export async function platformsOf(
-  descriptions: Descriptions,
-): Promise<Readonly<Record<string, BankFileHead>>> {
-  const all = Object.values(descriptions).map((description) => description().platforms());
-  return Object.assign({}, ...(await Promise.all(all)));
-}
-
-/** Whether a platform of this name comes with psd2. */
-async function isPlatform(name: string, platforms: Platforms): Promise<boolean> {
-  return looksLikePlatform(name) && Object.hasOwn(await platforms(), name);
 }
 
 function realPathOf(path: string): string {

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import { bankFile } from '../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
-import { checkBankFile, describeBank, readBankFile } from './described.ts';
+import { checkBankFile, describeBank, PLATFORMS, readBankFile } from './described.ts';
 import { bankFolder, LEAST } from './folder.ts';
 
 const { write } = bankFolder();

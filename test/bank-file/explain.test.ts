@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { nextgenpsd2 } from '../../src/bank/interfaces/nextgenpsd2/description/description.ts';
-import { FACTS } from '../../src/bank/interfaces/nextgenpsd2/description/facts.ts';
-import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
+import { aboutPlatform } from '../../src/bank-file/about.ts';
 import { contestedIn, explainBank } from '../../src/bank-file/explain.ts';
+import { readPlatform } from '../../src/bank-file/platforms.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
-import { allFields, readBankFile } from './described.ts';
+import { allFields, PLATFORMS, readBankFile } from './described.ts';
 
 const temporary = temporaryFolder();
 const described = { nextgenpsd2: () => nextgenpsd2 };
@@ -18,20 +18,21 @@ function write(content: object): string {
 }
 
 async function explained(bank: string, field: string) {
-  const values = await explainBank(await readBankFile(bank), described);
+  const values = explainBank(await readBankFile(bank));
   return values.find((each) => each.field === field);
 }
 
-it('each platform but the standard has facts, about fields that there are, and its source says where others differ', () => {
-  const named = Object.keys(PLATFORMS).filter((name) => name !== 'standard');
-  expect(Object.keys(FACTS).toSorted()).toEqual(named.toSorted());
-  for (const [name, { facts, behind }] of Object.entries(FACTS)) {
-    expect([behind, facts[''], facts.banks], name).not.toContain(undefined);
-    for (const path of Object.keys(facts)) expect(['', ...allFields()], name).toContain(path);
-    const isContested = Object.values(facts).some(([, sureness]) => sureness === 'contested');
-    expect(/differ|decides/.test(PLATFORMS[name]?.source ?? ''), name).toBe(isContested);
-  }
-});
+it.each(Object.entries(PLATFORMS).filter(([name]) => name !== 'standard'))(
+  'the platform %s has facts, about fields that there are, and its source says where others differ',
+  (name, { banks, source }) => {
+    const { behind, facts, notes } = aboutPlatform.parse(readPlatform(name).about);
+    expect([behind, facts['']]).not.toContain(undefined);
+    expect(facts.banks === undefined).toBe(banks === undefined);
+    for (const path of Object.keys({ ...facts, ...notes })) expect(['', ...allFields()]).toContain(path);
+    const isContested = Object.values(facts).some(({ sureness }) => sureness === 'contested');
+    expect(/differ|decides/.test(source ?? '')).toBe(isContested);
+  },
+);
 
 const CLIENT = "a client's code";
 const none = { source: null, sureness: null, differs: null };

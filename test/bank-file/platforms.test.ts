@@ -1,14 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import {
   OPERATIONS,
   parametersOf,
   pathOf,
 } from '../../src/bank/interfaces/nextgenpsd2/description/operations.ts';
-import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
-import { allFields, fieldOf, fieldsAt, readBankFile } from './described.ts';
+import { allFields, fieldOf, fieldsAt, PLATFORMS, readBankFile } from './described.ts';
 
 const names = Object.keys(PLATFORMS);
+const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(
+  JSON.parse(readFileSync('banks/platform.schema.json', 'utf8')),
+);
+const SAID = { source: 'https://bank.example' };
 
 /** No public page says these of a platform: they belong to one bank, and the operator writes them. */
 const OF_ONE_BANK = [
@@ -21,7 +26,7 @@ const OF_ONE_BANK = [
 ];
 
 it('the standard and at least twelve more platforms come with psd2', () => {
-  expect(names[0]).toBe('standard');
+  expect(names).toContain('standard');
   expect(names.length).toBeGreaterThan(12);
 });
 
@@ -36,6 +41,24 @@ it.each(names)(
     expect(name).toMatch(/^[a-z0-9-]+$/);
   },
 );
+
+it.each(names)('the schema for editors takes the file of the platform %s', (name) => {
+  const file: unknown = JSON.parse(readFileSync(`banks/${name}.json`, 'utf8'));
+  expect(isValid(file), JSON.stringify(isValid.errors)).toBe(true);
+});
+
+it.each<[string, object]>([
+  ['a field that there is not', { consents: {} }],
+  ['a fact without a source', { about: { facts: { '': { sureness: "a client's code" } } } }],
+  [
+    'a contested fact that says nothing of others',
+    { about: { facts: { '': { ...SAID, sureness: 'contested' } } } },
+  ],
+])('the schema for editors refuses %s', (_, wrong) => {
+  const file = { $schema: './platform.schema.json', interface: 'nextgenpsd2' };
+  expect(isValid({ ...file, about: { facts: { '': { ...SAID, sureness: "a client's code" } } } })).toBe(true);
+  expect(isValid({ ...file, ...wrong })).toBe(false);
+});
 
 it('the standard has no value but the defaults', async () => {
   const { description, defaults } = await readBankFile('standard');

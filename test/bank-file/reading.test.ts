@@ -4,12 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { variableOf } from '../../src/bank-file/kinds.ts';
-import { looksLikePlatform } from '../../src/bank-file/layers.ts';
+import { layersOf } from '../../src/bank-file/layers.ts';
+import { looksLikePlatform } from '../../src/bank-file/platforms.ts';
 import { parseJson, readText } from '../../src/bank-file/read-json.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { openBelow } from '../store/open-files.ts';
-import { checkBankFile, describeBank, layersOf, readBankFile } from './described.ts';
+import { checkBankFile, describeBank, readBankFile } from './described.ts';
 import { bankFolder, LEAST } from './folder.ts';
 
 const { folder, write } = bankFolder();

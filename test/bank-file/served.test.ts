@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import { bankQuery, servedBy } from '../../src/bank-file/served.ts';
 import { isIban } from '../../src/domain/order/iban.ts';
+import { PLATFORMS } from './described.ts';
 
 /** The platforms that serve a bank most exactly. */
 function serving(text: string): string[] {

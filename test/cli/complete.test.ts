@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { PLATFORMS } from '../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import { complete } from '../../src/cli/completion/complete.ts';
 import { globalOptions } from '../../src/cli/globals.ts';
 import { buildProgram } from '../../src/cli/program.ts';
@@ -9,6 +8,7 @@ import { TOPICS } from '../../src/cli/topics.ts';
 import { parseProductId } from '../../src/domain/identifiers.ts';
 import { OPERATION_STATES } from '../../src/domain/operation.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import { PLATFORMS } from '../bank-file/described.ts';
 import { storeLogin, storeTransfer } from '../commands/access.ts';
 import { openCommand } from '../commands/command.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';

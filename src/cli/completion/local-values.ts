@@ -161,11 +161,11 @@ function categoriesOf(event: object): object[] {
 
 /** The platforms that come with psd2. */
 async function platforms(): Promise<Value[]> {
-  const { DESCRIPTIONS } = await import('../../bank/descriptions.ts');
-  const { platformsOf } = await import('../../bank-file/layers.ts');
-  return Object.entries(await platformsOf(DESCRIPTIONS)).map(
-    ([name, { name: bank }]): Value => [name, typeof bank === 'string' ? bank : ''],
-  );
+  const { platformNames, readPlatform } = await import('../../bank-file/platforms.ts');
+  return platformNames().map((name): Value => {
+    const { name: bank } = readPlatform(name).content;
+    return [name, typeof bank === 'string' ? bank : ''];
+  });
 }
 
 /** The files in the folder of a path. A folder ends with a slash. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { checkBankFile } from '../../bank-file/bank-file.ts';
-import { platformsOf } from '../../bank-file/layers.ts';
+import { platformNames, readPlatform } from '../../bank-file/platforms.ts';
 import { parseSepaIban } from '../../domain/order/iban.ts';
 import { Psd2Error } from '../../errors.ts';
 import { list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
@@ -44,7 +44,7 @@ async function findBank(context: Context, named: string): Promise<void> {
   if (query.iban === undefined && looksLikeIban(named.replace(/\s/g, ''))) refuseWrongIban(named);
   if (query.iban === undefined && query.words.length === 0)
     throw new Psd2Error('usage', 'No bank is given: give an IBAN, a BIC, or words of its name');
-  const platforms = Object.entries(await platformsOf(DESCRIPTIONS));
+  const platforms = platformNames().map((name) => [name, readPlatform(name).content] as const);
   const found = mostExact(query, [
     ...profileServers(context),
     ...platforms.map(([name, file]): Server => ({ kind: 'platform', name, file })),
@@ -82,7 +82,7 @@ function refuseWrongIban(text: string): void {
 }
 
 /** The platforms that name a bank in the country of an IBAN. Another bank of the country often has one of them. */
-function inCountry(iban: string | undefined, platforms: readonly [name: string, file: unknown][]) {
+function inCountry(iban: string | undefined, platforms: readonly (readonly [name: string, file: unknown])[]) {
   const country = iban?.slice(0, 2);
   if (country === undefined) return [];
   return platforms

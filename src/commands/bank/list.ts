@@ -2,7 +2,7 @@ import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { readBankFile } from '../../bank-file/bank-file.ts';
 import { descriptionFor } from '../../bank-file/description.ts';
 import { fieldOf } from '../../bank-file/fields.ts';
-import { platformsOf } from '../../bank-file/layers.ts';
+import { platformNames } from '../../bank-file/platforms.ts';
 import { valuesIn } from '../../bank-file/values.ts';
 import { interfaceInWords, STEP_INTERFACE_MARKS } from '../../domain/interface-name.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -47,7 +47,7 @@ export const list = verb(
 async function listPlatforms({ output, terminal }: Context, words: readonly string[]): Promise<void> {
   const standard = new Map(await valuesOf(STANDARD));
   const all = await Promise.all(
-    Object.keys(await platformsOf(DESCRIPTIONS))
+    platformNames()
       .toSorted(
         (one, other) => Number(other === STANDARD) - Number(one === STANDARD) || one.localeCompare(other),
       )

@@ -1,8 +1,8 @@
 import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
+import { SURENESS } from '../../bank-file/about.ts';
 import { readBankFile } from '../../bank-file/bank-file.ts';
 import type { BankHead } from '../../bank-file/description.ts';
 import { explainBank } from '../../bank-file/explain.ts';
-import { SURENESS } from '../../bank-file/facts.ts';
 import { interfaceInWords } from '../../domain/interface-name.ts';
 import { Psd2Error } from '../../errors.ts';
 import { anything, described, list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
@@ -79,7 +79,7 @@ function print({ output }: Context, bank: BankHead): void {
 
 /** @throws Psd2Error `config` if something is wrong with the bank file */
 async function explainTo({ output, stdoutIsTerminal, stdoutColumns }: Context, bank: string): Promise<void> {
-  const values = await explainBank(await readBankFile(bank, DESCRIPTIONS), DESCRIPTIONS);
+  const values = explainBank(await readBankFile(bank, DESCRIPTIONS));
   if (output.format === 'table' && stdoutIsTerminal) {
     const { wrapWords } = await import('../../terminal/cells.ts');
     const columns = stdoutColumns || 80;

@@ -4,7 +4,7 @@ import { describeBank, type ReadBank, readBankFile } from '../../bank-file/bank-
 import { type BankHead, descriptionFor } from '../../bank-file/description.ts';
 import type { ExplainedValue } from '../../bank-file/explain.ts';
 import { variableOf } from '../../bank-file/kinds.ts';
-import { looksLikePlatform } from '../../bank-file/layers.ts';
+import { looksLikePlatform } from '../../bank-file/platforms.ts';
 import { readText } from '../../bank-file/read-json.ts';
 import { isObject } from '../../bank-file/values.ts';
 import { Psd2Error } from '../../errors.ts';

@@ -22,6 +22,5 @@ export const toyDescription: Description<z.output<typeof schema>, z.input<typeof
   schema,
   inconsistencies: () => [],
   login: () => 'with a link',
-  platforms: async () => ({ 'toy-bank': { interface: 'toy', name: 'Toy bank' } }),
   whyNotPossible: () => undefined,
 };

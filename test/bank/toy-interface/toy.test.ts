@@ -9,6 +9,7 @@ import { readSeed } from '../../../src/sandbox/seed/read-seed.ts';
 import { runIn } from '../../commands/command.ts';
 import { useOperatorHere } from '../../commands/operator.ts';
 import { openTestBank } from '../../sandbox/tpp.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ToyDoor } from './door.ts';
 import { register } from './register.ts';
@@ -21,11 +22,14 @@ afterAll(register(door));
 
 const operator = useOperatorHere();
 
+const bankFile = join(temporaryFolder(), 'toy-bank.json');
+writeFileSync(bankFile, JSON.stringify({ interface: 'toy', name: 'Toy bank' }), { mode: 0o600 });
+
 /** Runs a command with a customer who says yes to the link that psd2 gives them. */
 async function run(words: string[]): Promise<{ printed: string; failure: unknown }> {
   const { baseUrl } = operator.bank.sandbox;
   const env = {
-    ...{ PSD2_BANK: 'toy-bank', PSD2_BASE_URL: `${baseUrl}/toy`, PSD2_BROWSER: 'none' },
+    ...{ PSD2_BANK: bankFile, PSD2_BASE_URL: `${baseUrl}/toy`, PSD2_BROWSER: 'none' },
     PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback`,
   };
   const command = operator.open({ env, globals: { yes: true } });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { PLATFORMS as KNOWN } from '../../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
+import { platformNames } from '../../../src/bank-file/platforms.ts';
 import { sample } from '../../support/sample.ts';
 import { keepRunning, type Operator, useSandbox } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
@@ -15,7 +15,7 @@ const DOOR = ['--transactions', '25', '--page-size', '2'];
 const ACCOUNT = '0010482620';
 
 it('there is a row for each platform that comes with psd2', () => {
-  expect(Object.keys(PLATFORMS).toSorted()).toEqual(Object.keys(KNOWN).toSorted());
+  expect(Object.keys(PLATFORMS).toSorted()).toEqual(platformNames());
 });
 
 const accountsShape = z.array(z.looseObject({ accountId: z.string(), iban: z.nullable(z.string()) }));

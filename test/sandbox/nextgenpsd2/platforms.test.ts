@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { PLATFORMS } from '../../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
+import { platformNames } from '../../../src/bank-file/platforms.ts';
 import { readBankFile } from '../../bank-file/described.ts';
 import { newDoor } from './door-client.ts';
 
-describe.each(Object.keys(PLATFORMS))('the platform %s', (name) => {
+describe.each(platformNames())('the platform %s', (name) => {
   test('the door plays it, and writes a bank file with its own addresses', async () => {
     const { description } = await readBankFile(name);
     const { interface: _interface, ...bank } = description;

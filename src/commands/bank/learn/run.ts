@@ -4,7 +4,7 @@ import { writeCommand } from '../../../advice.ts';
 import { nextgenpsd2 } from '../../../bank/interfaces/nextgenpsd2/description/description.ts';
 import type { BankFile } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { checkBankFile, isBankFile, readBankFile } from '../../../bank-file/bank-file.ts';
-import { looksLikePlatform } from '../../../bank-file/layers.ts';
+import { looksLikePlatform } from '../../../bank-file/platforms.ts';
 import { bankDay } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { withLock } from '../../../store/disk/lock.ts';

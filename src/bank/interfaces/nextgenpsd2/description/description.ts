@@ -17,11 +17,9 @@ export const nextgenpsd2: Description<BankDescription, BankFile> = {
   },
   inconsistencies,
   whyNotPossible,
-  platforms: async () => (await import('./platforms.ts')).PLATFORMS,
   login: ({ sca, oauth }) =>
     `${sca.approaches.map((each) => (each === 'oauth' ? 'OAuth' : each)).join(', ')}${LOGINS[oauth.mode]}`,
   proof: proofOf,
-  facts: async () => (await import('./facts.ts')).FACTS,
   // A file may take `same-answer` back. Then the minutes below it have no meaning.
   inherited(below, { payments }) {
     if (payments?.repeat !== 'unknown' || !isObject(below.payments)) return below;

@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { WireSettings } from '../../../../../src/bank/call/call.ts';
 import { authorizationUrl } from '../../../../../src/bank/interfaces/nextgenpsd2/access/oauth.ts';
-import { PLATFORMS } from '../../../../../src/bank/interfaces/nextgenpsd2/description/platforms.ts';
 import type { BankDescription } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { composer } from '../../../../../src/bank/interfaces/nextgenpsd2/wire/compose.ts';
 import { callOf, pathsOf } from '../../../../../src/bank/interfaces/nextgenpsd2/wire/paths.ts';
 import { keySigner } from '../../../../../src/signature/http-signature.ts';
-import { readBankFile } from '../../../../bank-file/described.ts';
+import { PLATFORMS, readBankFile } from '../../../../bank-file/described.ts';
 import { issuedCertificate } from '../identified.ts';
 
 // What the public source of each platform shows of a first consent and a first reading: written down from there, and not read from
