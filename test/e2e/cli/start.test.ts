@@ -22,7 +22,11 @@ const written = new URL('../../../node_modules/.cache/psd2-chunks.json', import.
 const sourcesOfChunk = z
   .record(z.string(), z.array(z.string()))
   .parse(JSON.parse(readFileSync(written, 'utf8')));
-const recorded = z.object({ chunks: z.array(z.string()), ofNode: z.array(z.string()) });
+const recorded = z.object({
+  chunks: z.array(z.string()),
+  ofNode: z.array(z.string()),
+  platforms: z.array(z.string()),
+});
 
 const ANY_COMMAND = ['src/cli/print-at-once.ts', 'src/main.ts'];
 /** Those of Node's own modules that take long to load. */
@@ -81,11 +85,12 @@ describe('what is loaded', () => {
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const { chunks, ofNode } = recorded.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const { chunks, ofNode, platforms } = recorded.parse(JSON.parse(readFileSync(file, 'utf8')));
     const sources = chunks.flatMap((path) => sourcesOfChunk[relative(dist, path)] ?? []);
     return {
       sources: [...new Set(sources)].filter((source) => !source.includes(':')).sort(),
       bytes: chunks.reduce((sum, path) => sum + statSync(path).size, 0),
+      platforms,
       heavy: ofNode.flatMap((name) => HEAVY.exec(name)?.[1] ?? []).sort(),
     };
   }
@@ -140,6 +145,16 @@ describe('what is loaded', () => {
     expect(heavy).toEqual([]);
     // zod with all of its languages adds 400 kB.
     expect(bytes).toBeLessThan(430_000);
+  });
+
+  it.each<[words: string, read: string[]]>([
+    ['--help', []],
+    ['profile list', []],
+    ['profile add --help', []],
+    ['bank show n26', ['n26']],
+    ['bank show comdirect', ['comdirect', 'commerzbank', 'worldline']],
+  ])('psd2 %s reads the platforms that it names, and no other: %j', (words, read) => {
+    expect(loadedBy(...words.split(' ')).platforms).toEqual(read);
   });
 
   it('the Tab key loads nothing of the bank, no cryptography, and neither zod nor what runs a command', () => {

@@ -1,5 +1,17 @@
-// Loaded into psd2 with --require: at the end, records which chunks and which of Node's own modules psd2 has loaded.
-const { writeFileSync } = require('node:fs');
+// Loaded into psd2 with --require: at the end, records which chunks and which of Node's own modules psd2 has loaded, and which platforms
+// it has read.
+const fs = require('node:fs');
+const { basename, dirname, join } = require('node:path');
+const { fileURLToPath } = require('node:url');
+
+const { readFileSync, writeFileSync } = fs;
+const banks = join(__dirname, '../../../banks');
+const platforms = [];
+fs.readFileSync = (path, ...options) => {
+  const file = path instanceof URL ? fileURLToPath(path) : String(path);
+  if (dirname(file) === banks) platforms.push(basename(file, '.json'));
+  return readFileSync(path, ...options);
+};
 
 const before = new Set(process.moduleLoadList);
 process.on('exit', () => {
@@ -8,6 +20,6 @@ process.on('exit', () => {
   const { modules } = require('../../../bin/loader.js');
   writeFileSync(
     process.env.LOADED_FILE,
-    JSON.stringify({ chunks: [...modules.keys(), ...Object.keys(require.cache)], ofNode }),
+    JSON.stringify({ chunks: [...modules.keys(), ...Object.keys(require.cache)], ofNode, platforms }),
   );
 });
