@@ -4,9 +4,9 @@ import { Psd2Error } from '../../../../errors.ts';
 import { digestHeader, signatureHeader, signingString } from '../../../../signature/http-signature.ts';
 import type { BankCall, Signed, WireSettings } from '../../../call/call.ts';
 import { keyIdOf } from '../access/key-id.ts';
-import type { OperationId } from '../description/operations.ts';
+import { OPERATIONS, type OperationId } from '../description/operations.ts';
 import type { BankDescription } from '../description/schema.ts';
-import { creates, demandsAddress, identifies, type Paths, reads, startsSca } from './paths.ts';
+import type { Paths } from './paths.ts';
 
 type Headers = Record<string, string>;
 
@@ -126,6 +126,7 @@ async function standardHeaders(
 ): Promise<Headers> {
   // What gets or revokes tokens is OAuth, and not the standard's.
   if (call.facts.login) return {};
+  const does = operation && OPERATIONS[operation];
   const isOfCustomer = operation !== 'checkAvailabilityOfFunds';
   const address = isOfCustomer ? await customerAddress(operation, bank, settings) : undefined;
   return {
@@ -135,8 +136,8 @@ async function standardHeaders(
     // Lists are long, and compress well.
     ...(call.facts.reads !== null && { 'accept-encoding': 'gzip' }),
     ...(isOfCustomer && settings.language && { 'psu-accept-language': settings.language }),
-    ...(identifies(operation) && customerHeaders(bank, call.psu ?? settings.psu, call.bearer)),
-    ...(startsSca(operation) && scaHeaders(call, operation, bank)),
+    ...(does?.identifies && customerHeaders(bank, call.psu ?? settings.psu, call.bearer)),
+    ...(does?.startsSca && scaHeaders(call, operation, bank)),
   };
 }
 
@@ -153,9 +154,10 @@ async function customerAddress(
   { psuIpAddress, ownAddress }: WireSettings,
 ): Promise<string | undefined> {
   if (psuIpAddress !== undefined) return psuIpAddress;
+  const does = operation && OPERATIONS[operation];
   // To the bank, the customer is absent: the reading counts.
-  if (reads(operation)) return psu.ipAbsent;
-  if (!demandsAddress(operation)) return undefined;
+  if (does?.reads) return psu.ipAbsent;
+  if (!does?.creates) return undefined;
   if (psu.ip === 'own') return ownAddress();
   if (psu.ip !== 'required') return psu.ip;
   throw new Psd2Error('usage', 'This bank wants to know the IP address of the customer', {
@@ -222,7 +224,7 @@ function scaHeaders(
     // The bank's status decides, wherever the browser returns to.
     ...(redirectUri && { 'tpp-redirect-uri': redirectUri, 'tpp-nok-redirect-uri': redirectUri }),
     ...(sca.start === 'explicit' &&
-      (creates(operation) || operation === 'cancelPayment') && {
+      ((operation && OPERATIONS[operation].creates) || operation === 'cancelPayment') && {
         'tpp-explicit-authorisation-preferred': 'true',
       }),
   };

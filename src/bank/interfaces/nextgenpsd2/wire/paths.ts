@@ -1,5 +1,5 @@
 import type { BankCall, CallFacts } from '../../../call/call.ts';
-import type { CallKind, Route } from '../../../ports/call.ts';
+import type { Route } from '../../../ports/call.ts';
 import { OPERATIONS, type OperationId, pathOf } from '../description/operations.ts';
 import type { BankDescription } from '../description/schema.ts';
 
@@ -133,50 +133,16 @@ export function callOf(
 }
 
 const NOTHING: CallFacts = { reads: null, needsConsent: false, login: false };
-const LISTS: readonly OperationId[] = ['getAccountList', 'getCardAccountList'];
 
 /** What a call does. */
 export function factsOf(found: Omit<Found, 'template'> | undefined): CallFacts {
   if (!found) return NOTHING;
-  if (LISTS.includes(found.operation)) return { ...NOTHING, reads: 'list', needsConsent: true };
-  const { 'account-id': account, consentId } = found.values;
+  const { reads } = OPERATIONS[found.operation];
+  const { 'account-id': account = '', consentId } = found.values;
   if (consentId !== undefined) return { ...NOTHING, ofConsent: consentId };
-  return account === undefined ? NOTHING : { ...NOTHING, reads: { account }, needsConsent: true };
-}
-
-/** The operations that start SCA, or identify the customer. They name the customer and the way of SCA. */
-const AUTHORISING: readonly OperationId[] = [
-  ...(['createConsent', 'initiatePayment', 'createSigningBasket', 'cancelPayment'] as const),
-  ...(['startConsentAuthorisation', 'startPaymentAuthorisation'] as const),
-  ...(['startPaymentInitiationCancellationAuthorisation', 'startSigningBasketAuthorisation'] as const),
-  ...(['createConsentConfirmationOfFunds', 'startConsentConfirmationOfFundsAuthorisation'] as const),
-];
-const IDENTIFYING: readonly OperationId[] = [
-  ...AUTHORISING.filter((id) => id !== 'cancelPayment'),
-  ...(['updateConsentsPsuData', 'updatePaymentPsuData'] as const),
-  ...(['updatePaymentCancellationPsuData', 'updateSigningBasketPsuData'] as const),
-  'updateConsentConfirmationOfFundsPsuData',
-];
-/** The operations for which the standard demands the address of the customer. */
-const ADDRESSED: readonly OperationId[] = [
-  ...(['createConsent', 'createConsentConfirmationOfFunds'] as const),
-  ...(['initiatePayment', 'createSigningBasket'] as const),
-];
-
-/** Whether an operation may say `TPP-Redirect-URI` and what psd2 prefers. */
-export const startsSca = (operation: OperationId | undefined) => isIn(AUTHORISING, operation);
-/** Whether an operation may say who the customer is. */
-export const identifies = (operation: OperationId | undefined) => isIn(IDENTIFYING, operation);
-/** Whether the standard demands the customer's address. */
-export const demandsAddress = (operation: OperationId | undefined) => isIn(ADDRESSED, operation);
-/** Whether an operation reads the accounts of a customer. */
-export const reads = (operation: OperationId | undefined) =>
-  operation !== undefined && /^\/v1\/(?:card-)?accounts/.test(OPERATIONS[operation].path);
-/** Whether an operation makes a resource that the customer authorises. */
-export const creates = (operation: OperationId | undefined) => isIn(ADDRESSED, operation);
-
-function isIn(list: readonly OperationId[], operation: OperationId | undefined): boolean {
-  return operation !== undefined && list.includes(operation);
+  return reads === null
+    ? NOTHING
+    : { ...NOTHING, reads: reads === 'list' ? 'list' : { account }, needsConsent: true };
 }
 
 const NO_ROUTE = '{other}';
@@ -189,11 +155,5 @@ export function routeOf(paths: Paths, { method, path, facts }: BankCall): Route 
   const { operation, template, values } = found;
   const service = values['payment-service'] ?? '';
   const named = template.replace('{payment-service}', service).replace('{account-id}', '{account}');
-  return { path: named, kind: kindOf(operation) };
-}
-
-function kindOf(operation: OperationId): CallKind {
-  if (operation === 'checkAvailabilityOfFunds') return 'piis';
-  if (/Consent|Authorisation|ScaStatus|PsuData/.test(operation)) return 'consent';
-  return /Payment|SigningBasket/.test(operation) ? 'pis' : 'ais';
+  return { path: named, kind: OPERATIONS[operation].kind };
 }
