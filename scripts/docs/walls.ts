@@ -294,11 +294,11 @@ export const WALLS: Record<string, readonly string[]> = {
     'errors.ts',
     'signature',
   ],
-  // Banks described as data: fields, rules, platforms. Neither a call is made here, nor a request composed.
+  // Banks described as data: fields, rules, operations. Neither a call is made here, nor a request composed.
   'bank/interfaces/nextgenpsd2/description': ['bank-file', 'did-you-mean.ts', 'domain/order/terms.ts'],
   'bank/descriptions.ts': ['bank-file', 'bank/interfaces'],
   'bank/transport': ['certificates', 'errors.ts'],
-  // Banks described as data: reading and checking their files. An interface brings its fields and platforms.
+  // Banks described as data: reading and checking their files, and the platforms in banks/. An interface brings its fields.
   'bank-file': ['did-you-mean.ts', 'domain/local-address.ts', 'errors.ts', 'store/disk/permissions.ts'],
   // Files of payments: reading them, and writing them and their reports. No file is opened here.
   'batch-file': ['did-you-mean.ts', 'domain', 'errors.ts', 'statements', 'terminal/output/csv.ts'],
