@@ -11,6 +11,11 @@ export interface GivenLink {
   until?: string;
 }
 
+/** Whether the customer logs in at the bank's OAuth server. */
+export function isLogin({ redirect, oauth }: Links): boolean {
+  return redirect === undefined && oauth !== undefined;
+}
+
 /** What these links follow from. */
 interface Linked {
   givenLinks: readonly GivenLink[];

@@ -78,11 +78,6 @@ export function returnAddress(redirectUri: string, state: string): string {
   return url.href;
 }
 
-/** Whether the customer logs in at the bank's OAuth server. */
-export function isLogin({ redirect, oauth }: ScaLinks): boolean {
-  return redirect === undefined && oauth !== undefined;
-}
-
 /** The error if only the return of the customer's browser helps, and psd2 has not seen it. */
 export function lacksReturn(
   { again, transactionId }: Pick<LinkedSubject, 'again' | 'transactionId'>,

@@ -4,12 +4,13 @@ import type { Consent, ConsentEvent } from '../domain/consent.ts';
 import type { ResolvedEvent, ResolvedOutcome } from '../domain/flow.ts';
 import { standingOf } from '../domain/flow-states.ts';
 import { isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';
+import { whatHappened } from '../domain/payment-answers.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { bankFor } from './consent/by-links.ts';
 import { PAID_BY_LINK } from './payment/link-out.ts';
 import { decidesOutcome, settlementEvent, settlementIn } from './payment/outcome.ts';
-import { isNews, statusOf, whatHappened } from './payment/status.ts';
+import { isNews, lookAt } from './payment/status.ts';
 
 /** What the bank says about a flow that a person is about to resolve. */
 export interface BankWord<Event> {
@@ -127,14 +128,14 @@ export async function askOfOperation(
   sentences.push(describeStatus(asked.answer));
   const looked =
     operation.authorises === 'by links'
-      ? await attempt(statusOf({ bank: { sca } }, operation, true))
-      : { answer: whatHappened(asked.answer) };
+      ? await attempt(lookAt({ bank: { sca } }, operation, { decides: true }))
+      : { answer: { found: whatHappened(asked.answer) } };
   if ('problem' in looked)
     return undecided([
       ...sentences,
       `The bank does not say how far the authorisation is: ${looked.problem}.`,
     ]);
-  return wordOf(looked.answer, operation, sentences);
+  return wordOf(looked.answer.found, operation, sentences);
 }
 
 /** What the bank's status says about the outcome of an operation. */

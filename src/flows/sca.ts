@@ -1,7 +1,8 @@
 import type { Bank } from '../bank/ports/bank.ts';
 import type { BeforeSend } from '../bank/ports/call.ts';
-import type { Decides, ResourceStatus } from '../bank/ports/customer.ts';
+import type { Decides } from '../bank/ports/customer.ts';
 import { type Authorization, endsUnpaid, isPending } from '../domain/operation.ts';
+import type { ResourceStatus } from '../domain/payment-answers.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import { beginTimeLimit } from '../time-limit.ts';
 import type { Callback, CustomerPorts, WorldPorts } from './ports.ts';

@@ -10,11 +10,12 @@ import type {
 } from '../../src/bank/ports/bank.ts';
 import type { BulkPayments, EntryState } from '../../src/bank/ports/bulk.ts';
 import type { BeforeSend } from '../../src/bank/ports/call.ts';
-import type { ResourceStatus, Sca } from '../../src/bank/ports/customer.ts';
+import type { Sca } from '../../src/bank/ports/customer.ts';
 import type { PaymentCalls, Verified } from '../../src/bank/ports/payment-calls.ts';
 import type { IsoDate } from '../../src/domain/calendar.ts';
 import { parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
 import type { Authorization, Commits, Initiation, SettlementStatus } from '../../src/domain/operation.ts';
+import type { ResourceStatus } from '../../src/domain/payment-answers.ts';
 import { type BankReason, Psd2Error } from '../../src/errors.ts';
 
 /** A payment, a bulk payment or a basket, as the bank has it. */

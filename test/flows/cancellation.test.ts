@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Sca, ScaLinks, ScaProgress } from '../../src/bank/ports/customer.ts';
+import type { Sca, ScaLinks } from '../../src/bank/ports/customer.ts';
 import type { Cancellation, CancellationAnswer, PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import { NO_END } from '../../src/domain/given-links.ts';
+import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { cancelAtBank, giveUpUnauthorised } from '../../src/flows/payment/cancel.ts';

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import type { Sca, ScaProgress } from '../../src/bank/ports/customer.ts';
+import type { Sca } from '../../src/bank/ports/customer.ts';
 import { standingOf } from '../../src/domain/flow-states.ts';
 import { reservedUntil } from '../../src/domain/given-links.ts';
 import { whyKept, whyManyKept } from '../../src/domain/kept.ts';
+import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { cancellationLinkUntil, withLinkOut } from '../../src/flows/payment/link-out.ts';
 import { fold } from './batch/groups.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Login, Sca, ScaLinks, ScaTurn } from '../../src/bank/ports/customer.ts';
+import { isLogin } from '../../src/domain/given-links.ts';
 import { type ErrorCode, Psd2Error } from '../../src/errors.ts';
 import {
   authoriseByLinks,
-  isLogin,
   type LinkedRecord,
   type LinkedSubject,
   returnAddress,

@@ -5,16 +5,18 @@ import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { recordFound, recordOutcome } from '../../src/flows/once.ts';
 import {
-  askDecision,
   askIfSettled,
   askOutcome,
   askSettlement,
   askSettlementOnce,
   decidesOutcome,
+  decisionIn,
   endOfOperation,
   findOutcome,
+  ifAnswered,
   pollSettlement,
 } from '../../src/flows/payment/outcome.ts';
+import { lookAt } from '../../src/flows/payment/status.ts';
 import { outcomeUnknown } from '../../src/flows/refusals.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';
@@ -240,7 +242,7 @@ describe('the bank’s status', () => {
     const { current } = transfer.open;
     return {
       asked: sca.asked,
-      decision: () => askDecision(ports, current),
+      decision: async () => decisionIn(await ifAnswered(lookAt(ports, current))),
       outcome: () =>
         askOutcome({ ports, calls: { ...calls, executionStatus: null }, executeEnded: 0 }, current, 'once'),
     };

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ResourceStatus, Sca, ScaLinks, ScaProgress, ScaTurn } from '../../src/bank/ports/customer.ts';
+import type { Sca, ScaLinks, ScaTurn } from '../../src/bank/ports/customer.ts';
+import type { ResourceStatus, ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { authorisePayment, awaitPayment, unknownIfUnsaid } from '../../src/flows/payment/authorise.ts';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import type { ResourceStatus, Sca } from '../../src/bank/ports/customer.ts';
+import type { Sca } from '../../src/bank/ports/customer.ts';
 import type { PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import { transferEvent } from '../../src/domain/events.ts';
+import type { ResourceStatus } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import type { FlowPorts, Run } from '../../src/flows/ports.ts';

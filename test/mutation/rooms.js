@@ -86,7 +86,10 @@ export const ROOMS = {
   payments: {
     left: 'two conditions that seem to have no effect',
     least: 95,
-    mutate: ['linked-sca', 'payment/cancel', 'payment/status'].map((name) => `src/flows/${name}.ts`),
+    mutate: [
+      'src/domain/payment-answers.ts',
+      ...['linked-sca', 'payment/cancel', 'payment/status'].map((name) => `src/flows/${name}.ts`),
+    ],
     tests: ['test/flows', ROWS],
   },
   batches: {

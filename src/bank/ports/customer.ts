@@ -1,8 +1,8 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { ConsentCategoryRequest, ConsentTerms } from '../../domain/consent.ts';
 import type { CertificateName } from '../../domain/flow.ts';
-import type { Authorization, Cost } from '../../domain/operation.ts';
-import type { BankReason } from '../../errors.ts';
+import type { Cost } from '../../domain/operation.ts';
+import type { ResourceStatus, ScaProgress } from '../../domain/payment-answers.ts';
 import type { BeforeSend, PsuIdentification } from './call.ts';
 
 // What a customer grants: login, consents, SCA.
@@ -197,38 +197,6 @@ export interface Consents {
   replaced?: string;
 }
 
-/** The status of a resource that a customer authorises, in the bank's own values and in psd2's. */
-export interface ResourceStatus {
-  authorizationStatus: string;
-  executionStatus: string | null;
-  /** What the customer has decided. Any value that the interface does not know means pending. */
-  authorization: Authorization;
-  /**
-   * What became of it: executed (for a consent, confirmed), ordered, or ended for good. Null: the status does not
-   * say. A payment that the customer still authorises is not `ordered`: the bank has only checked it. `duplicate`: the bank has
-   * rejected it because it has another one like it, and nobody knows which of them was ordered.
-   */
-  became: 'executed' | 'ordered' | 'failed' | 'duplicate' | 'cancelled' | null;
-  /** Why the bank has rejected it. Absent: it does not say. */
-  reasons?: BankReason[];
-  /** What the bank says to psd2 and to the customer beside it. Absent: nothing. */
-  messages?: string[];
-  /** The bank says that it will not change what became of it any more. */
-  isFinal?: true;
-  /** The bank has it, and not everybody who must has authorised it. */
-  awaitsSca?: true;
-  /** So far nobody has authorised it. If the authorisation fails, it never runs. */
-  isUnauthorised?: true;
-  /** Somebody has authorised it, and others must. */
-  isPartly?: true;
-  /** The bank keeps it, and has neither settled nor ended it. If the authorisation has failed, somebody can still authorise it. */
-  isStanding?: true;
-  /** What it costs. Absent: the bank does not say. */
-  cost?: Cost;
-  /** When the bank said so, by its own clock, ISO 8601. Absent: it does not say. */
-  saidAt?: string;
-}
-
 /**
  * Where a customer authorises a resource, as the bank's answers say (their `_links`). Plain data: a flow keeps it, because
  * psd2 can be stopped in between.
@@ -280,20 +248,6 @@ export type ScaTurn = { links: ScaLinks; cost?: Cost } & (
   | { next: 'wait' }
   | { next: 'nothing' }
 );
-
-/** How far an authorisation is. */
-export interface ScaProgress {
-  /** The bank's own word. */
-  scaStatus: string;
-  /** `needs code`: `confirmCode` is next. Any word that the interface does not know means going on. */
-  means: 'going on' | 'needs code' | 'done' | 'failed';
-  /** What the bank tells the customer. */
-  message: string | null;
-  /** What the payment costs. Absent: the bank does not say. */
-  cost?: Cost;
-  /** As {@link ResourceStatus.saidAt}. */
-  saidAt?: string;
-}
 
 /** What an authorisation needs, at a bank whose links say what is next. */
 export interface ScaAuthorisation {

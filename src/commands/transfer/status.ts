@@ -9,7 +9,7 @@ import { withLogin } from '../../flows/batch/known-lines.ts';
 import { isNotKnown, notKnownThere } from '../../flows/not-known.ts';
 import { paidByLink } from '../../flows/payment/link-out.ts';
 import { askDebtor, askIfFinal, askWhileKept, endOfOperation } from '../../flows/payment/outcome.ts';
-import { isKnownPaidByLink, statusOf } from '../../flows/payment/status.ts';
+import { isKnownPaidByLink, lookAt } from '../../flows/payment/status.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -79,12 +79,13 @@ async function showOnce(
   const { bank } = await context.bank();
   const { executionStatus, sca = bank.sca } = bank.payments.transfer(await withLogin(flows, current));
   try {
-    const found = current.authorises === 'by links' && (await statusOf({ bank: { sca } }, current));
+    const { found } =
+      current.authorises === 'by links' ? await lookAt({ bank: { sca } }, current) : { found: null };
     const asked = found ? withWords(current, found) : await withStatus(sca, current, resourceId);
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
     printFlow(context, TRANSFERS, { ...asked, ...settled });
     if (found && !isPending(found)) sayUnrecorded(context, current);
-    return found !== false && endsUnpaid(found);
+    return found !== null && endsUnpaid(found);
   } catch (error) {
     if (isNotKnown(error) && (isAccepted(current) || !isEnded(current)))
       throw notKnownThere(current, bank, error);

@@ -2,9 +2,10 @@ import type { Bank } from '../../bank/ports/bank.ts';
 import type { Sca } from '../../bank/ports/customer.ts';
 import { asksForOutcome, nextOperationStep, type OperationStep } from '../../domain/next-step.ts';
 import { isPending } from '../../domain/operation.ts';
+import { whatHappened } from '../../domain/payment-answers.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { decidesOutcome, pollSettlement } from '../../flows/payment/outcome.ts';
-import { statusOf, whatHappened } from '../../flows/payment/status.ts';
+import { lookAt } from '../../flows/payment/status.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
 import { outcomeUnknown } from '../../flows/refusals.ts';
 import { withWords } from './words.ts';
@@ -103,7 +104,7 @@ async function watchSettlement(
  * @returns the transfer with the bank's words; undefined if it may still change
  */
 async function lookAtLinked(sca: Sca, transfer: Transfer, settles: boolean): Promise<Transfer | undefined> {
-  const found = await statusOf({ bank: { sca } }, transfer);
+  const { found } = await lookAt({ bank: { sca } }, transfer);
   const isOver = asksForOutcome(transfer, settles) ? decidesOutcome(found, transfer) : !isPending(found);
   return isOver ? withWords(transfer, found) : undefined;
 }

@@ -229,7 +229,8 @@ async function askOf(
   try {
     if (transfer.state === 'executed' && calls.executionStatus) return await settlementOf(calls, transfer);
     const sca = calls.sca ?? bank.sca;
-    return await lookAt({ bank: { sca } }, transfer, true, meaningOf(basket) === 'authorised');
+    const isInAuthorisedBasket = meaningOf(basket) === 'authorised';
+    return await lookAt({ bank: { sca } }, transfer, { decides: true, isInAuthorisedBasket });
   } catch (error) {
     // What the bank does not say decides nothing.
     if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;

@@ -63,7 +63,7 @@ export function isWithoutLink(basket: Operation<OrderTarget>): boolean {
 /** What the bank says of one payment of a basket, and whether nobody has authorised it. */
 export interface PaymentSaid {
   found: StepEvent;
-  isUnauthorised?: true;
+  isUnauthorised?: boolean;
 }
 
 /**

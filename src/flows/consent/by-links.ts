@@ -1,13 +1,14 @@
 import type { Bank } from '../../bank/ports/bank.ts';
-import type { ConsentDetails, Decides, ScaLinks, ScaProgress } from '../../bank/ports/customer.ts';
+import type { ConsentDetails, Decides, ScaLinks } from '../../bank/ports/customer.ts';
 import { hasAuthorised } from '../../domain/authorisations.ts';
 import { type Consent, type ConsentEvent, type ConsentTerms, isForFunds } from '../../domain/consent.ts';
+import { isLogin } from '../../domain/given-links.ts';
 import { isMaskedReference } from '../../domain/order/account-reference.ts';
+import type { ScaProgress } from '../../domain/payment-answers.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import {
   authoriseByLinks,
-  isLogin,
   type LinkedRecord,
   type LinkedSubject,
   lacksReturn,

@@ -1,14 +1,16 @@
 import { hasAuthorised, type PersonsAuthorisation } from '../../domain/authorisations.ts';
+import { isLogin } from '../../domain/given-links.ts';
 import { type Cost, hasFees, type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
+import { whatHappened } from '../../domain/payment-answers.ts';
 import { Psd2Error } from '../../errors.ts';
-import { authoriseByLinks, isLogin, type LinkedSubject, lacksReturn } from '../linked-sca.ts';
+import { authoriseByLinks, type LinkedSubject, lacksReturn } from '../linked-sca.ts';
 import { announcing, recordOutcome } from '../once.ts';
 import type { Payment, ReturnPorts, Run } from '../ports.ts';
 import { isRefusal, isTrouble, isUnsaidOf, outcomeUnknown, type Told } from '../refusals.ts';
 import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca, timedOut } from '../sca.ts';
 import { namingPerson, onlyAsking, othersIn, stillOpen, whoDid } from '../still-open.ts';
-import { askDecision } from './outcome.ts';
-import { lookAt, needsLoginAgain, progressOf, resourceOf, whatHappened } from './status.ts';
+import { decisionIn, ifAnswered } from './outcome.ts';
+import { lookAt, needsLoginAgain, progressOf, resourceOf } from './status.ts';
 
 /** Sends the customer to the bank. */
 export async function authorise(run: Run, operation: Payment): Promise<void> {
@@ -32,7 +34,7 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
   } catch (error) {
     if (error instanceof Psd2Error && error.isDeadEnd) return giveUp(run, error);
     // The customer may have decided in the meantime, on a page that an earlier run opened.
-    const decision = isRefusal(error) && (await askDecision(ports, operation));
+    const decision = isRefusal(error) ? decisionIn(await ifAnswered(lookAt(ports, operation))) : null;
     if (!decision) throw isUnsaid(open.current, error) ? unsaid(run, error) : error;
     await open.record(decision);
     run.authorizedNow = true;
@@ -122,11 +124,9 @@ async function decisionOrAgain(
   operation: Payment,
 ): Promise<StepEvent | null | 'another person'> {
   try {
-    const { found, isSigned, partly, isOverHere } = await lookAt(
-      ports,
-      operation,
-      operation.refusedUnconfirmed,
-    );
+    const { found, isSigned, partly, isOverHere } = await lookAt(ports, operation, {
+      decides: operation.refusedUnconfirmed,
+    });
     if (!isPending(found)) return found;
     const person = ports.returns?.person;
     // Whose part is over is asked for nothing more.
@@ -205,12 +205,12 @@ export async function authorisePayment(
       const looked = await lookAt(ports, open.current).catch((error: unknown) => {
         throw isRefusedAnswer(open.current, error) ? unsaid(run, error) : error;
       });
-      const { found, awaitsCustomer, isOverHere = false } = looked;
+      const { found, awaitsCustomer, isOverHere } = looked;
       run.lastWord = found;
       return !isPending(found) || !awaitsCustomer || isOverHere;
     },
     async refusedLogin(error) {
-      if (!(await askDecision(ports, operation))) throw error;
+      if (decisionIn(await ifAnswered(lookAt(ports, operation))) === null) throw error;
     },
   });
 }

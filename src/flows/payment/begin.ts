@@ -6,7 +6,7 @@ import { announcing, type Once, recordFound, recordOutcome, refused, sendOnce } 
 import type { Payment, Run } from '../ports.ts';
 import { hasBegunNothing, isBanksRefusal, isOvertaken, isRefusal, outcomeUnknown } from '../refusals.ts';
 import { type BankClock, initiating, readClock } from './repeatable.ts';
-import { resourceOf, statusOf } from './status.ts';
+import { lookAt, resourceOf } from './status.ts';
 
 /** Why the outcome of an operation is unknown although its journal has no `execute`. */
 const SENT_BEFORE = 'The journal is older than what the bank or the log of calls knows';
@@ -170,16 +170,16 @@ export async function verifyFurther(run: Run, operation: Payment): Promise<void>
  * @returns whether something was recorded
  */
 async function isPastVerification(run: Run, operation: Payment): Promise<boolean> {
-  const status = await statusOf(run.ports, operation, operation.refusedUnconfirmed).catch(
-    (error: unknown) => {
-      // The bank may have no status before SCA.
-      if (isRefusal(error)) return null;
-      throw error;
-    },
-  );
-  if (!status || isPending(status)) return false;
-  const isAuthorized = status.type === 'authorization' && status.status === 'AUTHORIZED';
-  await run.open.record(isAuthorized ? { type: 'execute-unanswered', description: SENT_BEFORE } : status);
+  const decides = operation.refusedUnconfirmed;
+  const reading = await lookAt(run.ports, operation, { decides }).catch((error: unknown) => {
+    // The bank may have no status before SCA.
+    if (isRefusal(error)) return null;
+    throw error;
+  });
+  if (!reading || isPending(reading.found)) return false;
+  const { found } = reading;
+  const isAuthorized = found.type === 'authorization' && found.status === 'AUTHORIZED';
+  await run.open.record(isAuthorized ? { type: 'execute-unanswered', description: SENT_BEFORE } : found);
   return true;
 }
 

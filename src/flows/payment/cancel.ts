@@ -1,10 +1,11 @@
 import type { Bank } from '../../bank/ports/bank.ts';
 import type { BeforeSend } from '../../bank/ports/call.ts';
-import type { Decides, ResourceStatus, Sca, ScaLinks, ScaProgress } from '../../bank/ports/customer.ts';
+import type { Decides, Sca, ScaLinks } from '../../bank/ports/customer.ts';
 import type { CancellationAnswer, PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { entriesOf, hasAuthorised, isAuthorised, isUnderWay } from '../../domain/authorisations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { endsUnpaid, type StepEvent } from '../../domain/operation.ts';
+import type { ResourceStatus, ScaProgress } from '../../domain/payment-answers.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import {
   authoriseByLinks,
@@ -30,7 +31,7 @@ import {
 } from '../still-open.ts';
 import { cancellationLinkUntil, laterOf, paidByLink, recordSigned, withLinkOut } from './link-out.ts';
 import { decidesOutcome } from './outcome.ts';
-import { progressOf, resourceOf, statusOf } from './status.ts';
+import { lookAt, progressOf, resourceOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
 const SHORTLY_MS = 10_000;
@@ -439,15 +440,15 @@ async function foundAt(
   bank: { sca: NonNullable<PaymentCalls['sca']> },
 ): Promise<StepEvent | null> {
   const ask = (decides?: Decides) =>
-    statusOf({ bank }, current, decides).catch((error: unknown) => {
+    lookAt({ bank }, current, { decides }).catch((error: unknown) => {
       if (isInterruption(error)) throw error;
       return current.isCancellationTaken && isNotKnown(error) ? ('gone' as const) : null;
     });
-  const found = await ask();
-  if (found !== 'gone') return found;
+  const first = await ask();
   // It frees a reference, and a gateway may have given the answer to another request.
-  const again = await ask('an end');
-  return again === 'gone' ? withLinkOut(bank.sca, current, { type: 'cancelled' }, UNSAID) : again;
+  const reading = first === 'gone' ? await ask('an end') : first;
+  if (reading === 'gone') return withLinkOut(bank.sca, current, { type: 'cancelled' }, UNSAID);
+  return reading && reading.found;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { StepEvent } from '../../domain/operation.ts';
 import { askBefore, type Once, recordOutcome, sendOnce } from '../once.ts';
 import type { Payment, Run } from '../ports.ts';
 import { askIfSettled, recordsOutcome } from './outcome.ts';
-import { resourceOf, statusOf } from './status.ts';
+import { lookAt, resourceOf } from './status.ts';
 
 /**
  * Sends `execute`, at a bank where psd2 commits. If the flow was resumed, or `execute` was turned away, psd2 asks the bank first,
@@ -12,9 +12,10 @@ export async function execute(run: Run, operation: Payment): Promise<void> {
   const once = execution(run, operation);
   if (run.authorizedNow) return sendOnce(once);
   const settled = operation.refusedUnconfirmed ? await askIfSettled(run, operation, 'once') : null;
+  const decides = operation.refusedUnconfirmed;
   const found = await askBefore(
     once,
-    async () => settled ?? [await statusOf(run.ports, operation, operation.refusedUnconfirmed)],
+    async () => settled ?? [(await lookAt(run.ports, operation, { decides })).found],
   );
   for (const event of found) await run.open.record(event);
   run.authorizedNow = true;

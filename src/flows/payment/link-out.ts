@@ -1,8 +1,9 @@
 import type { Bank } from '../../bank/ports/bank.ts';
-import type { Sca, ScaLinks, ScaProgress } from '../../bank/ports/customer.ts';
+import type { Sca, ScaLinks } from '../../bank/ports/customer.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { type GivenLink, NO_END, reservedUntil } from '../../domain/given-links.ts';
 import type { StepEvent } from '../../domain/operation.ts';
+import type { ScaProgress } from '../../domain/payment-answers.ts';
 import type { Psd2Error } from '../../errors.ts';
 import { isNotKnown } from '../not-known.ts';
 import { recordFound } from '../once.ts';

@@ -11,6 +11,7 @@ import {
   type SettlementStatus,
   type StepEvent,
 } from '../../domain/operation.ts';
+import type { PaymentReading } from '../../domain/payment-answers.ts';
 import { type BankReason, endSentence, Psd2Error } from '../../errors.ts';
 import { recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, Run, WorldPorts } from '../ports.ts';
@@ -18,7 +19,7 @@ import { isInterruption, outcomeUnknown, unconfirmedRefusal } from '../refusals.
 import { askUntil } from '../sca.ts';
 import { endLinkInTime, paidByLink } from './link-out.ts';
 import { isRecovered } from './lost-initiation.ts';
-import { isKnownDuplicate, isKnownPaidByLink, isNews, resourceOf, statusOf } from './status.ts';
+import { isKnownDuplicate, isKnownPaidByLink, isNews, lookAt, resourceOf } from './status.ts';
 
 /**
  * Asks what became of an operation whose outcome is open, and records it.
@@ -91,8 +92,8 @@ export async function askWhileKept(
 ): Promise<void> {
   const { state, linkUntil, verification } = open.current;
   if (state !== 'cancelled' || linkUntil === null || !verification) return;
-  const found = await ifAnswered(statusOf({ bank }, open.current));
-  if (found === null || isPending(found)) return;
+  const found = decisionIn(await ifAnswered(lookAt({ bank }, open.current)));
+  if (found === null) return;
   if (found.type !== 'cancelled') await recordFound(open, found);
   else if (found.linkUntil === undefined) await recordFound(open, { type: 'link-over' });
   else await endLinkInTime(open, bank);
@@ -113,8 +114,8 @@ export async function askOutcome(
 ): Promise<StepEvent[] | null> {
   const settled = await askIfSettled(run, operation, polls);
   if (settled) return settled;
-  const found = await ifAnswered(statusOf(run.ports, operation, true));
-  return found && decidesOutcome(found, operation) ? [found] : null;
+  const reading = await ifAnswered(lookAt(run.ports, operation, { decides: true }));
+  return reading && decidesOutcome(reading.found, operation) ? [reading.found] : null;
 }
 
 /** Asks whether an instant transfer is settled. Null if not, and for operations that have no execution status. */
@@ -134,10 +135,9 @@ export async function askIfSettled(
   return [{ type: 'executed', cro: null }, settlementEvent(settlement, operation)];
 }
 
-/** The customer's decision, or the outcome. Null if it is still open or the bank does not say. */
-export async function askDecision({ bank }: FlowPorts, operation: Payment): Promise<StepEvent | null> {
-  const found = await ifAnswered(statusOf({ bank }, operation));
-  return found && isPending(found) ? null : found;
+/** The customer's decision, or the outcome. Null if it is still open, or the bank has not answered. */
+export function decisionIn(reading: PaymentReading | null): StepEvent | null {
+  return reading && !isPending(reading.found) ? reading.found : null;
 }
 
 /**
@@ -149,8 +149,8 @@ export async function askIfFinal(
   { bank }: { bank: Pick<FlowPorts['bank'], 'sca'> },
 ): Promise<void> {
   if (!isAccepted(open.current) || !open.current.verification) return;
-  const found = await ifAnswered(statusOf({ bank }, open.current));
-  if (found && isNews(open.current, found)) await recordFound(open, found);
+  const reading = await ifAnswered(lookAt({ bank }, open.current));
+  if (reading && isNews(open.current, reading.found)) await recordFound(open, reading.found);
 }
 
 /** Whether the bank has accepted a payment, and nobody knows which account it debits. */
@@ -183,7 +183,7 @@ export function decidesOutcome(
 }
 
 /** The answer, or null after an error. An error decides nothing: the resource may be removed, or the bank may be failing. */
-async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
+export async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {

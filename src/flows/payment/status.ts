@@ -1,52 +1,52 @@
-import type { Decides, ResourceStatus, Sca, ScaProgress } from '../../bank/ports/customer.ts';
-import { isAuthorised } from '../../domain/authorisations.ts';
-import { because } from '../../domain/bank-reason.ts';
-import { endsUnpaid, type OrderTarget, type StepEvent, type Verification } from '../../domain/operation.ts';
-import { needsSettlement, type TransferOrder } from '../../domain/transfer.ts';
+import type { Decides, Sca } from '../../bank/ports/customer.ts';
+import { isLogin } from '../../domain/given-links.ts';
+import { endsUnpaid, type StepEvent, type Verification } from '../../domain/operation.ts';
+import {
+  asksForOther,
+  isOnlyChecked,
+  type PaymentReading,
+  type ResourceStatus,
+  readPayment,
+  type ScaProgress,
+} from '../../domain/payment-answers.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isLogin } from '../linked-sca.ts';
 import type { FlowPorts, Payment } from '../ports.ts';
 import { isBanksRefusal, isInterruption, isRefusal, isTurningAway } from '../refusals.ts';
 import { withLinkOut } from './link-out.ts';
 
-// What the bank's status says of an operation. Nothing here changes the journal or anything at the bank.
+// The questions about a payment. Nothing here changes the journal or anything at the bank. What the answers mean is in the domain.
 
-/**
- * What the bank's status says of an operation. At a bank with links, it also asks how far the authorisation is: if it has
- * failed, and after that the bank has not accepted the payment, the payment never runs. Nothing follows from it if the
- * customer may have another authorisation.
- *
- * @param decides whether it decides about a call that was sent
- */
-export function statusOf(
-  ports: { bank: Pick<FlowPorts['bank'], 'sca'> },
-  operation: Payment,
-  decides?: Decides,
-): Promise<StepEvent> {
-  // Callers take a refusal by the bank for no answer. A damaged journal is none.
-  resourceOf(operation);
-  return lookAt(ports, operation, decides).then(({ found }) => found);
+/** How the bank is asked. */
+export interface Question {
+  /** What the answer decides about a call that was sent. */
+  decides?: Decides | undefined;
+  /** The payment is in a signing basket that the customer has authorised. */
+  isInAuthorisedBasket?: boolean;
 }
 
 /**
- * As {@link statusOf}.
+ * What the bank says of a payment. At a bank with links, it also says how far the authorisation is.
  *
- * @param inBasket whether it is in a signing basket that the customer has authorised
- * @returns also whether nothing but the customer's authorisation seems to be missing
+ * @throws Psd2Error `config` at once if the journal is damaged: callers take a refusal by the bank for no answer, and that is none. Else
+ *   it rejects, as the bank's calls do
  */
-export async function lookAt(
+export function lookAt(
   { bank }: { bank: Pick<FlowPorts['bank'], 'sca'> },
   operation: Payment,
-  decides?: Decides,
-  inBasket = false,
-): Promise<Looked> {
-  const looked = await lookOnce(bank, operation, decides, inBasket);
+  question: Question = {},
+): Promise<PaymentReading> {
+  resourceOf(operation);
+  return look(bank.sca, operation, question);
+}
+
+async function look(sca: Sca, operation: Payment, question: Question): Promise<PaymentReading> {
+  const first = await lookOnce(sca, operation, question);
   // What ends a payment frees its reference. A gateway may have given the answer to another request.
-  const decided = endsUnpaid(looked.found) ? await lookOnce(bank, operation, 'an end', inBasket) : looked;
+  const decided = endsUnpaid(first.found)
+    ? await lookOnce(sca, operation, { ...question, decides: 'an end' })
+    : first;
   if (decided.found.type === 'cancelled' && operation.authorises === 'by links' && !operation.isPaidByLink) {
-    const found = await withLinkOut(bank.sca, operation, decided.found, {
-      ...{ progress: decided.progress ?? null, saidAt: decided.saidAt },
-    });
+    const found = await withLinkOut(sca, operation, decided.found, decided);
     if (!operation.isDuplicate || found.type !== 'cancelled') return { ...decided, found };
   }
   if ((!operation.isDuplicate && !operation.isPaidByLink) || !endsUnpaid(decided.found)) return decided;
@@ -55,99 +55,30 @@ export async function lookAt(
   return { ...decided, found: { type: 'execute-unanswered', ...bankWords } };
 }
 
-/** What the bank says of a payment. */
-export interface Looked {
-  found: StepEvent;
-  awaitsCustomer: boolean;
-  /** Nobody has authorised it so far. */
-  isUnauthorised?: true;
-  /** The customer has completed the authorisation that psd2 knows. */
-  isSigned?: true;
-  /** Somebody has authorised it, and others must. `ours`: the authorisation that psd2 began last. */
-  partly?: 'ours is open' | 'ours is over';
-  /** The authorisation that psd2 began last has failed, and the bank keeps the payment. */
-  isOverHere?: true;
-  /** How far the authorisation is that psd2 began last, if the bank says so. */
-  progress?: ScaProgress;
-  /** When the bank said so, by its own clock. */
-  saidAt?: string | undefined;
-}
-
-async function lookOnce(
-  { sca }: Pick<FlowPorts['bank'], 'sca'>,
-  operation: Payment,
-  decides: Decides,
-  inBasket: boolean,
-): Promise<Looked> {
+/** Asks the bank's questions once each, and reads the answers. */
+async function lookOnce(sca: Sca, operation: Payment, question: Question): Promise<PaymentReading> {
   const { resourceId } = resourceOf(operation);
   const { transactionId, authorises, kind, flow } = operation;
+  const { decides, isInAuthorisedBasket = false } = question;
   const advised = (error: unknown) => {
     if (!needsLoginAgain(error, operation)) throw error;
     throw error.with({ hint: 'The customer logs in for it again with:', next: [[kind, 'resume', flow]] });
   };
   const failed = (error: unknown) => (needsLoginAgain(error, operation) ? advised(error) : failureOf(error));
-  const linked =
-    authorises === 'by links' && (await progressOf(sca, resourceId, operation, decides).catch(failed));
+  const byLink =
+    authorises === 'by links' ? await progressOf(sca, resourceId, operation, decides).catch(failed) : null;
   const status = await sca.status(resourceId, transactionId, decides).catch(advised);
-  const progress = linked || (await progressWithoutLink(sca, operation, status).catch(failed));
-  const unauthorised = status.isUnauthorised ? ({ isUnauthorised: true } as const) : {};
-  if (authorises === 'by call') return { found: whatHappened(status), awaitsCustomer: false };
-  if (progress instanceof Psd2Error) {
-    // The bank says what became of the payment, although it does not say how far the authorisation is.
-    const said = { status, progress: null, isNoNews: false, isOverHere: false };
-    const found = await linkedStatus(sca, operation, resourceId, said);
-    if (found.type === 'authorization' || status.became === 'ordered') throw progress;
-    return { found, awaitsCustomer: false, ...unauthorised, saidAt: status.saidAt };
-  }
-  const own = linked && !(linked instanceof Psd2Error) && { progress: linked };
-  const isNoNews = progress === null && !inBasket && saysWhatItSaid(operation, status);
-  const isOverHere = progress !== null && failsAlone(operation, progress, status);
-  const said = { status, progress, isNoNews, isOverHere };
-  const found = await linkedStatus(sca, operation, resourceId, said);
-  // What is in a basket never ends because of this: the basket is authorised, and not the payment.
-  const awaits = progress ? isGoingOn(progress) : status.awaitsSca === true;
-  const awaitsCustomer = isNoNews ? operation.bulk === null && !operation.returned : awaits;
-  const signed = progress?.means === 'done' ? ({ isSigned: true } as const) : {};
-  const isOver = progress
-    ? progress.means === 'done' || progress.means === 'failed'
-    : operation.authorisations.length <= 1;
-  // As long as the code of this customer's page is missing, nobody has authorised it.
-  const isPartly = status.isPartly && progress?.means !== 'needs code';
-  const partly = isPartly && ({ partly: isOver ? 'ours is over' : 'ours is open' } as const);
-  const over = isOverHere && ({ isOverHere: true } as const);
-  const { saidAt } = status;
-  return { found, awaitsCustomer, ...unauthorised, ...signed, ...partly, ...over, ...own, saidAt };
-}
-
-/** Whether the authorisation has failed, and the bank keeps the payment. What others have authorised may be paid all the same. */
-function failsAlone(operation: Payment, { means }: ScaProgress, status: ResourceStatus): boolean {
-  if (means !== 'failed' || !status.isStanding || isDone(operation)) return false;
-  return status.became !== 'executed' || !operation.authorisations.some(isAuthorised);
-}
-
-/**
- * Whether a bank says of a payment only what it said before the customer could authorise it: that it has checked it. The customer may
- * have authorised it since, or not. If they logged in for it, they have.
- */
-function saysWhatItSaid(
-  { state, transactionStatus, links, bulk, returned }: Payment,
-  status: ResourceStatus,
-): boolean {
-  const isSame = status.authorizationStatus === transactionStatus && state !== 'authorized';
-  if (!isSame || !isOnlyChecked(status)) return false;
-  if (bulk !== null) return true;
-  // Without a way for the customer, the bank has nothing left for them to authorise.
-  const hasWay = links !== null && !links.isDone && (isWay(links) || links.start !== undefined);
-  return hasWay && !(returned && isLogin(links));
-}
-
-function isWay({ redirect, oauth, approach, message }: NonNullable<Payment['links']>): boolean {
-  return (redirect ?? oauth ?? message) !== undefined || approach === 'decoupled';
-}
-
-/** Whether the bank has checked a payment, and has not accepted it for execution. */
-function isOnlyChecked({ authorization, became }: ResourceStatus): boolean {
-  return authorization.status === 'AUTHORIZED' && (became === null || became === 'ordered');
+  const said = byLink ?? (await progressWithoutLink(sca, operation, status).catch(failed));
+  const failure = said instanceof Psd2Error ? said : null;
+  const progress = said instanceof Psd2Error ? null : said;
+  const isOfOurLink = failure ? 'unanswered' : byLink === null ? 'no' : 'yes';
+  const answers = { status, progress, isOfOurLink, isInAuthorisedBasket } as const;
+  const mayHaveOther =
+    asksForOther(operation, answers) && (await hasOtherAuthorisation(sca, operation, resourceId));
+  const reading = readPayment(operation, { ...answers, mayHaveOther });
+  // The bank may say what became of the payment, although it does not say how far the authorisation is.
+  if (failure && (reading.found.type === 'authorization' || status.became === 'ordered')) throw failure;
+  return reading;
 }
 
 /**
@@ -160,59 +91,6 @@ export function needsLoginAgain(
 ): error is Psd2Error {
   const logsIn = state === 'authorizing' && links !== null && isLogin(links);
   return logsIn && isTurningAway(error) && error.code === 'not_logged_in';
-}
-
-async function linkedStatus(
-  sca: Sca,
-  operation: Payment,
-  resourceId: string,
-  {
-    status,
-    progress,
-    isNoNews,
-    isOverHere,
-  }: { status: ResourceStatus; progress: ScaProgress | null; isNoNews: boolean; isOverHere: boolean },
-): Promise<StepEvent> {
-  const cost = status.cost ?? progress?.cost;
-  const messages = [...(status.messages ?? []), ...(progress?.message ? [progress.message] : [])];
-  const words = {
-    ...{ transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null },
-    ...(cost && { cost }),
-    ...(messages.length > 0 && { messages }),
-  };
-  // A bank may have checked a payment, for a later day too, before the customer has authorised it.
-  const isOpen = isGoingOn(progress) || isNoNews;
-  // An instant payment is over soon after the SCA, whatever the bank says of it.
-  if (status.isUnauthorised && progress?.means === 'done' && isInstant(operation.order))
-    return { ...status.authorization, status: 'AUTHORIZED', bank: words };
-  const isOrdered = status.became === 'ordered';
-  const isUndecided = isOverHere || (isOpen && isOrdered);
-  const happened = { ...(isUndecided ? status.authorization : whatHappened(status)), bank: words };
-  const hasFailed = progress?.means === 'failed';
-  // The bank rejects what the customer has refused.
-  if (hasFailed && status.became === 'failed' && !isDone(operation))
-    return {
-      ...status.authorization,
-      status: 'NOT_AUTHORIZED',
-      ...because(status.reasons),
-      bank: words,
-    };
-  if (happened.type !== 'authorization') return happened;
-  // What is in a signing basket is authorised with that.
-  const isAlone = operation.bulk === null && operation.authorisations.length <= 1;
-  if (status.isUnauthorised && hasFailed && isAlone) {
-    const hasOther = await hasOtherAuthorisation(sca, operation, resourceId);
-    return hasOther ? happened : { ...happened, status: 'NOT_AUTHORIZED' };
-  }
-  return isOpen && happened.status === 'AUTHORIZED' ? { ...happened, status: 'PENDING' } : happened;
-}
-
-function isInstant(order: OrderTarget & Partial<TransferOrder>): boolean {
-  return needsSettlement({ instant: order.instant === true, futureDated: order.futureDated === true });
-}
-
-function isDone({ state }: Pick<Payment, 'state'>): boolean {
-  return state === 'ordered' || state === 'executed' || state === 'settled';
 }
 
 /** Whether the bank's word says something new of a payment that it has accepted. */
@@ -232,10 +110,6 @@ export function isKnownDuplicate({ state, isDuplicate }: Pick<Payment, 'state' |
 /** Whether the journal has it that the customer has authorised a payment after the bank had cancelled it. */
 export function isKnownPaidByLink({ state, isPaidByLink }: Pick<Payment, 'state' | 'isPaidByLink'>): boolean {
   return state === 'unknown' && isPaidByLink;
-}
-
-function isGoingOn(progress: ScaProgress | null): boolean {
-  return progress !== null && progress.means !== 'done';
 }
 
 /** Whether the customer may have another authorisation. So it is while the bank itself does not say, whatever another says for it. */
@@ -288,18 +162,6 @@ function failureOf(error: unknown): Psd2Error {
 function noneIfRefused(error: unknown): null {
   if (isRefusal(error)) return null;
   throw error;
-}
-
-/** The meaning of the bank's operation status: executed, failed, or the customer's decision. */
-export function whatHappened({ authorization, became, isFinal, reasons }: ResourceStatus): StepEvent {
-  if (became === 'ordered') return { type: 'ordered' };
-  if (became === 'executed') return { type: 'executed', cro: null, ...(isFinal && { isFinal }) };
-  const why = because(reasons);
-  if (became === 'duplicate') return { type: 'execute-unanswered', isDuplicate: true, ...why };
-  if (became === 'cancelled') return { type: 'cancelled', ...why };
-  return became === 'failed'
-    ? { type: 'settlement', status: 'KO', description: null, ...why }
-    : authorization;
 }
 
 /** The operation's resource at the bank. @throws Psd2Error `config` if the journal has none */

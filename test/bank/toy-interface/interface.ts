@@ -10,11 +10,12 @@ import type {
 } from '../../../src/bank/call/call.ts';
 import type { Bank } from '../../../src/bank/ports/bank.ts';
 import type { BeforeSend } from '../../../src/bank/ports/call.ts';
-import type { ResourceStatus, Sca, ScaLinks } from '../../../src/bank/ports/customer.ts';
+import type { Sca, ScaLinks } from '../../../src/bank/ports/customer.ts';
 import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import type { ConsentTerms } from '../../../src/domain/consent.ts';
 import { isDecimal } from '../../../src/domain/decimal.ts';
 import { isAccountId } from '../../../src/domain/identifiers.ts';
+import type { ResourceStatus } from '../../../src/domain/payment-answers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 
 // An interface of a third kind, as banks in the United Kingdom and in France have it: links lead the customer to a login, which

@@ -1,12 +1,7 @@
 import type { KnownInterface } from '../../../src/bank/call/call.ts';
 import type { Capability } from '../../../src/bank/ports/bank.ts';
-import type {
-  ConsentDetails,
-  Consents,
-  RequestedConsent,
-  ResourceStatus,
-  Sca,
-} from '../../../src/bank/ports/customer.ts';
+import type { ConsentDetails, Consents, RequestedConsent, Sca } from '../../../src/bank/ports/customer.ts';
+import type { ResourceStatus } from '../../../src/domain/payment-answers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { BankHere } from '../bank-here.ts';
 import { differing } from '../named-bank.ts';

@@ -80,9 +80,9 @@ describe('a bank has checked a payment for a later day before the customer autho
     ...{ authorizationStatus: bankStatus, executionStatus: null, became: 'ordered' as const },
     authorization: { type: 'authorization' as const, status: 'AUTHORIZED' as const, bankStatus },
   });
-  const lookFrom = (transfer: Transfer, bankStatus: string, isAuthorised: boolean) => {
+  const lookFrom = (transfer: Transfer, bankStatus: string, isInAuthorisedBasket: boolean) => {
     const sca = { start: async () => '', status: async () => ordered(bankStatus) };
-    return lookAt({ bank: { sca } }, transfer, true, isAuthorised);
+    return lookAt({ bank: { sca } }, transfer, { decides: true, isInAuthorisedBasket });
   };
 
   it.each([

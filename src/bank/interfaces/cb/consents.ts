@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { Authorization } from '../../../domain/operation.ts';
+import type { ResourceStatus } from '../../../domain/payment-answers.ts';
 import { Psd2Error } from '../../../errors.ts';
-import type { Consents, ResourceStatus, Sca } from '../../ports/customer.ts';
+import type { Consents, Sca } from '../../ports/customer.ts';
 import { customerPath, factsOf, get, pathSegment } from './accounts.ts';
 import { ask, type CbCaller, type Envelope } from './answer.ts';
 import { text, words } from './wire/fields.ts';

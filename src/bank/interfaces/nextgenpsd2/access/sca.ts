@@ -1,15 +1,14 @@
 import type { Authorization, Cost } from '../../../../domain/operation.ts';
+import type { ResourceStatus, ScaProgress } from '../../../../domain/payment-answers.ts';
 import { Psd2Error } from '../../../../errors.ts';
 import type { BankCall } from '../../../call/call.ts';
 import type {
   ConsentStatus,
   Consents,
   Decides,
-  ResourceStatus,
   Sca,
   ScaAuthorisation,
   ScaLinks,
-  ScaProgress,
   ScaTurn,
 } from '../../../ports/customer.ts';
 import type { OperationId } from '../description/operations.ts';

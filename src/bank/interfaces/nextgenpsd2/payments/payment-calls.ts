@@ -1,10 +1,11 @@
 import Big from 'big.js';
 import type { StatusReport } from '../../../../batch-file/pain002/read.ts';
 import type { Initiation } from '../../../../domain/operation.ts';
+import type { ScaProgress } from '../../../../domain/payment-answers.ts';
 import { needsSettlement, type TransferOrder } from '../../../../domain/transfer.ts';
 import { type BankReason, Psd2Error } from '../../../../errors.ts';
 import type { BankCall } from '../../../call/call.ts';
-import type { Decides, ScaProgress } from '../../../ports/customer.ts';
+import type { Decides } from '../../../ports/customer.ts';
 import type { Cancellation, PaymentCalls } from '../../../ports/payment-calls.ts';
 import type { OAuth } from '../access/oauth.ts';
 import {

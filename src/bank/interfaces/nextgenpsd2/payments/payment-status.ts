@@ -1,9 +1,9 @@
 import { because } from '../../../../domain/bank-reason.ts';
 import type { Cost } from '../../../../domain/operation.ts';
+import type { ResourceStatus } from '../../../../domain/payment-answers.ts';
 import { needsSettlement, type TransferOrder } from '../../../../domain/transfer.ts';
 import type { BankReason } from '../../../../errors.ts';
 import type { EntryState } from '../../../ports/bulk.ts';
-import type { ResourceStatus } from '../../../ports/customer.ts';
 import type { ExecutionStatus } from '../../../ports/payment-calls.ts';
 import { speaksOfDuplicate } from '../judge/duplicate.ts';
 
