@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { Treatment } from '../../crash/relay.ts';
 import { bankDay, untilWorkday } from '../../e2e/support/bank-days.ts';
 import {
+  both,
   cut,
   doneBut,
   fault,
@@ -433,6 +434,17 @@ const CANCELLATIONS: Cancelled[] = [
     'answers with a page, and pages do not know the payment then: nobody knows',
     ...([gets(200, PAGE), NO_SUCH_PAGE, '11 bank_answer executed'] as const),
   ],
+  ...(
+    [
+      ['answers with a page that has JSON', gets(200, {}, { 'content-type': 'text/html' })],
+      ['takes it, and a gateway hands on a refusal after that', both(gets(204), REFUSED)],
+      ['says that it executes the payment', gets(200, { transactionStatus: 'ACSC' })],
+      ['is hidden by a gateway', gets(200, { status: 200, message: 'accepted' })],
+    ] as const
+  ).map(([what, answer]): Cancelled => {
+    const says = `${what}, and does not know the payment then: nobody knows`;
+    return [says, answer, Array(8).fill(UNKNOWN), '11 bank_answer executed'];
+  }),
   [
     'takes it, and pages do not know the payment then',
     TAKEN_BACK,

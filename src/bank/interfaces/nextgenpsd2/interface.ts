@@ -157,8 +157,8 @@ function openWire(description: BankDescription, paths: Paths, settings: WireSett
   return {
     compose: composer(description, paths, settings),
     check: answerCheck(settings.bankSigningCertificate, description),
-    mayEnd: ({ status, body }, { judged, decides }) =>
-      decides === 'an end' || (judged !== undefined && mayFree({ status, body })),
+    mayEnd: ({ status, body }, { judged, decides, method }) =>
+      decides === 'an end' || method === 'DELETE' || (judged !== undefined && mayFree({ status, body })),
     understand: (answer, call, sent) =>
       understand(answer, call, description, { ...sent, certificateEnds: endsOf(settings.identity) }),
     routeOf: (call) => routeOf(paths, call),

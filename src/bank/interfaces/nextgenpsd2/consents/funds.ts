@@ -102,6 +102,7 @@ export async function askForFunds(
   const call = {
     ...callOf(paths, 'checkAvailabilityOfFunds', {}, transactionId),
     body: { account: referenceTo(account), instructedAmount: { currency, amount } },
+    decides: true as const,
     ...(consent && { headers: { 'consent-id': consent.consentId } }),
   };
   const asking = consent ? aboutPayment(bank, consent.transactionId) : bank;

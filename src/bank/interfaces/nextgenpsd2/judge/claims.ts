@@ -15,6 +15,9 @@ const GENERAL = [
   /[^.]*\b(some|certain|one or more|any)\b[^.]*\bfields?\b[^.]*/g,
 ];
 
+/** What is emptied has fewer. */
+const LOWER_BOUND = /(>=|>|≥)\s*[01]\b|\b(0|1|one) or (more|greater|longer)\b/;
+
 /** "Exceeds" is about a form only beside a length. */
 const LENGTH = /\bexceed\w* .*\blength\b|\blength\b.* exceed/;
 
@@ -22,7 +25,7 @@ const LENGTH = /\bexceed\w* .*\blength\b|\blength\b.* exceed/;
 export function saysMissing(text: string, names: readonly string[] = []): boolean {
   const words = plain(text);
   const isNone = (name: string) => new RegExp(`(?<!\\bis )\\bno ['"]?${escaped(plain(name))}\\b`).test(words);
-  return hasWord(words, MISSING) || names.some(isNone);
+  return hasWord(words, MISSING) || LOWER_BOUND.test(words) || names.some(isNone);
 }
 
 /** Whether a decoded text says something of the form of what it names, in English. @param isAmount it names an amount */

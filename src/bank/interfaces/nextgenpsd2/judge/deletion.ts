@@ -1,3 +1,4 @@
+import { isPage } from '../../../call/call.ts';
 import { hasOnly, isBanksRefusal, isSuccess, isUnknownThere, type JudgedAnswer } from './status.ts';
 
 /** What a `DELETE` was about. */
@@ -46,9 +47,10 @@ function judgeSuccess(answer: JudgedAnswer): DeletionVerdict {
   const { status, body, said } = answer;
   if (status === 204) return body.length === 0 ? 'taken' : 'says nothing';
   if (status !== 200 && status !== 202) return 'says nothing';
-  if (body.length > 0 && !isObject(said.json)) return 'says nothing';
+  if (body.length > 0 && (isPage(answer) || !isObject(said.json))) return 'says nothing';
   const members = isObject(said.json) ? said.json : {};
   if (said.messages.some(({ isError }) => isError) || hasError(members)) return 'says nothing';
+  if (PAYING.includes(String(members.transactionStatus))) return 'says nothing';
   if (wantsAuthorisation(members, answer.headers)) return 'to be authorised';
   return status === 202 ? 'accepted' : 'taken';
 }
@@ -60,10 +62,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** Names that gateways give to an error, also in an answer with a status of success. */
 const ERRORS = /^(errors?|fault|exception|error_?(code|message|management)|http_?(code|message))$/i;
 
+/** Such a payment is executed, or about to be. No bank has cancelled it. */
+const PAYING = ['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'];
+
 function hasError(members: Record<string, unknown>): boolean {
   const isStatusOfError = Number(members.status ?? members.code) >= 300;
+  const isGateways = 'message' in members && /^\d+$/.test(String(members.status));
   return (
     isStatusOfError ||
+    isGateways ||
     Object.entries(members).some(([name, value]) => ERRORS.test(name) && value !== null && value !== '')
   );
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isRecord } from '../../../../domain/json.ts';
+import { isPage } from '../../../call/call.ts';
 import { textOf } from '../../../call/charset.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { namesAtBank } from '../wire/compose.ts';
@@ -58,7 +59,7 @@ export function readOwnJson(
   if (answer.more) return { nobodys: 'the connection had more after it' };
   if (!namesRequest(answer, ourRequestId, bank))
     return { nobodys: 'it has the X-Request-ID of another request' };
-  if (/\bhtml\b/i.test(answer.headers['content-type'] ?? '')) return { nobodys: 'it is a page' };
+  if (isPage(answer)) return { nobodys: 'it is a page' };
   if (answer.body.length === 0) return { nobodys: 'it is empty' };
   const text = readText(answer);
   if (text === null) return { nobodys: 'psd2 does not know its charset' };

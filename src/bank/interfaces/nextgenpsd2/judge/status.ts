@@ -1,3 +1,4 @@
+import { isPage } from '../../../call/call.ts';
 import type { BankMessage } from '../wire/messages.ts';
 
 /** An answer, as far as it decides what it proves. */
@@ -29,13 +30,21 @@ export type StatusVerdict = 'says this about ours' | 'is not known' | 'says noth
  * @param about the id that was asked about, and the one that the answer names, if it names one
  */
 export function judgeStatus(
-  { status, said }: JudgedAnswer,
+  answer: JudgedAnswer,
   about?: { asked: string; named: string | null },
 ): StatusVerdict {
-  if (isUnknownThere({ status, said })) return 'is not known';
-  const isObject = typeof said.json === 'object' && said.json !== null;
+  if (isUnknownThere(answer)) return 'is not known';
+  const { json } = answer.said;
+  const isObject = typeof json === 'object' && json !== null;
   const isAnothers = about !== undefined && about.named !== null && about.named !== about.asked;
-  return isSuccess({ status }) && isObject && !isAnothers ? 'says this about ours' : 'says nothing';
+  return whyNoAnswer(answer) === null && isObject && !isAnothers ? 'says this about ours' : 'says nothing';
+}
+
+/** Why an answer is none to a question that decides something, after "the answer": a gateway may have made or changed it. Null: it is one. */
+export function whyNoAnswer(answer: Pick<JudgedAnswer, 'status' | 'headers'>): string | null {
+  if (isPage(answer)) return 'is a page';
+  // 203 is what a proxy has changed, and 206 a part.
+  return answer.status === 200 ? null : `has HTTP ${answer.status}`;
 }
 
 /** Whether a status says that a request was carried out, or taken. */

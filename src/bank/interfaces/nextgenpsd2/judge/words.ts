@@ -155,7 +155,8 @@ export const WORDS: readonly Words[] = [
 
 /** Words of expiry, of the signature and of its digest, in an error about a certificate. */
 export const EXPIRY = `
-  expir, out of date, outdated, no longer, any more, not yet, validity, valid until, valid from, valid to, not before, not after, past, ended,
+  expir, out of date, outdated, no longer, any more, not yet, validity, valid until, valid from, valid to, valid after, valid before, not before, not after,
+  past, ended, perime, echu, udlobet, vyprs, lejart, aegun, vanhen, utgang, wygas, istek, nevaz, neplatn,
   ends, date, time, clock, sign$, signs$, signe, signi, signa, digest, hash, checksum, abgelaufen, ablauf, gultig, prufsumme, scadut, scadenza,
   firma, caduc, vencid, verlopen, handtekening, udlob, underskrift, semnat, paras, pasibaig`;
 
@@ -165,7 +166,8 @@ export const MISSING = `
   than, absent, omit, lack, undefined, unset, not set, not sent, not supplied, not filled, not there, must be supplied, no value, there is
   no$, has no$, have no$, need, minimum, too short, shorter, positive, does not contain, does not have, is less than, has less than, is fewer
   than, has fewer than, more than zero, more than 0$, longer than 0$, fehl, pflicht, leer$, erforderlich, angegeben, manquant, obligat,
-  vide$, mancant, vuot, vacio, falta, verplicht, ontbreek, leeg$, mangler, pakraevet, lipse, privalom, truksta`;
+  vide$, mancant, vuot, vacio, falta, verplicht, ontbreek, leeg$, mangler, pakraevet, lipse, privalom, truksta, nil$, none$, or more, have a value,
+  has a value, filled, populated, contain a value`;
 
 /** Something of the form of a field, in English. */
 export const FORM = `

@@ -22,7 +22,7 @@ import { readOneWay } from '../judge/one-way-json.ts';
 import { isOwnError } from '../judge/own-answer.ts';
 import { definiteRefusal, judgeRefusedCall } from '../judge/refused-call.ts';
 import { requestIdOf } from '../judge/sent.ts';
-import { isSuccess, judgeStatus } from '../judge/status.ts';
+import { isSuccess, judgeStatus, whyNoAnswer } from '../judge/status.ts';
 import { type BankMessage, messagesIn, titleIn } from './messages.ts';
 import { reasonsIn } from './reasons.ts';
 import { type Meaning, meaningOf, meaningOfStatus, meaningOfWords } from './refusals.ts';
@@ -169,6 +169,8 @@ export function ask<T>(
  */
 export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): NextGenReading<T> {
   const { json, problem } = success(answer).said;
+  const none = answer.call.decides ? whyNoAnswer(answer) : null;
+  if (none !== null) throw unusable(answer, `The bank's answer to ${nameOf(answer)} ${none}`);
   if (typeof json !== 'object' || json === null) {
     const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${kindOf(answer)}`;
     throw unusable(answer, `The bank's answer to ${nameOf(answer)} ${what}`);

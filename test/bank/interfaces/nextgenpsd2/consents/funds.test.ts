@@ -138,6 +138,7 @@ it('a confirmation of funds goes out with its consent, and the tokens of that', 
   const instructedAmount = { currency: 'EUR', amount: '12.50' };
   const call = {
     ...{ method: 'POST', path: '/v1/funds-confirmations', transactionId: TRANSACTION_ID, facts: PLAIN_FACTS },
+    decides: true,
   };
   expect(sent).toEqual([
     { ...call, body: { account: { iban: IBAN }, instructedAmount } },

@@ -100,6 +100,9 @@ const table: readonly Row[] = [
       'Abgelaufen',
       'Scaduto',
       'Verlopen',
+      'Not valid after 2020',
+      'Certificat périmé',
+      'Platnost vypršela',
     ],
     ...[
       'The signature is wrong',

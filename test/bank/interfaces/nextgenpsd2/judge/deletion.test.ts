@@ -93,6 +93,18 @@ const ALWAYS: [DeletionVerdict, string, Scripted][] = [
   ['to be authorised', '202, on the phone', empty(202, ELSEWHERE)],
   ['says nothing', 'a page, 200', PAGE(200)],
   ['says nothing', 'a page, 202', PAGE(202)],
+  ['says nothing', 'a page with JSON', { ...said({}), headers: HTML.headers }],
+  ...['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'].map(
+    (transactionStatus): [DeletionVerdict, string, Scripted] => [
+      ...(['says nothing', `200 of a payment that is ${transactionStatus}`] as const),
+      said({ transactionStatus }),
+    ],
+  ),
+  [
+    'says nothing',
+    '200 with a status of HTTP in a gateway’s form',
+    said({ status: 200, message: 'accepted' }),
+  ],
   ['says nothing', '204 with a body', PAGE(204)],
   ['says nothing', '200 that is no object', said([])],
   ['says nothing', '200 that is null', { body: 'null' }],

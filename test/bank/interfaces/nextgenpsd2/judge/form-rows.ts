@@ -167,6 +167,12 @@ const MISSES = [
     'is not specified',
     'has nothing',
     'must have at least 1',
+    'size must be >= 1',
+    'must be 1 or more',
+    'must have a value',
+    'must be filled',
+    'expected string, got nil',
+    'is invalid: none',
   ],
   ...[
     'must be between 1 and 70',

@@ -32,6 +32,11 @@ it.each<[StatusVerdict, string, Scripted, { asked: string; named: string | null 
   ['says nothing', 'the status of another', said({}), { asked: 'c1', named: 'c2' }],
   ['says nothing', 'a text', said('valid'), ABOUT],
   ['says nothing', 'no content', { status: 204 }, ABOUT],
+  ['says nothing', 'a page with JSON', { ...said({ consentStatus: 'valid' }), headers: HTML }, ABOUT],
+  ...[201, 202, 203, 206].map((status): [StatusVerdict, string, Scripted] => [
+    ...(['says nothing', `a status with HTTP ${status}`] as const),
+    said({ consentStatus: 'valid' }, status),
+  ]),
   ['says nothing', 'null', { body: 'null' }, ABOUT],
   ['says nothing', 'a warning alone', said(WARNING, 404), ABOUT],
   [
