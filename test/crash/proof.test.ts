@@ -302,4 +302,13 @@ const CANCELLATIONS: Record<string, Treatment> = {
     nameOf(call) === 'cancel'
       ? gets(403, PAGE)(call, toBank)
       : rejected(403, 'RESOURCE_UNKNOWN')(call, toBank),
+  'a page with JSON, then unknown': (call, toBank) =>
+    nameOf(call) === 'cancel'
+      ? gets(200, {}, { 'content-type': 'text/html' })(call, toBank)
+      : rejected(404, 'RESOURCE_UNKNOWN')(call, toBank),
+  '204 and 400, then unknown': async (call, toBank) => {
+    const [first, second] = [await gets(204)(call, toBank), await rejected(400, 'X')(call, toBank)];
+    const isCancel = nameOf(call) === 'cancel' && first && second;
+    return isCancel ? { ...first, second } : rejected(404, 'RESOURCE_UNKNOWN')(call, toBank);
+  },
 };

@@ -90,14 +90,6 @@ export const doneBut =
     return instead(call, toBank);
   };
 
-/** A gateway that delivered the call twice hands on both answers. */
-export const both =
-  (first: Treatment, other: Treatment): Treatment =>
-  async (call, toBank) => {
-    const [answer, second] = [await first(call, toBank), await other(call, toBank)];
-    return answer && second && { ...answer, second };
-  };
-
 /** The connection ends before an answer. */
 export const cut: Treatment = async () => undefined;
 /** The bank does what is asked, and the answer is lost. */

@@ -345,7 +345,8 @@ async function attempt<What extends Said>(
   let mayHaveLeft = false;
   try {
     const answer = await connection.send(request, timeoutMs, ending.signal, {
-      alone: call.irrevocable || Boolean(call.decides),
+      // Of what psd2 reads on, the connection is its own.
+      alone: call.irrevocable || Boolean(call.decides) || call.method === 'DELETE',
       beforeFirstByte: announced?.beforeFirstByte?.bind(announced),
       sent: () => {
         mayHaveLeft = true;

@@ -4,8 +4,9 @@ import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { mayExecuteUnseen } from '../payment/begin.ts';
+import { isTrouble } from '../refusals.ts';
 import { basketWithoutLink } from './basket.ts';
-import { canGoOn, type KnownLine, readLine } from './known-lines.ts';
+import { canGoOn, type KnownLine, type LineOutcome, readLine } from './known-lines.ts';
 import { ProblemsOfLines } from './lines.ts';
 import { type Choice, payShare } from './pay-share.ts';
 import type { BatchRun } from './ports.ts';
@@ -38,10 +39,11 @@ export async function payLines(
   { ended, stopped }: Told,
 ): Promise<{ ends: LeftLine[]; stop: unknown }> {
   const { batches, flows, batch } = run;
-  const problems = new Map<number, string>();
+  const problems = new Map<number, Psd2Error>();
   const read = async (line: BatchLine): Promise<LeftLine> => {
     const known = await readLine(flows, await batches.find(batch), line);
-    return { ...known, problem: problems.get(line.line) };
+    const problem = problems.get(line.line);
+    return { ...known, outcome: outcomeAfter(known, problem), problem: problem?.message };
   };
   const told = new Set<number>();
   let failures = 0;
@@ -62,7 +64,7 @@ export async function payLines(
       ended: async (share, problem) => {
         for (const line of share) {
           const its = problem instanceof ProblemsOfLines ? problem.of(line) : problem;
-          if (its) problems.set(line.line, its.message);
+          if (its) problems.set(line.line, its);
           const { outcome } = await finish(line);
           const isLeft = its?.isDeadEnd && line === share[0] && outcome !== 'paid' && outcome !== 'not paid';
           if (its && (outcome === 'unfinished' || isLeft)) stopped(line, isLeft ? withNext(batch, its) : its);
@@ -78,6 +80,12 @@ export async function payLines(
   for (const line of shares.flat().sort((one, other) => one.line - other.line))
     ends.push(told.has(line.line) ? await read(line) : await finish(line));
   return { ends, stop };
+}
+
+/** What a payment counts as: nobody knows whether it still awaits its customer if the bank could not be asked, or did not say. */
+function outcomeAfter(line: KnownLine, problem: Psd2Error | undefined): LineOutcome {
+  const isUnsaid = problem?.code === 'outcome_unknown' || isTrouble(problem);
+  return isUnsaid && isOpenElsewhere(line) ? 'unknown' : line.outcome;
 }
 
 /** Adds how to go on to what stopped a run or a payment, unless it says something better. */

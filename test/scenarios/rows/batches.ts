@@ -1,6 +1,18 @@
 import { expect } from 'vitest';
 import type { Treatment } from '../../crash/relay.ts';
-import { atCb, fault, gets, lost, RESUME, type Row, refused, rejected, type Step, step } from '../row.ts';
+import {
+  atCb,
+  fault,
+  gets,
+  lost,
+  RESUME,
+  type Row,
+  refused,
+  rejected,
+  type Step,
+  saying,
+  step,
+} from '../row.ts';
 
 // Batches: what becomes of each payment of a file, of the batch, and of the same file or reference a second time.
 
@@ -113,6 +125,8 @@ const ALONE = [...RUN, '--as', 'single'];
 const AS_BULK = [...RUN, '--as', 'bulk'];
 const BRIEFLY = [...RUN, '--sca-timeout', '1'];
 const AWAY = { customer: 'stays away' } as const;
+/** The customer comes back to another machine, so psd2 asks the bank. */
+const ELSEWHERE = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
 
 const bulks = [
   together(
@@ -149,6 +163,25 @@ const bulks = [
     step(RESUME, '2 usage', { calls: '' }),
     step(UNPAID, '2 usage', { calls: '' }),
   ),
+  ...(
+    [
+      ['as a bulk payment', AS_BULK, BULKS],
+      ['alone', ALONE, {}],
+    ] as const
+  ).map(([how, run, payments]) => ({
+    ...together(
+      `the bank cannot be asked about payments that go ${how} until the time is over: nobody knows`,
+      payments,
+      ['Ada'],
+      0,
+      step([...run, '--sca-timeout', '60'], '9 outcome_unknown authorizing', {
+        ...{ ...AWAY, env: ELSEWHERE },
+        meets: { status: [saying({}), ...Array<Treatment>(99).fill(gets(503))] },
+        prints: [{ reason: expect.stringContaining('could not be asked since') }],
+      }),
+    ),
+    waits: true as const,
+  })),
   together(
     'with --as single each line has an SCA of its own',
     BULKS,

@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 import type { Treatment } from '../../crash/relay.ts';
 import { bankDay, untilWorkday } from '../../e2e/support/bank-days.ts';
 import {
-  both,
   cut,
   doneBut,
   fault,
@@ -437,7 +436,6 @@ const CANCELLATIONS: Cancelled[] = [
   ...(
     [
       ['answers with a page that has JSON', gets(200, {}, { 'content-type': 'text/html' })],
-      ['takes it, and a gateway hands on a refusal after that', both(gets(204), REFUSED)],
       ['says that it executes the payment', gets(200, { transactionStatus: 'ACSC' })],
       ['is hidden by a gateway', gets(200, { status: 200, message: 'accepted' })],
     ] as const
