@@ -7,7 +7,8 @@ import { cleanEnvironment } from './test/support/clean-environment.ts';
 cleanEnvironment();
 
 // What a test file needs decides its project, and its name or folder says it.
-const PROGRAMS = ['test/**/*.programs.test.ts', 'test/store/postgres/**/*.test.ts'];
+const PROGRAMS = 'test/**/*.programs.test.ts';
+const POSTGRES = ['test/store/postgres/**/*.test.ts', 'test/store/**/*.programs.test.ts'];
 const CONTRACT = 'test/store/contract/**/*.test.ts';
 const END_TO_END = ['test/e2e/**/*.test.ts', 'test/scenarios/program.test.ts'];
 const LONG = ['test/{crash,hostile,fuzz}/**/*.test.ts', 'test/**/*.long.test.ts'];
@@ -58,7 +59,7 @@ export default defineConfig({
       'test/support/own-environment.ts',
       'test/support/scrypt-once.js',
     ],
-    snapshotSerializers: ['test/support/compact-snapshots.ts'],
+    snapshotSerializers: ['test/support/compact-snapshots.ts', 'test/support/no-own-paths.ts'],
     projects: [
       {
         extends: true,
@@ -66,7 +67,7 @@ export default defineConfig({
           // What runs in the process of the test, or in other processes of Node.js. Nothing is built or installed for it.
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...PROGRAMS, ...END_TO_END, ...LONG],
+          exclude: [PROGRAMS, ...POSTGRES, ...END_TO_END, ...LONG],
           provide: { backend: 'files' },
           globalSetup: REGISTRATION,
           // These tests use the processor more than they wait. They run after the others.
@@ -81,11 +82,27 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // What needs another program: PostgreSQL, Chromium, a validator. The contract of the store runs here for PostgreSQL.
+          // What needs another program: Chromium, a shell, a validator.
           name: 'programs',
-          include: [...PROGRAMS, CONTRACT],
+          include: [PROGRAMS],
+          exclude: POSTGRES,
+          globalSetup: INSTALLED,
+          testTimeout: 2 * MINUTE_MS,
+          hookTimeout: 2 * MINUTE_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // What needs PostgreSQL alone. The contract of the store runs here for it.
+          name: 'postgres',
+          include: [...POSTGRES, CONTRACT],
           provide: { backend: 'PostgreSQL' },
-          globalSetup: [...INSTALLED, 'test/store/postgres/shared-server.ts'],
+          globalSetup: [
+            ...REGISTRATION,
+            'test/store/postgres/install.ts',
+            'test/store/postgres/shared-server.ts',
+          ],
           testTimeout: 2 * MINUTE_MS,
           hookTimeout: 2 * MINUTE_MS,
         },

@@ -27,7 +27,7 @@ declare module 'vitest' {
  */
 export default function setUp({ provide }: TestProject): () => void {
   buildIfStale();
-  installWhatIsMissing();
+  installPrograms(Object.keys(PACKAGES));
   makeSchemasIfMissing();
   const shared = mkdtempSync(join(tmpdir(), 'psd2-shared-'));
   provide('compiledCode', join(shared, 'compiled'));
@@ -73,8 +73,9 @@ const PACKAGES: Record<string, () => unknown> = {
   postgresql: () => existsSync('/usr/lib/postgresql') || findProgram('initdb'),
 };
 
-function installWhatIsMissing(): void {
-  const missing = () => Object.keys(PACKAGES).filter((name) => !isThere(name));
+/** Installs those of the Debian packages that are missing. @throws Error if it cannot */
+export function installPrograms(packages: readonly string[]): void {
+  const missing = () => packages.filter((name) => !isThere(name));
   // If the environment names a Chromium that does not exist, the tests do not install another one.
   const wanted = missing().filter((name) => name !== 'chromium' || !process.env.CHROMIUM_PATH);
   const apt = process.getuid?.() === 0 && findProgram('apt-get');

@@ -16,7 +16,7 @@ import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The backend that the contract's tests run for: the projects `unit` and `programs` have one each. Undefined: all. */
+    /** The backend that the contract's tests run for: the projects `unit` and `postgres` have one each. Undefined: all. */
     backend?: 'files' | 'PostgreSQL';
   }
 }
