@@ -22,6 +22,14 @@ export interface BookedRow extends Partial<Record<IdKind, string | null | undefi
   counterpartyIban?: string | null | undefined;
 }
 
+/** The day that counts for a booked row: the value day where the bank gives no booking day. Null: it gives neither. */
+export function dayOfRow({
+  bookingDate,
+  valueDate,
+}: Pick<BookedRow, 'bookingDate' | 'valueDate'>): IsoDate | null {
+  return bookingDate ?? valueDate;
+}
+
 /** The product, the currency of its rows that name none, and what names its rows. */
 export interface RowsOf {
   productId: string;

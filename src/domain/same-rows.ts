@@ -1,5 +1,6 @@
 import {
   type BookedRow,
+  dayOfRow,
   ID_KINDS,
   type IdKind,
   type RowsOf,
@@ -154,10 +155,10 @@ export function changedRows<Row extends NamedRow>(
 }
 
 /** Whether the day of a row can have moved to that of the other one. The day of a coming row is told anew instead. */
-function isNear({ bookingDate }: NamedRow, { known, isComing }: Candidate): boolean {
-  if (bookingDate === null || known.bookingDate === null || isComing)
-    return bookingDate === known.bookingDate;
-  return Math.abs(Date.parse(bookingDate) - Date.parse(known.bookingDate)) <= MOVED_DAYS * 86_400_000;
+function isNear(row: NamedRow, { known, isComing }: Candidate): boolean {
+  const [day, before] = [dayOfRow(row), dayOfRow(known)];
+  if (day === null || before === null || isComing) return day === before;
+  return Math.abs(Date.parse(day) - Date.parse(before)) <= MOVED_DAYS * 86_400_000;
 }
 
 /** What names a row: its content, or the id of the bank that the bank file says, as long as no two rows share it. */
@@ -168,7 +169,7 @@ function contentKey(
 ): (row: NamedRow) => string {
   const { naming = 'auto' } = of;
   if (naming === 'auto' || naming === 'content')
-    return (row) => `${row.bookingDate} ${sumOf(row, of)} ${textOf(row)}`;
+    return (row) => `${dayOfRow(row)} ${sumOf(row, of)} ${textOf(row)}`;
   const content = contentKey(rows, known, { ...of, naming: 'content' });
   const ids = new Map([...uniqueIds(rows, naming), ...uniqueIds(known, naming)]);
   const shared = new Set([...rows, ...known].flatMap((row) => (ids.has(row) ? [] : (row[naming] ?? []))));

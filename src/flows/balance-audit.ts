@@ -1,6 +1,7 @@
 import Big from 'big.js';
 import { written } from '../domain/account-history.ts';
-import { addDays, type IsoDate } from '../domain/calendar.ts';
+import { dayOfRow } from '../domain/booked-ids.ts';
+import { addDays, earlier, type IsoDate } from '../domain/calendar.ts';
 import type { Decimal, Money } from '../domain/decimal.ts';
 import type { Appended, Progress, SyncedRow } from '../store/ports/sync.ts';
 
@@ -47,18 +48,19 @@ export class BalanceAudit {
     if (from !== undefined && (this.#first === undefined || from < this.#first)) this.#first = from;
     const last = addDays(today, -CARRIED_DAYS);
     for (const row of rows) {
-      const { id, bookingDate, currency, amount } = row;
+      const { id, currency, amount } = row;
       this.#isMixed ||= currency !== null && currency !== this.#currency;
-      if (bookingDate === null || bookingDate > today) continue;
+      const day = countedOn(row, today);
+      if (day === null || day > today) continue;
       const known = awaited.get(row);
       // A row that was stored before its day counts when the day has come.
-      const isDue = known !== undefined && (known.bookingDate ?? '') > through && !this.#came.has(known.id);
+      const isDue = known !== undefined && (dayOfRow(known) ?? '') > through && !this.#came.has(known.id);
       if (known) this.#came.add(known.id);
-      if (isNew.has(row) ? bookingDate >= first : isDue) this.#since = this.#since.plus(amount);
+      if (isNew.has(row) ? day >= first : isDue) this.#since = this.#since.plus(amount);
       if (this.#counted.has(id)) continue;
-      if (bookingDate > through || bookingDate >= last) {
+      if (day > through || day >= last) {
         this.#counted.add(id);
-        this.#shown.set(bookingDate, (this.#shown.get(bookingDate) ?? new Big(0)).plus(amount));
+        this.#shown.set(day, (this.#shown.get(day) ?? new Big(0)).plus(amount));
       }
     }
   }
@@ -94,4 +96,10 @@ export class BalanceAudit {
     if (!balance || !expected || balance.currency !== expected.currency) return undefined;
     return written(new Big(balance.amount).minus(expected.amount));
   }
+}
+
+/** The day from which a balance has a row. One without a booking day is booked, even if its value day is to come. */
+function countedOn(row: SyncedRow, today: IsoDate): IsoDate | null {
+  const day = dayOfRow(row);
+  return row.bookingDate === null && day !== null ? earlier(day, today) : day;
 }

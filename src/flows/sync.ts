@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import type { Account, Accounts, Balance, Bank, Transaction } from '../bank/ports/bank.ts';
 import { written } from '../domain/account-history.ts';
-import { type RowsOf, withIds } from '../domain/booked-ids.ts';
+import { dayOfRow, type RowsOf, withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, earlier, type IsoDate, later } from '../domain/calendar.ts';
 import { type Decimal, isZero, type Money } from '../domain/decimal.ts';
 import { rowsBeyondBalance } from '../domain/replaced-rows.ts';
@@ -484,7 +484,7 @@ class AccountSync {
       (row) =>
         (row.currency ?? currency) === currency &&
         isShownIfBooked(row, from) &&
-        (row.bookingDate ?? '') <= before.through,
+        (dayOfRow(row) ?? '') <= before.through,
     );
     // What this sync does not explain may be what an earlier one has left, or not.
     const ofThisSync = written(new Big(difference).minus(before.difference ?? 0));
@@ -527,7 +527,7 @@ class AccountSync {
     const booked = namedOldestFirst(this.#of, window.rows);
     const pending = window.rows.filter((row) => row.status === 'pending');
     // Older rows: the bank ignores the range.
-    if (!this.#hasAll && booked.some(({ bookingDate }) => bookingDate !== null && bookingDate < this.#known))
+    if (!this.#hasAll && booked.some((row) => (dayOfRow(row) ?? this.#known) < this.#known))
       await this.#recall();
     const covered = { from: later(from, certain ?? from), to: window.to };
     if (certain !== undefined) {
@@ -576,12 +576,10 @@ class AccountSync {
     this.#doubtful.push(...appended.doubtful);
     this.#check.coming += shown.filter(({ future }) => future).length;
     if (before && isCertain)
-      this.#check.late += appended.added.filter(
-        ({ bookingDate }) =>
-          bookingDate !== null &&
-          bookingDate >= before.from &&
-          bookingDate < addDays(before.through, -LATE_DAYS),
-      ).length;
+      this.#check.late += appended.added.filter((row) => {
+        const day = dayOfRow(row);
+        return day !== null && day >= before.from && day < addDays(before.through, -LATE_DAYS);
+      }).length;
   }
 
   /**
@@ -656,15 +654,15 @@ function newCheck(productId: string): AccountCheck {
   };
 }
 
+/** A row that the bank has booked without a day of booking is not to come, whatever its value day. */
 function isFuture({ bookingDate }: { bookingDate: IsoDate | null }, today: IsoDate): boolean {
   return bookingDate !== null && bookingDate > today;
 }
 
 /** Whether a bank that selects days by the booking day or by the value date shows a row, if it has it. */
-function isShownIfBooked({ bookingDate, valueDate }: SyncedRow, from: IsoDate): boolean {
-  return (
-    bookingDate !== null && bookingDate >= from && (valueDate ?? addDays(bookingDate, -OUTSIDE_DAYS)) >= from
-  );
+function isShownIfBooked(row: SyncedRow, from: IsoDate): boolean {
+  const day = dayOfRow(row);
+  return day !== null && day >= from && (row.valueDate ?? addDays(day, -OUTSIDE_DAYS)) >= from;
 }
 
 function isSome(amount: Decimal | undefined): boolean {
@@ -767,7 +765,7 @@ async function fetchWindow(calls: Accounts, query: WindowQuery, max: number): Pr
       if (reading > MAX_READINGS) throw keepsChanging(query);
       rows = await readings.next((some, pageRows) => {
         const isTooMany = some.length > MAX_ROWS && pageRows < MAX_ROWS && days > 1;
-        if (isTooMany) daysOfTooMany = new Set(some.map(({ bookingDate }) => bookingDate)).size;
+        if (isTooMany) daysOfTooMany = new Set(some.map(dayOfRow)).size;
         return isTooMany;
       });
     }

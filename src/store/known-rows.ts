@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { dayOfRow } from '../domain/booked-ids.ts';
 import { addDays, type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { type Candidate, changedRows, MOVED_DAYS, type NamedRow, sameContent } from '../domain/same-rows.ts';
 import {
@@ -143,8 +144,8 @@ export class KnownRows implements BookedRows {
   }
 }
 
-function dayOf({ bookingDate }: NamedRow): string {
-  return bookingDate ?? '';
+function dayOf(row: NamedRow): string {
+  return dayOfRow(row) ?? '';
 }
 
 /** A row that moved keeps the id of its first day, where an equal row may come later. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { dayOfRow } from '../domain/booked-ids.ts';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../domain/decimal.ts';
 import { isoDate } from '../domain/events.ts';
@@ -89,6 +90,6 @@ export const storedRow: z.ZodMiniType<SyncedRow> = z.looseObject({
 
 /** The newest first; rows of one day in the opposite order to that in which they were stored. */
 export function newestFirst(stored: readonly SyncedBooking[]): SyncedBooking[] {
-  const day = ({ bookingDate }: SyncedBooking) => bookingDate ?? '';
+  const day = (row: SyncedBooking) => dayOfRow(row) ?? '';
   return stored.toReversed().sort((a, b) => (day(a) < day(b) ? 1 : day(a) > day(b) ? -1 : 0));
 }

@@ -60,6 +60,8 @@ export const HISTORY = fc.record({
   order: fc.constantFrom('down', 'up', 'shuffled'),
   pageSize: fc.constantFrom(3, MANY),
   hasBalance: fc.boolean(),
+  /** The bank gives only the value day. */
+  hasValueDayAlone: fc.boolean(),
   showsComing: fc.boolean(),
 });
 type History = typeof HISTORY extends fc.Arbitrary<infer T> ? T : never;
@@ -83,7 +85,9 @@ function knowable(history: History): Known {
     const replaced = isBooked && hasBalance && !isAnyMissed ? each.replaced : null;
     return { ...each, moves, shownFrom, isMidRead, replaced };
   });
-  return { ...history, bookings };
+  // What is booked without a day is booked today.
+  const showsComing = history.showsComing && !history.hasValueDayAlone;
+  return { ...history, showsComing, bookings };
 }
 
 /** Whether the bank shows each row from its day on, as it is, and all of them. */
@@ -193,7 +197,12 @@ function bankOf(ledger: Ledger, sync: number): Bank {
       .slice(0, cut?.at);
     if (order === 'up') shown.reverse();
     return shown.map(({ each, at, day }, place) => ({
-      ...{ index: String(place), status: 'booked', bookingDate: day, valueDate: day },
+      ...{
+        index: String(place),
+        status: 'booked',
+        bookingDate: history.hasValueDayAlone ? null : day,
+        valueDate: day,
+      },
       amount: decimalOf(each.cents),
       ...{ currency: 'EUR', description: each.text, details: '', code: null, transferReference: null },
       ...{ feeCharge: null, transactionId: idOf(at, place), entryReference: null },

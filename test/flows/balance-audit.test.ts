@@ -3,17 +3,22 @@ import { BalanceAudit } from '../../src/flows/balance-audit.ts';
 import type { Progress, SyncedRow } from '../../src/store/ports/sync.ts';
 import { decimalOf } from '../domain/bookings.ts';
 import { rowOf } from '../store/row-of.ts';
-import { ago, TODAY } from './sync-bank.ts';
+import { ago, isoDate, TODAY } from './sync-bank.ts';
 
 const euros = (cents: number) => ({ amount: decimalOf(cents), currency: 'EUR' });
 const BEFORE: Progress = { from: ago(80), through: ago(2), balance: euros(10_000) };
 const row = (day: string | null, id = 'a', amount = '-3.50'): SyncedRow => rowOf(id, day, amount);
+
+const valued = (day: string): SyncedRow => ({ ...row(null), valueDate: isoDate(day) });
 
 describe('the balance that the stored one and the rows lead to', () => {
   const coming: SyncedRow = { ...row(ago(1)), future: true };
   it.each<[string, SyncedRow, 'added' | 'known' | SyncedRow, string]>([
     ['has a new row', row(TODAY), 'added', '96.50'],
     ['has a late row', row(ago(20)), 'added', '96.50'],
+    ['has a row with only a value day', valued(ago(1)), 'added', '96.50'],
+    ['has a booked row whose value day is to come', valued('2099-01-01'), 'added', '96.50'],
+    ['has no row without any day', row(null), 'added', '100.00'],
     ['has no row of days before the first stored one', row(ago(81)), 'added', '100.00'],
     ['has no row of a day to come', row('2099-01-01'), 'added', '100.00'],
     ['has no row that was in the stored one', row(ago(3)), 'known', '100.00'],

@@ -7,7 +7,7 @@ const OTHER = { ...row, day: -1, cents: -500, replaced: null };
 const HELD = { ...row, day: -4, replaced: 1 };
 const PLAIN = {
   ...{ cut: null, ignores: 'none', gaps: [2], ids: 'stable', order: 'down', pageSize: 1000 },
-  ...{ hasBalance: true, showsComing: false },
+  ...{ hasBalance: true, hasValueDayAlone: false, showsComing: false },
 } satisfies Partial<History>;
 
 const found = async (history: Pick<History, 'bookings'> & Partial<History>) => {
@@ -34,6 +34,11 @@ describe('a row that the bank hides when it shows another one for it', () => {
     [
       'is marked if it is older than the days that a sync reads again',
       { bookings: [{ ...HELD, day: -20 }, OTHER] },
+      ['-12.00', '-5.00'],
+    ],
+    [
+      'is marked if the bank gives only value days',
+      { bookings: [HELD, OTHER], hasValueDayAlone: true },
       ['-12.00', '-5.00'],
     ],
     [

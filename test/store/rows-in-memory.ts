@@ -1,3 +1,4 @@
+import { dayOfRow } from '../../src/domain/booked-ids.ts';
 import type { StoredRows } from '../../src/store/known-rows.ts';
 import type { SyncedRow } from '../../src/store/ports/sync.ts';
 
@@ -5,10 +6,10 @@ import type { SyncedRow } from '../../src/store/ports/sync.ts';
 export function rowsInMemory(rows: SyncedRow[]): StoredRows {
   return {
     find: async (days, from) =>
-      rows.filter(
-        ({ bookingDate }) =>
-          days.has(bookingDate ?? '') || (from !== undefined && bookingDate !== null && bookingDate >= from),
-      ),
+      rows.filter((row) => {
+        const day = dayOfRow(row) ?? '';
+        return days.has(day) || (from !== undefined && day >= from);
+      }),
     add: async (more) => void rows.push(...more),
     mark: async (marked, mark) => {
       for (const row of marked) row[mark] = true;

@@ -5,7 +5,7 @@ import {
   byCurrency,
   type ForeignBooking,
 } from '../../domain/account-history.ts';
-import { withIds } from '../../domain/booked-ids.ts';
+import { dayOfRow, withIds } from '../../domain/booked-ids.ts';
 import {
   addDays,
   bankDay,
@@ -203,7 +203,7 @@ export function sayLeftOut(
 /** @throws Psd2Error `bank_answer` for a row without a day */
 function toBooking(row: Transaction & { id: string }, currency: string, productId: string): ForeignBooking {
   const { index: _index, status: _status, bookingDate, currency: own, ...booking } = row;
-  const day = bookingDate ?? row.valueDate;
+  const day = dayOfRow({ bookingDate, valueDate: row.valueDate });
   const refuse = (what: string) =>
     new Psd2Error('bank_answer', `The booked transaction ${row.index} of ${productId} ${what}`, {
       hint: 'See it with:',

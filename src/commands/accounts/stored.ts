@@ -1,5 +1,6 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { accountHistory, byCurrency, type ForeignBooking } from '../../domain/account-history.ts';
+import { dayOfRow } from '../../domain/booked-ids.ts';
 import {
   addDays,
   bankTime,
@@ -220,7 +221,7 @@ function toBooking(
   currency: string,
   productId: string,
 ): ForeignBooking {
-  const day = bookingDate ?? row.valueDate;
+  const day = dayOfRow({ bookingDate, valueDate: row.valueDate });
   const refuse = (what: string) =>
     new Psd2Error('config', `The stored transaction ${row.id} of ${productId} ${what}`, {
       hint: 'See it in the rows of the sync.',

@@ -2,6 +2,7 @@ import Big from 'big.js';
 import type { Transaction } from '../../bank/ports/bank.ts';
 import type { BulkPayments, EntryState } from '../../bank/ports/bulk.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import { dayOfRow } from '../../domain/booked-ids.ts';
 import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import { isUntouched } from '../../domain/flow-states.ts';
 import type { Operation, OrderTarget } from '../../domain/operation.ts';
@@ -275,9 +276,10 @@ async function bookedIn(
 
 /** Whether a row is the booking of an order: what it says of payee, currency and day must fit. */
 function isBookingOf(row: Transaction, order: Transfer['order'], since: IsoDate): boolean {
-  const { amount, currency, bookingDate, counterpartyIban } = row;
+  const { amount, currency, counterpartyIban } = row;
   const isOfPayee = compactIban(counterpartyIban ?? order.to) === order.to;
-  const isSince = bookingDate !== null && bookingDate >= since;
+  const day = dayOfRow(row);
+  const isSince = day !== null && day >= since;
   return (
     isOfPayee && isSince && currency === order.currency && new Big(amount).eq(new Big(order.amount).neg())
   );

@@ -1,4 +1,5 @@
 import type { Accounts, Transaction, TransactionPage, TransactionQuery } from '../../bank/ports/bank.ts';
+import { dayOfRow } from '../../domain/booked-ids.ts';
 import { addDays, type DayRange, type IsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 
@@ -7,14 +8,9 @@ export const OUTSIDE_DAYS = 5;
 /** Banks that cut a list do so after as many rows, or a multiple. */
 const ROUND_NUMBER = 50;
 
-/** The day of a row, or the value date of a row without one. */
-function dayOf({ bookingDate, valueDate }: Transaction): IsoDate | null {
-  return bookingDate ?? valueDate;
-}
-
 /** Whether a row is of the days that were asked for. Only a booked row with a day can be outside. */
 export function isWithin(row: Transaction, { from, to }: DayRange): boolean {
-  const day = row.status === 'pending' ? null : dayOf(row);
+  const day = row.status === 'pending' ? null : dayOfRow(row);
   return day === null || ((from === undefined || day >= from) && (to === undefined || day <= to));
 }
 
@@ -40,7 +36,7 @@ export async function* pagesInHand(
   try {
     for await (const page of accounts.pages(query)) {
       for (const row of page.booked?.rows ?? []) {
-        const day = dayOf(row);
+        const day = dayOfRow(row);
         if (days.length === 0 || days.at(-1) !== day) days.push(day);
       }
       hasMore = page.booked?.hasMore ?? false;
@@ -90,7 +86,7 @@ export class RangeWatch {
     this.#isCut ||= isCut;
     for (const each of contradictions) this.contradictions.add(each);
     for (const row of rows) {
-      const day = row.status === 'booked' ? dayOf(row) : null;
+      const day = row.status === 'booked' ? dayOfRow(row) : null;
       this.#rows += row.status === 'booked' ? 1 : 0;
       if (day === null) continue;
       if (this.#oldest === undefined || day < this.#oldest) this.#oldest = day;
@@ -158,9 +154,9 @@ export async function withOlder<List extends WatchedList>(
   if (cutAt === undefined) return list;
   const uncertain = { ...list, certainFrom: addDays(cutAt, 1) };
   const found = await older(cutAt);
-  const isOld = (row: Transaction) => row.status === 'booked' && (dayOf(row) ?? cutAt) <= cutAt;
+  const isOld = (row: Transaction) => row.status === 'booked' && (dayOfRow(row) ?? cutAt) <= cutAt;
   const before = found?.rows.filter(isOld) ?? [];
-  const ofLastDay = before.filter((row) => (dayOf(row) ?? cutAt) === cutAt);
+  const ofLastDay = before.filter((row) => (dayOfRow(row) ?? cutAt) === cutAt);
   if (!found || ofLastDay.length < rows.filter(isOld).length) return uncertain;
   const certainFrom = found.certainFrom ?? (found.cutAt && addDays(found.cutAt, 1));
   return { ...list, rows: [...rows.filter((row) => !isOld(row)), ...before], certainFrom };

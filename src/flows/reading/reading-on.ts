@@ -1,5 +1,5 @@
 import type { Accounts, Transaction, TransactionQuery } from '../../bank/ports/bank.ts';
-import { type RowsOf, withIds } from '../../domain/booked-ids.ts';
+import { dayOfRow, type RowsOf, withIds } from '../../domain/booked-ids.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { MAX_READINGS, WholeReadings } from './transaction-reading.ts';
@@ -30,7 +30,7 @@ export async function fetchAfter(
   if (!rows) return undefined;
   // Some banks give that row, too.
   const booked = rows.filter((row) => row.status === 'booked' && row.entryReference !== newest);
-  if (!booked.every((row) => isIdentified(row) && (row.bookingDate ?? '') >= known)) return undefined;
+  if (!booked.every((row) => isIdentified(row) && (dayOfRow(row) ?? '') >= known)) return undefined;
   const withoutIndex = withIds(query.of, booked).map(({ index: _restarts, ...row }) => row);
   return { booked: oldestFirst(withoutIndex), pending: rows.filter(({ status }) => status === 'pending') };
 }
@@ -66,8 +66,8 @@ function isIdentified({ transactionId, entryReference }: Transaction): boolean {
 }
 
 /** @param rows newest first, as most banks list them. Within a day, they keep that order */
-export function oldestFirst<Row extends { bookingDate: IsoDate | null }>(rows: readonly Row[]): Row[] {
-  return rows.toReversed().sort((one, other) => compare(one.bookingDate ?? '', other.bookingDate ?? ''));
+export function oldestFirst<Row extends Parameters<typeof dayOfRow>[0]>(rows: readonly Row[]): Row[] {
+  return rows.toReversed().sort((one, other) => compare(dayOfRow(one) ?? '', dayOfRow(other) ?? ''));
 }
 
 function compare(one: string, other: string): number {

@@ -48,7 +48,7 @@ create table psd2.balances (
   constraint ids check (${ACCOUNT})
 );
 
--- month: the first day of the booking month; '0001-01-01' if the bank gave no booking date.
+-- month: the first day of the month of booking, or of the value day if the bank gave no other; '0001-01-01' if it gave neither.
 create table psd2.transactions (
   profile text not null,
   customer_id text not null,

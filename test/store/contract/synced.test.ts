@@ -92,6 +92,26 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect(counted?.toSorted()).toEqual(['held', 'other']);
   });
 
+  it('a row with only a value day is of that day, and is stored once', async () => {
+    const of = { productId: 'A1', currency: 'EUR' };
+    const days = (['2026-09-30', '2026-10-30'] as const).map((text) => ({
+      ...row(text, null, '-4.00'),
+      valueDate: day(text),
+    }));
+    const appended: number[] = [];
+    for (const _sync of [1, 2])
+      await sync(async (to) => {
+        const booked = await to.booked('A1', true);
+        const covered = { from: day('2026-09-01'), to: undefined };
+        appended.push((await booked.append(days, { of, covered })).added.length);
+        expect(await booked.lastDay(DAYS.through)).toBe('2026-10-30');
+        to.remember('A1', DAYS, DAYS.from);
+      });
+    expect(appended).toEqual([2, 0]);
+    const stored = await (await synced()).booked('1048262', 'A1', DAYS.from);
+    expect(stored?.rows).toMatchObject([{ bookingDate: null, valueDate: '2026-10-30' }]);
+  });
+
   it('an account that the bank gives another id goes on in the same place, and is found by both', async () => {
     const under = async (id: string) => {
       await sync(async (to) => {
@@ -126,8 +146,8 @@ describe.each(useBackends())('$name', ({ open }) => {
     const found = await stored.booked('1048262', 'A1', day('2026-10-31'));
     expect(found).toMatchObject({ from: DAYS.from, through: DAYS.through, balance: money('97.50') });
     expect(found?.rows.map(({ id, amount }) => [id, amount])).toEqual([
-      ['b', '-1.00'],
       ['c', '2'],
+      ['b', '-1.00'],
     ]);
   });
 
@@ -202,7 +222,7 @@ describe.each(useBackends())('$name', ({ open }) => {
       }),
     ).rejects.toThrow('killed');
     const found = await (await synced()).booked('1048262', 'A1', day('2026-10-01'));
-    expect([found?.balance, found?.rows.map(({ id }) => id)]).toEqual([money('97.50'), ['b', 'a', 'c']]);
+    expect([found?.balance, found?.rows.map(({ id }) => id)]).toEqual([money('97.50'), ['c', 'b', 'a']]);
   });
 
   it('a sync that has not come to the last day has no balance', async () => {

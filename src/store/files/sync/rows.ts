@@ -26,11 +26,12 @@ import { WRITE_AT_END } from './claim.ts';
 interface Line {
   id: string;
   bookingDate: string | null;
+  valueDate?: string | null;
 }
 
 /** Consecutive rows of one day. psd2 keeps only this of them in memory: there may be a hundred thousand rows. */
 interface Run {
-  /** `''` for rows without a booking date. They may always come again. */
+  /** `''` for rows without a day. They may always come again. */
   day: string;
   /** Where the first row begins in the file, in bytes. */
   offset: number;
@@ -281,8 +282,8 @@ export class SyncedRows implements StoredRows {
   }
 }
 
-function dayOf({ bookingDate }: Line): string {
-  return bookingDate ?? '';
+function dayOf({ bookingDate, valueDate }: Line): string {
+  return bookingDate ?? valueDate ?? '';
 }
 
 /** @returns the size of the file, without an incomplete last line */
@@ -333,8 +334,12 @@ function linesIn(bytes: Buffer): { begin: number; end: number }[] {
 function readRow(path: string, line: string, offset: number): Line {
   const row = jsonIn(line);
   if (isRecord(row) && typeof row.id === 'string')
-    return { id: row.id, bookingDate: typeof row.bookingDate === 'string' ? row.bookingDate : null };
+    return { id: row.id, bookingDate: textOrNull(row.bookingDate), valueDate: textOrNull(row.valueDate) };
   throw damagedAt(path, offset);
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
 function damagedAt(path: string, offset: number): Psd2Error {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type * as z from 'zod/mini';
+import { dayOfRow } from '../../../domain/booked-ids.ts';
 import type { IsoDate } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { listFolder, readPlainFile } from '../../disk/files.ts';
@@ -56,7 +57,7 @@ export class SyncedFolder implements SyncedData {
       ...{ from: progress.from, through: progress.through },
       ...{ balance: progress.balance ?? null, difference: progress.difference ?? null },
       contradictions: progress.contradictions ?? [],
-      rows: newestFirst(rows.filter(({ bookingDate }) => bookingDate === null || bookingDate >= from)),
+      rows: newestFirst(rows.filter((row) => (dayOfRow(row) ?? from) >= from)),
     };
   }
 

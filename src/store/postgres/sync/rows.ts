@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { dayOfRow } from '../../../domain/booked-ids.ts';
 import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
 import { isDecimal } from '../../../domain/decimal.ts';
 import { isoDate } from '../../../domain/events.ts';
@@ -189,11 +190,10 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
     return {
       find: async (days, from) => [
         ...(await this.#find(productId, days, from)),
-        ...appended().filter(
-          ({ bookingDate }) =>
-            days.has(bookingDate ?? '') ||
-            (from !== undefined && bookingDate !== null && bookingDate >= from),
-        ),
+        ...appended().filter((row) => {
+          const day = dayOfRow(row) ?? '';
+          return days.has(day) || (from !== undefined && day >= from);
+        }),
       ],
       add: async (rows) => void this.#appended.set(productId, [...appended(), ...rows]),
       mark: async (rows, mark) =>
@@ -202,13 +202,14 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
       lastDay: async (latest) => {
         const stored = await this.database.lookOne(
           z.object({ day: z.nullable(isoDate) }),
-          `select max(booking_date)::text as day from psd2.transactions
-           where profile = $1 and customer_id = $2 and product_id = $3 and booking_date <= $4::date`,
+          `select max(coalesce(booking_date, value_date))::text as day from psd2.transactions
+           where profile = $1 and customer_id = $2 and product_id = $3 and coalesce(booking_date, value_date) <= $4::date`,
           [...this.#address, productId, latest],
         );
-        const days = appended().flatMap(({ bookingDate }) =>
-          bookingDate !== null && bookingDate <= latest ? [bookingDate] : [],
-        );
+        const days = appended().flatMap((row) => {
+          const day = dayOfRow(row);
+          return day !== null && day <= latest ? [day] : [];
+        });
         const last = [...days, stored?.day ?? ''].reduce((a, b) => (a > b ? a : b), '');
         return isIsoDate(last) ? last : undefined;
       },
@@ -236,20 +237,20 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
 
   async #find(productId: string, days: ReadonlySet<string>, from?: IsoDate): Promise<SyncedRow[]> {
     const dated = [...days].filter((day) => day !== '');
-    const months = new Set([...days].map((day) => monthOf(day)));
+    // Rows without a booking day were once stored as undated.
+    const months = new Set([UNDATED, ...[...days].map((day) => monthOf(day))]);
     return this.database.look(
       storedRow,
       `select ${FOUND} from psd2.transactions where profile = $1 and customer_id = $2 and product_id = $3
-         and (month = any ($4::date[]) and (booking_date = any ($5::date[]) or booking_date is null)
-           or month >= date_trunc('month', $6::date) and booking_date >= $6::date)`,
-      [...this.#address, productId, [...months], dated, from ?? null],
+         and (month = any ($4::date[]) and (coalesce(booking_date, value_date) = any ($5::date[])
+             or $7 and booking_date is null and value_date is null)
+           or (month >= date_trunc('month', $6::date) or month = '${UNDATED}') and coalesce(booking_date, value_date) >= $6::date)`,
+      [...this.#address, productId, [...months], dated, from ?? null, days.has('')],
     );
   }
 
   async #makeMonths(): Promise<void> {
-    const wanted = new Set(
-      [...this.#appended.values()].flat().map(({ bookingDate }) => monthOf(bookingDate ?? '')),
-    );
+    const wanted = new Set([...this.#appended.values()].flat().map((row) => monthOf(dayOfRow(row) ?? '')));
     for (const month of wanted) {
       if (month === UNDATED || this.#months.has(month)) continue;
       await this.database.executeAgain('select psd2.make_month($1::date)', [month]);
@@ -300,7 +301,7 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
     if (rows.length === 0) return;
     await statements.execute(
       `insert into psd2.transactions (profile, customer_id, product_id, month, ${names(BOOKED_COLUMNS)})
-       select $1, $2, $3, coalesce(date_trunc('month', booking_date)::date, '${UNDATED}'), ${names(BOOKED_COLUMNS)}
+       select $1, $2, $3, coalesce(date_trunc('month', coalesce(booking_date, value_date))::date, '${UNDATED}'), ${names(BOOKED_COLUMNS)}
        from json_to_recordset($4::json) as r (${Object.values(BOOKED_COLUMNS).join(', ')})
        on conflict do nothing`,
       [...this.#address, product, asColumns(rows, BOOKED_COLUMNS)],
