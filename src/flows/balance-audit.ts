@@ -24,7 +24,6 @@ export class BalanceAudit {
   readonly #came = new Set<string>();
   #first: IsoDate | undefined;
   #since = new Big(0);
-  #isMixed = false;
 
   /** @param before the progress of the last sync */
   constructor(before: Progress | undefined, currency: string) {
@@ -33,7 +32,7 @@ export class BalanceAudit {
   }
 
   /**
-   * Counts the rows of some days. A row that comes again counts once. Rows of days to come do not count.
+   * Counts the rows of some days in the account's currency. A row that comes again counts once. Rows of days to come do not count.
    *
    * @param from the first of the days. Undefined: the rows are only those that came after others
    */
@@ -49,7 +48,8 @@ export class BalanceAudit {
     const last = addDays(today, -CARRIED_DAYS);
     for (const row of rows) {
       const { id, currency, amount } = row;
-      this.#isMixed ||= currency !== null && currency !== this.#currency;
+      // A balance has the rows of its own currency.
+      if (currency !== null && currency !== this.#currency) continue;
       const day = countedOn(row, today);
       if (day === null || day > today) continue;
       const known = awaited.get(row);
@@ -72,9 +72,10 @@ export class BalanceAudit {
 
   /** The balance that the rows lead to on a day, from that of the bank. Undefined if its day is too early. */
   carried(balance: DayBalance | undefined, today: IsoDate): Money | undefined {
-    if (!balance || this.#isMixed) return undefined;
+    if (!balance) return undefined;
     const { money, day } = balance;
     if (day >= today) return money;
+    if (money.currency !== this.#currency) return undefined;
     const from = addDays(day, 1);
     if (this.#first === undefined || from < this.#first || from < addDays(today, -CARRIED_DAYS))
       return undefined;
@@ -83,10 +84,10 @@ export class BalanceAudit {
     return { ...money, amount: written(amount) };
   }
 
-  /** The balance that the stored one and the rows since lead to. Undefined if no balance is stored. */
+  /** The balance that the stored one and the rows since lead to. Undefined if none in the account's currency is stored. */
   get expected(): Money | undefined {
     const { balance, difference = '0' } = this.#before ?? {};
-    if (!balance || this.#isMixed) return undefined;
+    if (balance?.currency !== this.#currency) return undefined;
     return { ...balance, amount: written(new Big(balance.amount).minus(difference).plus(this.#since)) };
   }
 

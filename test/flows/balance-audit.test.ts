@@ -18,6 +18,7 @@ describe('the balance that the stored one and the rows lead to', () => {
     ['has a late row', row(ago(20)), 'added', '96.50'],
     ['has a row with only a value day', valued(ago(1)), 'added', '96.50'],
     ['has a booked row whose value day is to come', valued('2099-01-01'), 'added', '96.50'],
+    ['has no row in another currency', { ...row(TODAY), currency: 'USD' }, 'added', '100.00'],
     ['has no row without any day', row(null), 'added', '100.00'],
     ['has no row of days before the first stored one', row(ago(81)), 'added', '100.00'],
     ['has no row of a day to come', row('2099-01-01'), 'added', '100.00'],
@@ -35,11 +36,11 @@ describe('the balance that the stored one and the rows lead to', () => {
     expect(audit.differenceOf(euros(9_000))).toBe(decimalOf(9_000 - Number(expected) * 100));
   });
 
-  it('is not known without a stored one, or with a row in another currency', () => {
-    expect(new BalanceAudit({ ...BEFORE, balance: undefined }, 'EUR').expected).toBeUndefined();
-    const audit = new BalanceAudit(BEFORE, 'EUR');
-    const shown = [{ ...row(TODAY), currency: 'USD' }];
-    audit.add(shown, { added: shown, awaited: new Map() }, TODAY, TODAY);
+  it.each<[string, Progress, string]>([
+    ['without a stored one', { ...BEFORE, balance: undefined }, 'EUR'],
+    ['if the stored one is in another currency than the account', BEFORE, 'XXX'],
+  ])('is not known %s', (_, before, currency) => {
+    const audit = new BalanceAudit(before, currency);
     expect(audit.expected).toBeUndefined();
     expect(audit.differenceOf(euros(0))).toBeUndefined();
   });
