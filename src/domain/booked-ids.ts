@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { IsoDate } from './calendar.ts';
+import { type IsoDate, isBookingDay } from './calendar.ts';
 import { type Decimal, normalDecimal } from './decimal.ts';
 
 /** The ids that a bank may give to a row. */
@@ -22,12 +22,19 @@ export interface BookedRow extends Partial<Record<IdKind, string | null | undefi
   counterpartyIban?: string | null | undefined;
 }
 
-/** The day that counts for a booked row: the value day where the bank gives no booking day. Null: it gives neither. */
-export function dayOfRow({
+/**
+ * The day that counts for a booked row: the value day where the bank gives no booking day. Null: it gives neither.
+ *
+ * @param row as it is stored: psd2 once stored `0001-01-01`
+ */
+export function dayOfRow<Day extends string>({
   bookingDate,
   valueDate,
-}: Pick<BookedRow, 'bookingDate' | 'valueDate'>): IsoDate | null {
-  return bookingDate ?? valueDate;
+}: {
+  bookingDate: Day | null;
+  valueDate?: Day | null;
+}): Day | null {
+  return bookingDate !== null && isBookingDay(bookingDate) ? bookingDate : (valueDate ?? null);
 }
 
 /** The product, the currency of its rows that name none, and what names its rows. */

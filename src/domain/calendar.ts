@@ -18,6 +18,14 @@ export function isIsoDate(text: string): text is IsoDate {
 /** Earlier days are mistakes, or placeholders for no date, such as `0001-01-01`. */
 export const EARLIEST_DAY = '1900-01-01';
 
+/** Later days are placeholders too. */
+const LATEST_BOOKING_DAY = '2199-12-31';
+
+/** Whether a bank can have booked something on a day. */
+export function isBookingDay(day: string): boolean {
+  return day >= EARLIEST_DAY && day <= LATEST_BOOKING_DAY;
+}
+
 /**
  * Reads the date in an option.
  *

@@ -1,4 +1,4 @@
-import { addDays, bankDay, type IsoDate, isIsoDate, ROME } from './calendar.ts';
+import { addDays, bankDay, type IsoDate, isBookingDay, isIsoDate, ROME } from './calendar.ts';
 import { type Decimal, isDecimal } from './decimal.ts';
 import { compactIban } from './order/sepa-text.ts';
 
@@ -60,6 +60,12 @@ export function dayIn(value: unknown, zone = ROME): IsoDate | null | 'unreadable
   if (days.size >= MOST_DAYS) days.clear();
   if (text.length <= 40) days.set(text, day);
   return day;
+}
+
+/** The day of booking or of the value of a row, as {@link dayIn}. One on which no bank books, such as `0001-01-01`, is none. */
+export function bookingDayIn(value: unknown, zone = ROME): ReturnType<typeof dayIn> {
+  const day = dayIn(value, zone);
+  return day === null || isBookingDay(day) ? day : 'unreadable';
 }
 
 type Days = Map<string, IsoDate | 'unreadable'>;

@@ -11,7 +11,6 @@ import {
   bankDay,
   bankTime,
   type DayRange,
-  EARLIEST_DAY,
   earlier,
   type IsoDate,
   later,
@@ -210,6 +209,5 @@ function toBooking(row: Transaction & { id: string }, currency: string, productI
       next: [['accounts', 'transactions', productId]],
     });
   if (day === null) throw refuse('has no date');
-  if (day < EARLIEST_DAY) throw refuse(`has the impossible date ${day}`);
   return { ...booking, day, amount: normalDecimal(row.amount), currency: own ?? currency };
 }

@@ -71,7 +71,7 @@ it('a row in another currency is beside the history, in which it does not count'
   });
 });
 
-it.each([['has the impossible date 0001-01-01', booked('0001-01-01', '-1.00')]])(
+it.each([['has no date', { ...booked('2026-11-20', '-1.00'), dateAccountingCurrency: '' }]])(
   'psd2 makes no statement of a transaction that %s',
   async (what, row) => {
     await expect(read([row], ['9.00'])).rejects.toThrow(

@@ -112,6 +112,19 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect(stored?.rows).toMatchObject([{ bookingDate: null, valueDate: '2026-10-30' }]);
   });
 
+  it('a row that was stored with the day 0001-01-01 is known again by its value day', async () => {
+    const of = { productId: 'A1', currency: 'EUR' };
+    const appended: number[] = [];
+    for (const bookingDate of ['0001-01-01', null])
+      await sync(async (to) => {
+        const booked = await to.booked('A1', true);
+        const covered = { from: DAYS.from, to: undefined };
+        appended.push((await booked.append([row('d', bookingDate, '-4.00')], { of, covered })).added.length);
+        to.remember('A1', DAYS, DAYS.from);
+      });
+    expect(appended).toEqual([1, 0]);
+  });
+
   it('an account that the bank gives another id goes on in the same place, and is found by both', async () => {
     const under = async (id: string) => {
       await sync(async (to) => {

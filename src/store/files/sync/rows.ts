@@ -13,6 +13,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { dayOfRow } from '../../../domain/booked-ids.ts';
 import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
 import { isRecord, jsonIn } from '../../../domain/json.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -282,8 +283,8 @@ export class SyncedRows implements StoredRows {
   }
 }
 
-function dayOf({ bookingDate, valueDate }: Line): string {
-  return bookingDate ?? valueDate ?? '';
+function dayOf(line: Line): string {
+  return dayOfRow(line) ?? '';
 }
 
 /** @returns the size of the file, without an incomplete last line */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { dayOfRow } from '../../../domain/booked-ids.ts';
-import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
+import { EARLIEST_DAY, type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
 import { isDecimal } from '../../../domain/decimal.ts';
 import { isoDate } from '../../../domain/events.ts';
 import type { StoredAccount } from '../../../domain/same-accounts.ts';
@@ -24,6 +24,9 @@ import { FACT_COLUMNS } from '../fact-columns.ts';
 /** How long to wait for another run that works on the customer. */
 const CUSTOMER_PATIENCE_MS = 15_000;
 const UNDATED = '0001-01-01';
+
+/** As `dayOfRow`. */
+export const DAY_OF_ROW = `coalesce(case when booking_date >= '${EARLIEST_DAY}' then booking_date end, value_date)`;
 
 const progressRow = z.object({
   product_id: z.string(),
@@ -202,8 +205,8 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
       lastDay: async (latest) => {
         const stored = await this.database.lookOne(
           z.object({ day: z.nullable(isoDate) }),
-          `select max(coalesce(booking_date, value_date))::text as day from psd2.transactions
-           where profile = $1 and customer_id = $2 and product_id = $3 and coalesce(booking_date, value_date) <= $4::date`,
+          `select max(${DAY_OF_ROW})::text as day from psd2.transactions
+           where profile = $1 and customer_id = $2 and product_id = $3 and ${DAY_OF_ROW} <= $4::date`,
           [...this.#address, productId, latest],
         );
         const days = appended().flatMap((row) => {
@@ -242,9 +245,9 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
     return this.database.look(
       storedRow,
       `select ${FOUND} from psd2.transactions where profile = $1 and customer_id = $2 and product_id = $3
-         and (month = any ($4::date[]) and (coalesce(booking_date, value_date) = any ($5::date[])
-             or $7 and booking_date is null and value_date is null)
-           or (month >= date_trunc('month', $6::date) or month = '${UNDATED}') and coalesce(booking_date, value_date) >= $6::date)`,
+         and (month = any ($4::date[]) and (${DAY_OF_ROW} = any ($5::date[])
+             or $7 and ${DAY_OF_ROW} is null)
+           or (month >= date_trunc('month', $6::date) or month = '${UNDATED}') and ${DAY_OF_ROW} >= $6::date)`,
       [...this.#address, productId, [...months], dated, from ?? null, days.has('')],
     );
   }
@@ -301,7 +304,7 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
     if (rows.length === 0) return;
     await statements.execute(
       `insert into psd2.transactions (profile, customer_id, product_id, month, ${names(BOOKED_COLUMNS)})
-       select $1, $2, $3, coalesce(date_trunc('month', coalesce(booking_date, value_date))::date, '${UNDATED}'), ${names(BOOKED_COLUMNS)}
+       select $1, $2, $3, coalesce(date_trunc('month', ${DAY_OF_ROW})::date, '${UNDATED}'), ${names(BOOKED_COLUMNS)}
        from json_to_recordset($4::json) as r (${Object.values(BOOKED_COLUMNS).join(', ')})
        on conflict do nothing`,
       [...this.#address, product, asColumns(rows, BOOKED_COLUMNS)],

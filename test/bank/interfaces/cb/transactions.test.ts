@@ -279,6 +279,18 @@ describe('what is odd in a row is read as what it can only mean', () => {
     ['a value day that is none', { dateLiquidationValue: 'soon' }, lost, ['dateLiquidationValue']],
     ['an object for a day', { dateLiquidationValue: {} }, lost, ['dateLiquidationValue']],
     ['a day as a number', { dateAccountingCurrency: 20_261_120 }, { bookingDate: '2026-11-20' }, []],
+    [
+      'year 1 as booking day',
+      { dateAccountingCurrency: '01/01/0001', ...VALUE },
+      VALUE_ALONE,
+      ['dateAccountingCurrency'],
+    ],
+    [
+      'year 1 in ISO',
+      { dateAccountingCurrency: '0001-01-01', ...VALUE },
+      VALUE_ALONE,
+      ['dateAccountingCurrency'],
+    ],
     ['no booking day beside a value day', { ...NO_DAY, ...VALUE }, VALUE_ALONE, ['dateAccountingCurrency']],
     ['a number for a text', { shortDescription: 7 }, { description: '7' }, []],
     ['a list for a text', { extendedDescription: ['a'] }, { details: '' }, ['extendedDescription']],

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { type IsoDate, isIsoDate } from '../../../../domain/calendar.ts';
+import { type IsoDate, isBookingDay, isIsoDate } from '../../../../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../../../domain/decimal.ts';
 import { isRecord } from '../../../../domain/json.ts';
-import { dayIn, decimalIn, textOf } from '../../../../domain/odd-values.ts';
+import { bookingDayIn, decimalIn, textOf } from '../../../../domain/odd-values.ts';
 
 /** A string. The bank may send a number instead: all its digits are kept. */
 export const text = z.pipe(
@@ -180,9 +180,10 @@ const rowDays = new Map<string, IsoDate>();
 
 function findRowDay(value: unknown): IsoDate | null | undefined {
   const given = textOf(value)?.trim();
-  const day = dayIn(given?.replace(/^(\d{2})\/(\d{2})\/(\d{4})$/, '$3-$2-$1') ?? value);
+  const day = bookingDayIn(given?.replace(/^(\d{2})\/(\d{2})\/(\d{4})$/, '$3-$2-$1') ?? value);
   if (day !== 'unreadable') return day;
-  return (given === undefined ? null : readBankDate(given)) ?? undefined;
+  const other = given === undefined ? null : readBankDate(given);
+  return other !== null && isBookingDay(other) ? other : undefined;
 }
 
 /** True or false, or the word. */

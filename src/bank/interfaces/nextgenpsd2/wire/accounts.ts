@@ -3,7 +3,7 @@ import type { IsoDate } from '../../../../domain/calendar.ts';
 import { isCurrency } from '../../../../domain/currency.ts';
 import type { Decimal } from '../../../../domain/decimal.ts';
 import { isRecord } from '../../../../domain/json.ts';
-import { dayIn, decimalIn, plainIban, textOf } from '../../../../domain/odd-values.ts';
+import { bookingDayIn, decimalIn, plainIban, textOf } from '../../../../domain/odd-values.ts';
 import { surelyMasked } from '../../../../domain/order/card-number.ts';
 import type { NullableFact, SaidFacts } from '../../../../domain/transaction-facts.ts';
 import {
@@ -197,7 +197,7 @@ class RowReader {
 
   day(name: string): IsoDate | null {
     return this.read(name, (value) => {
-      const read = dayIn(value, this.#zone);
+      const read = bookingDayIn(value, this.#zone);
       return read === 'unreadable' ? null : read;
     });
   }

@@ -140,6 +140,14 @@ describe('an odd row', () => {
   it.each<[string, object, object, object]>([
     ['31 April', { valueDate: '2026-04-31' }, { valueDate: null }, { valueDate: 1 }],
     ['a flag for a day', { valueDate: true }, { valueDate: null }, { valueDate: 1 }],
+    ...['0001-01-01', '1899-12-31', '2200-01-01', '9999-12-31'].map(
+      (day): [string, object, object, object] => [
+        `the booking day ${day}, but a value day`,
+        { ...SOON, bookingDate: day },
+        { ...SOON, bookingDate: null },
+        { bookingDate: 1 },
+      ],
+    ),
     ['a wrong booking day, but a value day', SOON, { ...SOON, bookingDate: null }, { bookingDate: 1 }],
     ['an object for a name', { creditorName: { a: 'A' } }, { counterpartyName: null }, { creditorName: 1 }],
     ['a number for an account', { creditorAccount: [1] }, { counterpartyIban: null }, { creditorAccount: 1 }],
