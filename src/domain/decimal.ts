@@ -12,13 +12,13 @@ export function isDecimal(text: string): text is Decimal {
   return /^[+-]?\d+(\.\d+)?$/.test(text);
 }
 
-/** The same number in normal form: no `+`, no zeros before it, at least two decimals, and no trailing zeros after the second. */
+/** The same number in normal form: no `+`, no `-` before zero, no zeros before it, at least two decimals, and no trailing zeros after the second. */
 export function normalDecimal(decimal: Decimal): Decimal {
   // Nearly all amounts are: rows are compared by the million.
-  if (/^-?(?:[1-9]\d*|0)\.\d\d$/.test(decimal)) return decimal;
-  const short = /^-?(?:[1-9]\d*|0)\.\d\d(?=0$)/.exec(decimal)?.[0] ?? '';
+  if (/^(?!-0\.00$)-?(?:[1-9]\d*|0)\.\d\d$/.test(decimal)) return decimal;
+  const short = /^(?!-0\.000$)-?(?:[1-9]\d*|0)\.\d\d(?=0$)/.exec(decimal)?.[0] ?? '';
   if (isDecimal(short)) return short;
-  const [whole = '', decimals = ''] = decimal.replace(/^\+/, '').split('.');
+  const [whole = '', decimals = ''] = decimal.replace(isZero(decimal) ? /^[+-]/ : /^\+/, '').split('.');
   const text = `${whole.replace(/^(-?)0+(?=\d)/, '$1')}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
   if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);
   return text;

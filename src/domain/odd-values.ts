@@ -14,14 +14,14 @@ export function textOf(value: unknown): string | undefined {
 const LONGEST_DECIMAL = 64;
 
 /**
- * An exact decimal in its one spelling: no plus sign, no zeros before it, digits on both sides of the point. Null for what is none. A
+ * An exact decimal in its one spelling: no plus sign, no minus before zero, no zeros before it, digits on both sides of the point. Null for what is none. A
  * comma before one or two digits can only be a decimal point, and one of two kinds of marks can only separate thousands.
  */
 export function decimalIn(value: unknown): Decimal | null {
   const text = textOf(value) ?? '';
   if (text.length > LONGEST_DECIMAL) return null;
   // Nearly all are: an answer may have a million rows.
-  if (/^-?(?:[1-9]\d*|0)(?:\.\d+)?$/.test(text) && isDecimal(text)) return text;
+  if (/^(?!-0(?:\.0+)?$)-?(?:[1-9]\d*|0)(?:\.\d+)?$/.test(text) && isDecimal(text)) return text;
   const plain = text
     .trim()
     .replace(/^[+\u2212]/, (sign) => (sign === '+' ? '' : '-'))
@@ -32,7 +32,8 @@ export function decimalIn(value: unknown): Decimal | null {
     .replace(/^(-?\d*),(\d{1,2})$/, '$1.$2')
     .replace(/^(-?\d+)[.,]$/, '$1')
     .replace(/^(-?)\./, '$10.')
-    .replace(/^(-?)0+(?=\d)/, '$1');
+    .replace(/^(-?)0+(?=\d)/, '$1')
+    .replace(/^-(?=0(?:\.0+)?$)/, '');
   return isDecimal(plain) ? plain : null;
 }
 

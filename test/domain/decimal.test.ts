@@ -40,7 +40,7 @@ describe('the normal form of a decimal', () => {
         const normal = normalDecimal(text);
         expect(normal).toMatch(/^-?(0|[1-9]\d*)\.(\d\d|\d\d\d*[1-9])$/);
         expect(number(normal).eq(number(text))).toBe(true);
-        expect(normal.startsWith('-')).toBe(text.startsWith('-'));
+        expect(normal.startsWith('-')).toBe(number(text).lt(0));
         expect(normalDecimal(normal)).toBe(normal);
       }),
     );
@@ -54,6 +54,10 @@ describe('the normal form of a decimal', () => {
     ['100.000', '100.00'],
     ['-00149.87', '-149.87'],
     ['000', '0.00'],
+    ['-0', '0.00'],
+    ['-0.00', '0.00'],
+    ['-0.000', '0.00'],
+    ['-0.005', '-0.005'],
   ])('of %s is %s', (text, normal) => {
     expect(normalDecimal(amountOf(text))).toBe(normal);
   });

@@ -90,6 +90,8 @@ describe('an odd row', () => {
     ['a minus at the end', amountOf('12.30-'), { amount: '-12.30' }],
     ['zeros before an amount', amountOf('000000149.87'), { amount: '149.87' }],
     ['a negative amount with zeros', amountOf('-007'), { amount: '-7' }],
+    ['zero with a minus', amountOf('-0'), { amount: '0' }],
+    ['cents of it', amountOf('-00.00'), { amount: '0.00' }],
     ['no digit before the point', amountOf('-.50'), { amount: '-0.50' }],
     ['no digit after the point', amountOf('12.'), { amount: '12' }],
     ['NONREF for ids', { transactionId: 'NONREF', entryReference: ' nonref ', endToEndId: 'NONREF' }, NO_IDS],
