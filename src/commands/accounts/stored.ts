@@ -215,7 +215,7 @@ function nothingStored(what: string): Psd2Error {
   });
 }
 
-/** @throws Psd2Error `config` for a row without a day */
+/** @throws Psd2Error `bank_answer` for a row without a day */
 function toBooking(
   { bookingDate, currency: own, ...row }: SyncedBooking,
   currency: string,
@@ -223,8 +223,8 @@ function toBooking(
 ): ForeignBooking {
   const day = dayOfRow({ bookingDate, valueDate: row.valueDate });
   const refuse = (what: string) =>
-    new Psd2Error('config', `The stored transaction ${row.id} of ${productId} ${what}`, {
-      hint: 'See it in the rows of the sync.',
+    new Psd2Error('bank_answer', `The stored transaction ${row.id} of ${productId} ${what}`, {
+      hint: 'The bank gave neither a booking day nor a value day. See it in the rows of the sync.',
     });
   if (day === null) throw refuse('has no date');
   return { ...row, day, amount: normalDecimal(row.amount), currency: own ?? currency };

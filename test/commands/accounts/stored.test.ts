@@ -119,8 +119,8 @@ describe('the statement of stored days', () => {
 
   it.each([['has no date', row('a', null, '1.00')]])('is refused if a row %s', async (what, wrong) => {
     expect(await failureOf(statement({ rows: [wrong] }))).toEqual({
-      ...{ code: 'config', exitCode: 3, message: `The stored transaction a of ${A} ${what}` },
-      hint: 'See it in the rows of the sync.',
+      ...{ code: 'bank_answer', exitCode: 11, message: `The stored transaction a of ${A} ${what}` },
+      hint: 'The bank gave neither a booking day nor a value day. See it in the rows of the sync.',
     });
   });
 
