@@ -1,10 +1,10 @@
-import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import type { Money } from '../../../../domain/decimal.ts';
 import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
 import { StatementCheck } from '../../../../domain/statement-balances.ts';
 import { type AccountReport, dayOf, type Refuse, type ReportRow, signed } from './report.ts';
+import { readXml, type XmlHandler, type XmlTag } from './xml.ts';
 
 /** The elements that psd2 reads. `true`: their text. */
 interface Shape {
@@ -199,8 +199,6 @@ const ONCE = new Map(
 
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:camt\.05[23]\.001\.(0[2-9]|1[0-3])$/;
 
-/** What the parser gets at a time, and more than any text or tag of a report has. */
-const PIECE = 65_536;
 /** Deeper than any element of a report. */
 const DEEPEST = 64;
 
@@ -217,42 +215,11 @@ const CLOSING = ['CLBD'];
  * @param fail what to throw: the sentence has the place
  */
 export function readCamt(text: string, zone: string, fail: (what: string) => never): AccountReport {
-  const parser = new SaxesParser({ xmlns: false });
-  const refuse: Refuse = (what) => fail(`${what}, at line ${parser.line}, column ${parser.column}`);
-  const reader = new Reader(zone, refuse);
-  let sinceEvent = 0;
-  // With more handlers than these, V8 makes the parser a dictionary, and it takes four times as long.
-  parser.on('error', ({ message }) =>
-    refuse(`The XML is not well-formed: ${message.replace(/^[\d:]*\s*|\.$/g, '')}`),
-  );
-  parser.on('doctype', () => refuse('The XML has a DOCTYPE'));
-  parser.on('opentag', (tag) => {
-    sinceEvent = 0;
-    reader.open(tag);
-  });
-  const onText = (piece: string) => {
-    sinceEvent = 0;
-    reader.text(piece);
-  };
-  parser.on('text', onText);
-  parser.on('cdata', onText);
-  parser.on('closetag', () => {
-    sinceEvent = 0;
-    reader.close();
-  });
-  for (let at = 0; at < text.length; at += PIECE) {
-    const piece = text.slice(at, at + PIECE);
-    sinceEvent += piece.length;
-    parser.write(piece);
-    if (sinceEvent > 2 * PIECE)
-      refuse(`The XML has a text, a tag or comments of more than ${PIECE} characters`);
-  }
-  parser.close();
-  return reader.result();
+  return readXml(text, (refuse) => new Reader(zone, refuse), fail).result();
 }
 
 /** Follows the elements, and makes a row of each entry. */
-class Reader {
+class Reader implements XmlHandler {
   readonly #zone: string;
   readonly #refuse: Refuse;
   readonly #rows: AccountReport['transactions'] = { booked: [], pending: [] };
@@ -282,7 +249,7 @@ class Reader {
     this.#refuse = refuse;
   }
 
-  open(tag: SaxesTagPlain): void {
+  open(tag: XmlTag): void {
     this.#text = '';
     if (this.#open.length + this.#skipped === DEEPEST)
       this.#refuse(`The XML has more than ${DEEPEST} elements in one another`);
@@ -304,7 +271,7 @@ class Reader {
   }
 
   /** The root is in the stack as null. */
-  #begin({ attributes }: SaxesTagPlain, prefix: string, local: string): void {
+  #begin({ attributes }: XmlTag, prefix: string, local: string): void {
     const namespace = attributes[prefix === '' ? 'xmlns' : `xmlns:${prefix}`] ?? '';
     if (local !== 'Document' || !NAMESPACE.test(namespace)) {
       const what =
