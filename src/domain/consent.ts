@@ -281,24 +281,34 @@ export function consentEnd(
   const lastDay = access?.type === 'funds' ? access.cardExpiryDate : terms?.validUntil;
   const lasts = (day: IsoDate) => ({ ...endAt(Date.parse(endOfDay(day)), now), lastDay: day });
   if (access?.type === 'funds') return lastDay === undefined ? null : lasts(lastDay);
-  if (lastDay !== undefined) return lasts(untilSca({ ...terms, validUntil: lastDay, grantedAt }));
   // A confirmed consent does not change. If a person confirmed the outcome, the real time is unknown: assume the earliest.
-  const end = Date.parse(resolution ? createdAt : updatedAt) + DAYS_OF_CONSENT * DAY_MS;
+  const since = grantedAt ?? (resolution ? createdAt : updatedAt);
+  if (terms) {
+    const until = untilSca({ ...terms, validUntil: lastDay ?? null, grantedAt: since });
+    return until && lasts(until);
+  }
+  const end = Date.parse(since) + DAYS_OF_CONSENT * DAY_MS;
   return { ...endAt(end, now), lastDay: bankDay(new Date(end)) };
 }
 
-/** The last day of a consent for readings: SCA must be made again after that time, however long the bank calls it valid. */
+/**
+ * The last day of a consent for readings: SCA must be made again after that time, however long the bank calls it valid.
+ *
+ * @param validUntil the bank's last day. Null: it named none
+ * @returns null for a consent for one reading without a last day
+ */
 export function untilSca({
   validUntil,
   grantedAt,
   recurring = true,
 }: {
-  validUntil: IsoDate;
-  grantedAt: string | null;
+  validUntil: IsoDate | null;
+  grantedAt: string;
   recurring?: boolean;
-}): IsoDate {
-  if (grantedAt === null || !recurring) return validUntil;
-  return earlier(validUntil, addDays(bankDay(new Date(grantedAt)), DAYS_OF_CONSENT));
+}): IsoDate | null {
+  if (!recurring) return validUntil;
+  const until = addDays(bankDay(new Date(grantedAt)), DAYS_OF_CONSENT);
+  return validUntil === null ? until : earlier(validUntil, until);
 }
 
 function endAt(end: number, now: Date): { expiresAt: string; daysLeft: number } {

@@ -471,7 +471,8 @@ class AccountSync {
   }
 
   /**
-   * Marks the rows that others have replaced: the bank shows their days without them, and its balance agrees without them.
+   * Marks the rows that the bank has replaced or released: it shows their days without them, and its balance agrees without them. A row
+   * that came for another is not looked for: it may have another amount, and come in another sync.
    *
    * @param from the first day that was read
    */

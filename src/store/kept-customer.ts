@@ -53,10 +53,7 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
 export function lastingOf(customer: string, { consents, funds = [] }: KeptCustomer): LastingConsent[] {
   const readings = consents
     .filter(({ recurring }) => recurring)
-    .map((each) => ({
-      ...each,
-      validUntil: each.validUntil && untilSca({ ...each, validUntil: each.validUntil }),
-    }));
+    .map((each) => ({ ...each, validUntil: untilSca(each) }));
   const newest = funds.filter((each) => funds.find(({ account }) => account === each.account) === each);
   return [...readings, ...newest].flatMap(({ flow, validUntil }) =>
     validUntil !== null ? [{ customer, flow, validUntil }] : [],

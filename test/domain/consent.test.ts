@@ -314,8 +314,17 @@ describe("a consent that the customer's SCA alone grants", () => {
     ],
     ['on its last day, if that is earlier', day('2027-01-31'), null, '2027-01-31T23:00:00.000Z'],
     ['on its last day, if it is for one reading', day('2027-12-31'), false, '2027-12-31T23:00:00.000Z'],
+    ['after 180 days, if it has no last day', null, null, '2027-05-20T22:00:00.000Z'],
+    ['never, if it is for one reading and has no last day', null, false, undefined],
   ])('ends %s', (_, validUntil, recurring, end) => {
-    const consent = following({ ...granted, validUntil, recurring });
+    const { frequencyPerDay } = terms;
+    const consent = consentOf(
+      [
+        { type: 'requested', resourceId: 'c2', outcomes: [] },
+        { ...granted, validUntil, recurring },
+      ],
+      { ...asked, terms: { frequencyPerDay, recurring: true } },
+    );
     expect(consentEnd(consent, new Date())?.expiresAt).toBe(end);
   });
 

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { syncHistory } from './any-history.ts';
 
 type History = Parameters<typeof syncHistory>[0];
-const row = { cents: -1200, text: 'Card', shownFrom: 0, isMidRead: false, moves: null, vanishes: null };
+const row = {
+  ...{ cents: -1200, text: 'Card', shownFrom: 0, isMidRead: false, moves: null, vanishes: null },
+  isReleased: false,
+};
 const OTHER = { ...row, day: -1, cents: -500, replaced: null };
 const HELD = { ...row, day: -4, replaced: 1 };
 const PLAIN = {
@@ -23,7 +26,7 @@ const found = async (history: Pick<History, 'bookings'> & Partial<History>) => {
 };
 const SURE = { replaced: 0, vanished: 0, changed: 0, balanced: true, complete: true };
 
-describe('a row that the bank hides when it shows another one for it', () => {
+describe('a row that the bank hides, and that its balance does not count', () => {
   it.each<[string, Partial<History>, string[]]>([
     ['is marked', { bookings: [HELD, OTHER] }, ['-12.00', '-5.00']],
     [
@@ -36,6 +39,7 @@ describe('a row that the bank hides when it shows another one for it', () => {
       { bookings: [{ ...HELD, day: -20 }, OTHER] },
       ['-12.00', '-5.00'],
     ],
+    ['is marked if no other one comes', { bookings: [{ ...HELD, isReleased: true }, OTHER] }, ['-5.00']],
     [
       'is marked if the bank gives only value days',
       { bookings: [HELD, OTHER], hasValueDayAlone: true },

@@ -132,6 +132,10 @@ async function runBatch(context: Context, reference: string, options: RunOptions
       printer.print(withReason(end));
     },
     stopped: (line, why) => warnOf(context, line, why),
+    withoutBaskets: ({ message }) =>
+      context.terminal.warn(
+        cleanText(`${endSentence(message)} So each payment is authorised alone, with a link of its own.`),
+      ),
   });
   await printer.end(ends.map(withReason));
   const { operator, machine } = actorOf(context.env);

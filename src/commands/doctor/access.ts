@@ -94,10 +94,7 @@ async function checkKeptConsents(context: Context): Promise<Finding> {
   }
   const today = bankDay(world.now());
   const good = kept
-    .map((each) => ({
-      ...each,
-      validUntil: each.validUntil && untilSca({ ...each, validUntil: each.validUntil }),
-    }))
+    .map((each) => ({ ...each, validUntil: untilSca(each) }))
     .filter(({ validUntil }) => validUntil === null || validUntil >= today);
   if (good.length === 0) return finding('warn', `customer ${customerId}: the consent has ended`, fix);
   const detail = good

@@ -33,7 +33,7 @@ const accountCheck = object({
   coming: whole('transactions booked for a day to come'),
   cancelled: whole('transactions that vanished before their day'),
   replaced: whole(
-    'stored transactions that the bank hid when it showed others for them: its balance agrees without them',
+    'stored transactions that the bank no longer shows, and that its balance does not count: it shows others for them, or none',
   ),
   vanished: whole('stored transactions that the bank no longer shows'),
   changed: whole('transactions that are probably stored, with another text or day'),

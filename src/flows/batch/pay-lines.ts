@@ -24,6 +24,8 @@ interface Told {
   ended(line: LeftLine): void;
   /** Called if a payment goes no further in this run. */
   stopped(line: BatchLine, why: Psd2Error): void;
+  /** Called once if the bank turns out to have no signing baskets, so that each payment is authorised alone. */
+  withoutBaskets(why: Psd2Error): void;
 }
 
 /**
@@ -36,7 +38,7 @@ export async function payLines(
   run: BatchRun,
   { shares, choice }: { shares: readonly Share[]; choice: Choice },
   stopAfter: number,
-  { ended, stopped }: Told,
+  { ended, stopped, withoutBaskets }: Told,
 ): Promise<{ ends: LeftLine[]; stop: unknown }> {
   const { batches, flows, batch } = run;
   const problems = new Map<number, Psd2Error>();
@@ -53,6 +55,11 @@ export async function payLines(
     ended(end);
     return end;
   };
+  let isToldOfBaskets = false;
+  const withoutBasket = (why: Psd2Error) => {
+    if (!isToldOfBaskets) withoutBaskets(why);
+    isToldOfBaskets = true;
+  };
   let stop: unknown = null;
   try {
     await runLines(batches, batch, shares, {
@@ -60,7 +67,7 @@ export async function payLines(
         const { transfer, outcome } = await read(line);
         return transfer ? canGoOn(transfer) && outcome !== 'not paid' : outcome === 'unfinished';
       },
-      pay: (share) => payShare(run, share, choice),
+      pay: (share) => payShare(run, share, choice, withoutBasket),
       ended: async (share, problem) => {
         for (const line of share) {
           const its = problem instanceof ProblemsOfLines ? problem.of(line) : problem;

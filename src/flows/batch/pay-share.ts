@@ -103,13 +103,20 @@ function isAlone(transfer: Transfer, { isBasket }: Pick<Choice, 'isBasket'>): bo
 /**
  * Pays a share: one line alone, a bulk payment, or a signing basket. If the bank has no baskets, each payment is authorised alone.
  *
+ * @param withoutBasket called before that, with the bank's answer
  * @throws Psd2Error what stopped it
  */
-export async function payShare(run: BatchRun, share: Share, choice: Choice): Promise<void> {
+export async function payShare(
+  run: BatchRun,
+  share: Share,
+  choice: Choice,
+  withoutBasket: (why: Psd2Error) => void,
+): Promise<void> {
   try {
     await payTogether(run, share, choice);
   } catch (error) {
     if (!choice.isBasket || !(error instanceof Psd2Error) || !error.lacksService) throw error;
+    withoutBasket(error);
     await SINGLE.take(run, share);
   }
 }

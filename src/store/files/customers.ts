@@ -316,7 +316,8 @@ export class FileCustomers implements Customers {
   }
 
   #knownPath(bank: string): string {
-    return join(this.#folder, bank, 'known');
+    // Earlier versions left consents without a last day out of `known`.
+    return join(this.#folder, bank, 'lasting');
   }
 
   #places(): Place[] {

@@ -46,7 +46,7 @@ export interface Contradiction {
 export interface SyncedRow extends NamedRow {
   /** It vanished before its day. */
   cancelled?: boolean | null | undefined;
-  /** The bank hid it when it showed another one for it, and its balance agrees without it. */
+  /** The bank hid it, and its balance agrees without it: another one was booked for it, or it was released. */
   replaced?: boolean | null | undefined;
 }
 

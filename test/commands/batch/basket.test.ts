@@ -5,8 +5,21 @@ import type { Surroundings } from '../../../src/commands/context.ts';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { storeLogin } from '../access.ts';
-import { BankHere } from '../bank-here.ts';
-import { BASKET, failing, interrupted, paid, RUN, refused, storeOf, told, useBatches } from './with-batch.ts';
+import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
+import { TODAY } from '../payer-here.ts';
+import {
+  BASKET,
+  failing,
+  IBAN,
+  interrupted,
+  paid,
+  RUN,
+  refused,
+  storeOf,
+  told,
+  useBatches,
+  withFile,
+} from './with-batch.ts';
 
 // Signing baskets: each line is a payment of its own at the bank, and the customer authorises all of them once.
 
@@ -97,6 +110,24 @@ it('a basket that the bank refuses leaves its payments to another one, or to an 
   bank.meanwhile = async () => {};
   await payAnew(AS_BASKET);
   expect(bank.sent).toEqual(['verify signing basket', 'sca pay-3']);
+});
+
+it('at a bank without baskets each payment is authorised alone, and the run says so once', async () => {
+  const days = [TODAY, TODAY, '2026-12-30', '2026-12-30'];
+  const rows = days.map((day, index) => `Payee ${index},${IBAN},${index + 10},R-${index},${day}`);
+  const file = ['name,iban,amount,reference,date', ...rows].join('\n');
+  const { bank, pay } = await withFile(temporary, BASKET, file, ['--from', OWN_ACCOUNT]);
+  bank.meanwhile = async (call) => {
+    if (call === 'verify signing basket')
+      throw new Psd2Error('bank_refused', 'It has none', { beganNothing: true, lacksService: true });
+  };
+  expect([await pay(AS_BASKET), bank.sent]).toMatchInlineSnapshot(`
+    [["1 executed tr-1 ", "2 executed tr-2 ", "3 executed tr-3 ", "4 executed tr-4 ",
+      "It has none. So each payment is authorised alone, with a link of its own.",
+      "4 of 4 paid (46.00 EUR).", "done"],
+     ["verify transfer", "verify transfer", "verify signing basket", "sca pay-1", "sca pay-2",
+      "verify transfer", "verify transfer", "verify signing basket", "sca pay-3", "sca pay-4"]]
+  `);
 });
 
 it('what becomes of a basket becomes of its payments, and the bank says it of each', async () => {

@@ -234,15 +234,16 @@ describe("the operator's own command", () => {
         validUntil: bankDay(new Date(inDays(4 + Math.floor(index / 2)))),
         grantedAt: inDays(-index),
       });
-    // Nobody renews a consent for one reading, nor one without an end.
+    // Nobody renews a consent for one reading.
     await keep(one, { validUntil: bankDay(new Date(inDays(3))), recurring: false });
-    await keep(one, { validUntil: null });
+    await keep(one, { validUntil: null, recurring: false });
+    await keep({ ...one, accounts: ['a-3'] }, { validUntil: null, grantedAt: inDays(-177) });
     await run([], { env });
     await run([], { env });
     expect(lines()).toEqual(
-      asked.map(([, ...options]) => ({
+      [[one, '--account', 'a-3'], ...asked].map(([, ...options]) => ({
         ...{ profile: 'env', kind: 'consent', name: 'ACCOUNT_INFO', customerId: 'ada' },
-        endsAt: expect.stringMatching(/^2026-03-(0[5-9]|10)/),
+        endsAt: expect.stringMatching(/^2026-03-(0[4-9]|10)/),
         next: ['psd2', '--customer', 'ada', 'consent', 'request', ...options],
       })),
     );

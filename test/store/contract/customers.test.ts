@@ -113,6 +113,13 @@ describe.each(named(useBackends()))('what is kept of customers in %s', (_name, {
     expect((await others.read('ada'))?.consents).toEqual(consents);
   });
 
+  it('a consent for many readings without a last day ends 180 days after it was granted, and one for one reading has no end', async () => {
+    const endless = (flow: string, recurring: boolean) => ({ ...granted(flow), validUntil: null, recurring });
+    const consents = [endless('co-1', true), endless('co-2', false)];
+    await customers.change('ada', (before) => ({ ...before, consents }));
+    expect(await others.lasting()).toEqual([{ customer: 'ada', flow: 'co-1', validUntil: '2027-05-28' }]);
+  });
+
   it('the newest consent comes first, whoever wrote first and whatever the zone of the time', async () => {
     await customers.change('ada', granting('co-2', 2));
     await others.change('ada', granting('co-1', 1));

@@ -22,7 +22,7 @@ let folder: string;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + MINUTE });
   root = newConfigFolder(temporary).root;
-  path = join(root, 'known');
+  path = join(root, 'lasting');
   folder = join(root, 'customer-1');
   mkdirSync(folder, { mode: 0o700, recursive: true });
 });
@@ -120,7 +120,7 @@ it('a record of a customer that has not changed is known without its names, unti
   const place = newConfigFolder(temporary);
   const customers = () => new FileCustomers(place, 'bank', BANK);
   const looks = async () => [await customers().list(), await customers().lasting()];
-  const file = join(place.tokens('bank'), 'customers', nameOfBank(BANK.href), 'known');
+  const file = join(place.tokens('bank'), 'customers', nameOfBank(BANK.href), 'lasting');
   await customers().change('Ada', granting('co-1'));
   const endOfSca = addDays(bankDay(new Date(granted('co-1').grantedAt)), 180);
   const lasting = [{ customer: 'Ada', flow: 'co-1', validUntil: endOfSca }];

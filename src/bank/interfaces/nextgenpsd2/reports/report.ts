@@ -57,12 +57,6 @@ export function dayOf(text: string | undefined, zone: string, refuse: Refuse): I
 /** The row without the fields that have nothing. */
 export function rowOf(row: ReportRow): ReportRow {
   const filled: ReportRow = { transactionAmount: row.transactionAmount };
-  fill(filled, row);
+  for (const name in row) if (row[name] !== undefined && row[name] !== '') filled[name] = row[name];
   return filled;
-}
-
-/** Copies the fields that have something. A report has many rows. */
-export function fill(filled: Record<string, unknown>, fields: Readonly<Record<string, unknown>>): void {
-  for (const name in fields)
-    if (fields[name] !== undefined && fields[name] !== '') filled[name] = fields[name];
 }
