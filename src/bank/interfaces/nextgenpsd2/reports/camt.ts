@@ -4,7 +4,7 @@ import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
 import { StatementCheck } from '../../../../domain/statement-balances.ts';
-import { type AccountReport, dayOf, fill, type Refuse, type ReportRow, rowOf, signed } from './report.ts';
+import { type AccountReport, dayOf, type Refuse, type ReportRow, signed } from './report.ts';
 
 /** The elements that psd2 reads. `true`: their text. */
 interface Shape {
@@ -114,16 +114,88 @@ function placesOf(at: string): Pick<Known, 'place' | 'currency'> {
   return { place: placeOf(at), currency: placeOf(`${at}/@Ccy`) };
 }
 
-/** What an entry has once. Of two, nobody knows which one is true. */
-const ONCE = (
+/** Where a text is, and where it is instead in other versions or at other banks. The same twice: there is no other place. */
+interface Place {
+  readonly at: number;
+  readonly or: number;
+}
+
+/** @throws TypeError for a path that is in no shape above */
+function at(path: string, other = path): Place {
+  const [place, otherPlace] = [PLACES.get(path), PLACES.get(other)];
+  if (place === undefined || otherPlace === undefined) throw new TypeError(`${path} is not read`);
+  return { at: place, or: otherPlace };
+}
+
+/** An amount, and its currency. */
+const moneyAt = (path: string) => ({ amount: at(path), currency: at(`${path}/@Ccy`) });
+const partyAt = (path: string) => ({
+  name: at(`${path}/Nm`, `${path}/Pty/Nm`),
+  account: at(`${path}Acct/Id/IBAN`, `${path}Acct/Id/Othr/Id`),
+});
+const totalAt = (path: string) => ({ sum: at(`${path}/Sum`), count: at(`${path}/NbOfNtries`) });
+
+/** The places of a report or its header. */
+const OF_REPORT = {
+  id: at('Id'),
+  ...{ iban: at('Acct/Id/IBAN'), otherId: at('Acct/Id/Othr/Id'), currency: at('Acct/Ccy') },
+  page: at('StmtPgntn/PgNb', 'RptPgntn/PgNb'),
+  isLastPage: at('StmtPgntn/LastPgInd', 'RptPgntn/LastPgInd'),
+  isLastMessage: at('GrpHdr/MsgPgntn/LastPgInd'),
+  all: totalAt('TxsSummry/TtlNtries'),
+  credits: totalAt('TxsSummry/TtlCdtNtries'),
+  debits: totalAt('TxsSummry/TtlDbtNtries'),
+};
+/** Those of a balance. */
+const OF_BALANCE = { type: at('Tp/CdOrPrtry/Cd'), day: at('Dt/Dt', 'Dt/DtTm') };
+/** Those of a balance, an entry and a payment. */
+const [AMOUNT, DIRECTION] = [moneyAt('Amt'), at('CdtDbtInd')];
+/** Those of an entry. */
+const OF_ENTRY = {
+  ...{ status: at('Sts'), statusCode: at('Sts/Cd', 'Sts/Prtry'), isReversal: at('RvslInd') },
+  ...{ bookingDay: at('BookgDt/Dt', 'BookgDt/DtTm'), valueDay: at('ValDt/Dt', 'ValDt/DtTm') },
+  ...{ bankReference: at('AcctSvcrRef'), reference: at('NtryRef'), batchId: at('NtryDtls/Btch/PmtInfId') },
+  ...{ domain: at('BkTxCd/Domn/Cd'), family: at('BkTxCd/Domn/Fmly/Cd') },
+  ...{ subFamily: at('BkTxCd/Domn/Fmly/SubFmlyCd'), bankCode: at('BkTxCd/Prtry/Cd') },
+  words: at('AddtlNtryInf'),
+};
+/** Those of a payment of an entry. */
+const OF_PAYMENT = {
+  ...{ paymentId: at('Refs/PmtInfId'), endToEndId: at('Refs/EndToEndId'), mandateId: at('Refs/MndtId') },
+  ...{ debtor: partyAt('RltdPties/Dbtr'), creditor: partyAt('RltdPties/Cdtr') },
+  creditorId: at('RltdPties/Cdtr/Id/PrvtId/Othr/Id', 'RltdPties/Cdtr/Pty/Id/PrvtId/Othr/Id'),
+  ultimateDebtor: at('RltdPties/UltmtDbtr/Nm', 'RltdPties/UltmtDbtr/Pty/Nm'),
+  ultimateCreditor: at('RltdPties/UltmtCdtr/Nm', 'RltdPties/UltmtCdtr/Pty/Nm'),
+  purpose: at('Purp/Cd', 'Purp/Prtry'),
+  ...{ unstructured: at('RmtInf/Ustrd'), structured: at('RmtInf/Strd/CdtrRefInf/Ref') },
+  besideStructured: at('RmtInf/Strd/AddtlRmtInf'),
+  ...{ returnCode: at('RtrInf/Rsn/Cd', 'RtrInf/Rsn/Prtry'), returnWords: at('RtrInf/AddtlInf') },
+  words: at('AddtlTxInf'),
+};
+/** The amounts of a payment, the one of its account first. */
+const PAID = [AMOUNT, moneyAt('AmtDtls/TxAmt/Amt'), moneyAt('AmtDtls/InstdAmt/Amt')];
+/** Money in other currencies and charges, of an entry or a payment. */
+const ORDERED = [moneyAt('AmtDtls/InstdAmt/Amt')];
+const RATES = ['InstdAmt', 'TxAmt', 'CntrValAmt'].map((name) => at(`AmtDtls/${name}/CcyXchg/XchgRate`));
+const FEES = [moneyAt('Chrgs/TtlChrgsAndTaxAmt'), moneyAt('Chrgs/Amt'), moneyAt('Chrgs/Rcrd/Amt')];
+/** All of these places. */
+const MONEY = [...PLACES].filter(([path]) => /^(?:AmtDtls|Chrgs)\//.test(path)).map(([, place]) => place);
+
+/** What an entry has once: of two, nobody knows which one is true. */
+const ONCE = new Map(
   [
-    ['Amt', 'Amt/@Ccy'],
-    ['CdtDbtInd'],
-    ['Sts', 'Sts/Cd', 'Sts/Prtry'],
-    ['RvslInd'],
-    ['BookgDt', 'BookgDt/Dt', 'BookgDt/DtTm'],
-  ] as const
-).map(([element, ...more]) => [element, [element, ...more].map(placeOf)] as const);
+    'Amt',
+    'Amt/@Ccy',
+    'CdtDbtInd',
+    'Sts',
+    'Sts/Cd',
+    'Sts/Prtry',
+    'RvslInd',
+    'BookgDt',
+    'BookgDt/Dt',
+    'BookgDt/DtTm',
+  ].map((path) => [placeOf(path), path.split('/')[0]]),
+);
 
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:camt\.05[23]\.001\.(0[2-9]|1[0-3])$/;
 
@@ -289,7 +361,7 @@ class Reader {
   }
 
   #endReport(): void {
-    const flag = first(this.#report, 'StmtPgntn/LastPgInd', 'RptPgntn/LastPgInd');
+    const flag = first(this.#report, OF_REPORT.isLastPage);
     // A later report may be the last page of an earlier one.
     if (flag !== undefined) this.#isPart = isNo(flag);
     this.#accounts.add(this.#report);
@@ -300,20 +372,19 @@ class Reader {
   /** Compares the rows with the figures of the statement, if this is its last page and the first one is here too. */
   #compare(goesOn: boolean): void {
     const texts = this.#report;
-    const page = first(texts, 'StmtPgntn/PgNb', 'RptPgntn/PgNb') ?? '1';
+    const page = first(texts, OF_REPORT.page) ?? '1';
     const isFirst = /^0*1?$/.test(page);
     if (isFirst) this.#opening = this.#balance(OPENING, 'oldest');
     if (goesOn) return;
-    const totalAt = (at: string) => ({
-      sum: first(texts, `TxsSummry/${at}/Sum`),
-      count: first(texts, `TxsSummry/${at}/NbOfNtries`),
+    const total = ({ sum, count }: ReturnType<typeof totalAt>) => ({
+      ...{ sum: first(texts, sum), count: first(texts, count) },
     });
     const own = {
       ...{ opening: this.#opening, closing: this.#balance(CLOSING, 'newest') },
-      ...(isFirst && { credits: totalAt('TtlCdtNtries'), debits: totalAt('TtlDbtNtries') }),
-      ...(isFirst && { all: totalAt('TtlNtries') }),
+      ...(isFirst && { credits: total(OF_REPORT.credits), debits: total(OF_REPORT.debits) }),
+      ...(isFirst && { all: total(OF_REPORT.all) }),
     };
-    const name = `The statement ${first(texts, 'Id') ?? ''}`.trim();
+    const name = `The statement ${first(texts, OF_REPORT.id) ?? ''}`.trim();
     this.#contradictions.push(...this.#check.contradictions(name, own));
     this.#opening = undefined;
     this.#check = new StatementCheck();
@@ -321,20 +392,19 @@ class Reader {
 
   /** The balance of these types with the oldest or the newest day. One that cannot be read counts as missing. */
   #balance(types: readonly string[], which: 'oldest' | 'newest'): Money | undefined {
-    const all = this.#balances.filter((texts) => types.includes(first(texts, 'Tp/CdOrPrtry/Cd') ?? ''));
+    const all = this.#balances.filter((texts) => types.includes(first(texts, OF_BALANCE.type) ?? ''));
     const inOrder = all.toSorted((a, b) => (dayAt(a) < dayAt(b) ? -1 : dayAt(a) > dayAt(b) ? 1 : 0));
     const texts = inOrder.at(which === 'oldest' ? 0 : -1);
     const amount =
-      texts && decimalIn(`${first(texts, 'CdtDbtInd') === 'DBIT' ? '-' : ''}${first(texts, 'Amt')}`);
-    return amount ? { amount, currency: first(texts, 'Amt/@Ccy') ?? '' } : undefined;
+      texts && decimalIn(`${first(texts, DIRECTION) === 'DBIT' ? '-' : ''}${first(texts, AMOUNT.amount)}`);
+    return amount ? { amount, currency: first(texts, AMOUNT.currency) ?? '' } : undefined;
   }
 
   #book(): void {
     const entry = this.#entry;
-    for (const [element, places] of ONCE)
-      if (places.some((place) => typeof entry[place] === 'object'))
-        this.#refuse(`An entry has more than one ${element}`);
-    const status = first(entry, 'Sts') ?? first(entry, 'Sts/Cd', 'Sts/Prtry');
+    for (const [place, element] of ONCE)
+      if (typeof entry[place] === 'object') this.#refuse(`An entry has more than one ${element}`);
+    const status = first(entry, OF_ENTRY.status) ?? first(entry, OF_ENTRY.statusCode);
     // What is only information moves no money.
     if (status === 'INFO') return;
     const list = this.#listOf(status);
@@ -350,7 +420,7 @@ class Reader {
   }
 
   result(): AccountReport {
-    const isPart = this.#isPart || isNo(first(this.#header, 'GrpHdr/MsgPgntn/LastPgInd'));
+    const isPart = this.#isPart || isNo(first(this.#header, OF_REPORT.isLastMessage));
     const contradictions = this.#contradictions;
     return { account: this.#accounts.only, transactions: this.#rows, isPart, contradictions };
   }
@@ -363,8 +433,8 @@ class Accounts {
   readonly #currencies = new Set<string>();
 
   add(report: Texts): void {
-    const [iban, other] = [first(report, 'Acct/Id/IBAN'), first(report, 'Acct/Id/Othr/Id')];
-    const currency = first(report, 'Acct/Ccy');
+    const [iban, other] = [first(report, OF_REPORT.iban), first(report, OF_REPORT.otherId)];
+    const currency = first(report, OF_REPORT.currency);
     if (currency !== undefined) this.#currencies.add(currency);
     // Some banks write the IBAN where other numbers belong.
     const named = iban ?? (other !== undefined && isIban(compactIban(other)) ? other : undefined);
@@ -383,7 +453,7 @@ class Accounts {
 }
 
 function dayAt(balance: Texts): string {
-  return first(balance, 'Dt/Dt', 'Dt/DtTm') ?? '';
+  return first(balance, OF_BALANCE.day) ?? '';
 }
 
 /** Whether a flag of XML is set to no. */
@@ -402,142 +472,133 @@ function add(texts: Texts, place: number, text: string): void {
   else before.push(text);
 }
 
-function textsAt(texts: Texts, path: string): Texts[number] {
-  return texts[PLACES.get(path) ?? -1];
-}
-
-// A report has many entries, and each is asked for some thirty texts: these make nothing that they do not give back.
-
-/** The first text at one of two places. */
-function first(texts: Texts, path: string, other?: string): string | undefined {
-  const text = textsAt(texts, path) ?? (other === undefined ? undefined : textsAt(texts, other));
+/** The first text at a place. */
+function first(texts: Texts, { at, or }: Place): string | undefined {
+  const text = texts[at] ?? texts[or];
   return typeof text === 'object' ? text[0] : text;
 }
 
 /** What all payments of an entry have in common. */
-function shared(details: readonly Texts[], path: string, other?: string): string | undefined {
-  const [one] = details;
-  const text = one && first(one, path, other);
-  for (const each of details) if (first(each, path, other) !== text) return undefined;
+function shared(payments: readonly Texts[], place: Place): string | undefined {
+  const [one] = payments;
+  const text = one && first(one, place);
+  for (const each of payments) if (first(each, place) !== text) return undefined;
   return text;
 }
 
-/** All texts at one or two places, each once. Undefined: there is none. */
-function every(details: readonly Texts[], path: string, other?: string): string[] | undefined {
-  let found: Set<string> | undefined;
-  const keep = (text: string) => {
-    found = (found ?? new Set()).add(text);
-  };
-  for (const each of details)
-    for (const at of [textsAt(each, path), other === undefined ? undefined : textsAt(each, other)]) {
-      if (typeof at === 'string') keep(at);
-      else for (const text of at ?? []) keep(text);
-    }
-  return found && [...found];
+/** All texts at a place, each once. Undefined: there is none. */
+function every(payments: readonly Texts[], { at, or }: Place): string[] | undefined {
+  const all: string[] = [];
+  for (const texts of payments) {
+    push(all, texts[at]);
+    if (or !== at) push(all, texts[or]);
+  }
+  if (all.length === 0) return undefined;
+  return all.length === 1 ? all : [...new Set(all)];
 }
 
-function toRow(entry: Texts, details: readonly Texts[], zone: string, refuse: Refuse): ReportRow {
-  const direction = first(entry, 'CdtDbtInd');
+function push(all: string[], text: Texts[number]): void {
+  if (typeof text === 'string') all.push(text);
+  else for (const each of text ?? []) all.push(each);
+}
+
+function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: Refuse): ReportRow {
+  const direction = first(entry, DIRECTION);
   if (direction !== 'DBIT' && direction !== 'CRDT')
     return refuse(`An entry is neither CRDT nor DBIT, but ${JSON.stringify(direction ?? '')}`);
-  const currency = first(entry, 'Amt/@Ccy') ?? '';
+  const currency = first(entry, AMOUNT.currency) ?? '';
   if (!/^[A-Z]{3}$/.test(currency)) return refuse(`An entry has the currency ${JSON.stringify(currency)}`);
-  const amount = signed(first(entry, 'Amt'), direction === 'DBIT', refuse);
+  const amount = signed(first(entry, AMOUNT.amount), direction === 'DBIT', refuse);
   // Of what is returned, the parties are those of the first payment: who was paid then has the money taken back.
   const isReturn =
-    ['true', '1'].includes(first(entry, 'RvslInd') ?? '') ||
-    every(details, 'RtrInf/Rsn/Cd', 'RtrInf/Rsn/Prtry') !== undefined;
-  const all = details.length === 0 ? [entry] : details;
-  const words = [first(entry, 'AddtlNtryInf'), shared(all, 'AddtlTxInf')].filter(
-    (text) => text !== undefined,
-  );
-  return rowOf({
+    ['true', '1'].includes(first(entry, OF_ENTRY.isReversal) ?? '') ||
+    payments.some((each) => first(each, OF_PAYMENT.returnCode) !== undefined);
+  const all = payments.length === 0 ? [entry] : payments;
+  return {
     transactionAmount: { amount, currency },
-    bookingDate: dayOf(first(entry, 'BookgDt/Dt', 'BookgDt/DtTm'), zone, refuse),
-    valueDate: dayOf(first(entry, 'ValDt/Dt', 'ValDt/DtTm'), zone, refuse),
-    transactionId: first(entry, 'AcctSvcrRef'),
-    entryReference: first(entry, 'NtryRef'),
-    ...factsOf(all, isReturn),
-    customerReference: shared(all, 'Refs/PmtInfId') ?? first(entry, 'NtryDtls/Btch/PmtInfId'),
-    additionalInformation: [...new Set(words)].join(' '),
+    bookingDate: dayOf(first(entry, OF_ENTRY.bookingDay), zone, refuse),
+    valueDate: dayOf(first(entry, OF_ENTRY.valueDay), zone, refuse),
+    transactionId: first(entry, OF_ENTRY.bankReference),
+    entryReference: first(entry, OF_ENTRY.reference),
+    customerReference: shared(all, OF_PAYMENT.paymentId) ?? first(entry, OF_ENTRY.batchId),
+    additionalInformation: wordsOf(entry, all),
     bankTransactionCode: isoCodeOf(entry),
-    proprietaryBankTransactionCode: first(entry, 'BkTxCd/Prtry/Cd'),
-    ...moneyOf(details.length === 1 && details[0] ? [details[0], entry] : [entry], currency),
+    proprietaryBankTransactionCode: first(entry, OF_ENTRY.bankCode),
     entryDetails:
-      details.length > 1 ? details.map((each) => toPayment(each, direction, currency, isReturn)) : undefined,
-  });
+      payments.length > 1
+        ? payments.map((each) => toPayment(each, direction, currency, isReturn))
+        : undefined,
+    ...factsOf(all, isReturn),
+    ...moneyOf(payments.length === 1 && payments[0] ? [payments[0], entry] : [entry], currency),
+  };
 }
 
 /** What all payments of an entry have in common. */
 function factsOf(all: readonly Texts[], isReturn: boolean) {
-  const [debtor, theCreditor] = isReturn ? [CREDITOR, DEBTOR] : [DEBTOR, CREDITOR];
+  const [debtor, creditor] = isReturn
+    ? [OF_PAYMENT.creditor, OF_PAYMENT.debtor]
+    : [OF_PAYMENT.debtor, OF_PAYMENT.creditor];
   return {
-    endToEndId: shared(all, 'Refs/EndToEndId'),
-    mandateId: shared(all, 'Refs/MndtId'),
-    debtorName: shared(all, debtor.name, debtor.newName),
-    debtorAccount: shared(all, debtor.iban, debtor.account),
-    creditorName: shared(all, theCreditor.name, theCreditor.newName),
-    creditorAccount: shared(all, theCreditor.iban, theCreditor.account),
-    creditorId: shared(all, 'RltdPties/Cdtr/Id/PrvtId/Othr/Id', 'RltdPties/Cdtr/Pty/Id/PrvtId/Othr/Id'),
-    ultimateDebtor: shared(all, 'RltdPties/UltmtDbtr/Nm', 'RltdPties/UltmtDbtr/Pty/Nm'),
-    ultimateCreditor: shared(all, 'RltdPties/UltmtCdtr/Nm', 'RltdPties/UltmtCdtr/Pty/Nm'),
-    purposeCode: shared(all, 'Purp/Cd', 'Purp/Prtry'),
+    endToEndId: shared(all, OF_PAYMENT.endToEndId),
+    mandateId: shared(all, OF_PAYMENT.mandateId),
+    debtorName: shared(all, debtor.name),
+    debtorAccount: shared(all, debtor.account),
+    creditorName: shared(all, creditor.name),
+    creditorAccount: shared(all, creditor.account),
+    creditorId: shared(all, OF_PAYMENT.creditorId),
+    ultimateDebtor: shared(all, OF_PAYMENT.ultimateDebtor),
+    ultimateCreditor: shared(all, OF_PAYMENT.ultimateCreditor),
+    purposeCode: shared(all, OF_PAYMENT.purpose),
     returnReason: isReturn ? reasonOf(all) : undefined,
-    remittanceInformationUnstructuredArray: every(all, 'RmtInf/Ustrd'),
+    remittanceInformationUnstructuredArray: every(all, OF_PAYMENT.unstructured),
     remittanceInformationStructuredArray: structuredOf(all),
   };
 }
 
+/** What the bank adds to the entry, and to all its payments. */
+function wordsOf(entry: Texts, all: readonly Texts[]): string | undefined {
+  const [ofEntry, ofPayments] = [first(entry, OF_ENTRY.words), shared(all, OF_PAYMENT.words)];
+  if (ofEntry === undefined || ofEntry === ofPayments) return ofPayments;
+  return ofPayments === undefined ? ofEntry : `${ofEntry} ${ofPayments}`;
+}
+
 /** The code of a return, and the bank's words for it. */
 function reasonOf(all: readonly Texts[]): string | undefined {
-  const parts = [shared(all, 'RtrInf/Rsn/Cd', 'RtrInf/Rsn/Prtry'), ...(every(all, 'RtrInf/AddtlInf') ?? [])];
+  const parts = [shared(all, OF_PAYMENT.returnCode), ...(every(all, OF_PAYMENT.returnWords) ?? [])];
   return parts.filter((text) => text !== undefined).join(' ');
 }
 
 /** A payment of a batch that was booked as one entry. */
-function toPayment(details: Texts, direction: 'CRDT' | 'DBIT', currency: string, isReturn: boolean) {
-  const at = ['Amt', 'AmtDtls/TxAmt/Amt', 'AmtDtls/InstdAmt/Amt'].find(
-    (path) => first(details, path) !== undefined && first(details, `${path}/@Ccy`) === currency,
+function toPayment(payment: Texts, direction: 'CRDT' | 'DBIT', currency: string, isReturn: boolean) {
+  const paid = PAID.find(
+    (money) => first(payment, money.amount) !== undefined && first(payment, money.currency) === currency,
   );
-  const isDebit = (first(details, 'CdtDbtInd') ?? direction) === 'DBIT';
-  const amount = at && decimalIn(`${isDebit ? '-' : ''}${first(details, at)}`);
-  const payment: Record<string, unknown> = {};
-  fill(payment, {
+  const isDebit = (first(payment, DIRECTION) ?? direction) === 'DBIT';
+  const amount = paid && decimalIn(`${isDebit ? '-' : ''}${first(payment, paid.amount)}`);
+  return {
     transactionAmount: amount ? { amount, currency } : undefined,
-    ...factsOf([details], isReturn),
-    customerReference: first(details, 'Refs/PmtInfId'),
-    additionalInformation: first(details, 'AddtlTxInf'),
-    ...moneyOf([details], currency),
-  });
-  return payment;
-}
-
-/** Where the parties of a payment are. */
-const [DEBTOR, CREDITOR] = [partyAt('RltdPties/Dbtr'), partyAt('RltdPties/Cdtr')];
-
-function partyAt(at: string) {
-  const [iban, account] = [`${at}Acct/Id/IBAN`, `${at}Acct/Id/Othr/Id`];
-  return { name: `${at}/Nm`, newName: `${at}/Pty/Nm`, iban, account };
+    customerReference: first(payment, OF_PAYMENT.paymentId),
+    additionalInformation: first(payment, OF_PAYMENT.words),
+    ...factsOf([payment], isReturn),
+    ...moneyOf([payment], currency),
+  };
 }
 
 /** The references, then what stands beside them. */
 function structuredOf(all: readonly Texts[]): string[] | undefined {
-  const references = every(all, 'RmtInf/Strd/CdtrRefInf/Ref');
-  const added = every(all, 'RmtInf/Strd/AddtlRmtInf');
+  const references = every(all, OF_PAYMENT.structured);
+  const added = every(all, OF_PAYMENT.besideStructured);
   return references && added ? [...references, ...added] : (references ?? added);
 }
-
-/** Where money in other currencies and charges are. */
-const MONEY = [...PLACES].filter(([at]) => /^(?:AmtDtls|Chrgs)\//.test(at)).map(([, place]) => place);
 
 function hasMoney(texts: Texts): boolean {
   return MONEY.some((place) => texts[place] !== undefined);
 }
 
 function isoCodeOf(entry: Texts): string | undefined {
-  const domain = first(entry, 'BkTxCd/Domn/Cd');
-  const family = first(entry, 'BkTxCd/Domn/Fmly/Cd');
-  const sub = first(entry, 'BkTxCd/Domn/Fmly/SubFmlyCd');
+  const domain = first(entry, OF_ENTRY.domain);
+  const family = first(entry, OF_ENTRY.family);
+  const sub = first(entry, OF_ENTRY.subFamily);
   return domain && family && sub ? `${domain}-${family}-${sub}` : undefined;
 }
 
@@ -545,21 +606,19 @@ function isoCodeOf(entry: Texts): string | undefined {
 function moneyOf(places: readonly Texts[], currency: string) {
   const of = places.filter(hasMoney);
   if (of.length === 0) return undefined;
-  const amountAt = (...paths: string[]) => {
+  const moneyIn = (money: ReturnType<typeof moneyAt>[]) => {
     for (const texts of of)
-      for (const path of paths) {
-        const [amount, ccy] = [first(texts, path), first(texts, `${path}/@Ccy`)];
+      for (const each of money) {
+        const [amount, ccy] = [first(texts, each.amount), first(texts, each.currency)];
         if (amount !== undefined && ccy !== undefined) return { amount, currency: ccy };
       }
     return undefined;
   };
-  const instructed = amountAt('AmtDtls/InstdAmt/Amt');
-  const rate = of.flatMap((texts) =>
-    ['InstdAmt', 'TxAmt', 'CntrValAmt'].flatMap((at) => first(texts, `AmtDtls/${at}/CcyXchg/XchgRate`) ?? []),
-  )[0];
+  const instructed = moneyIn(ORDERED);
+  const rate = of.flatMap((texts) => RATES.flatMap((place) => first(texts, place) ?? []))[0];
   return {
     instructedAmount: instructed && instructed.currency !== currency ? instructed : undefined,
     currencyExchange: rate === undefined ? undefined : { exchangeRate: rate },
-    transactionFees: amountAt('Chrgs/TtlChrgsAndTaxAmt', 'Chrgs/Amt', 'Chrgs/Rcrd/Amt'),
+    transactionFees: moneyIn(FEES),
   };
 }
