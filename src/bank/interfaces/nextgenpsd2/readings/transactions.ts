@@ -12,7 +12,7 @@ import type { TransactionsAnswer, WireParty, WireTransaction } from '../wire/acc
 import type { NextGenReading } from '../wire/answer.ts';
 import { atAccountOrCard, type Calls, earliestDay, reading, resourceIdOf } from '../wire/calls.ts';
 import { refuseCountedPages } from './paged.ts';
-import { ownIban, refuseOtherNumber, sameIban } from './whose.ts';
+import { ownIban, refuseOtherCurrency, refuseOtherNumber, sameIban } from './whose.ts';
 
 /** The list of an account's or a card's transactions: how it was asked for first. */
 interface List {
@@ -159,9 +159,10 @@ async function* pagesOfRun(
     const document = calls.description.accounts.download === 'never' ? null : documentOf(answer.data, index);
     if (document !== null)
       answer = await documentAt(calls, linked(calls, query, first, call, document, 'download'));
-    const { iban = null, bban = null } = answer.data.account ?? {};
+    const { iban = null, bban = null, currency = null } = answer.data.account ?? {};
     const own = await ownIban(calls, query, iban);
     await refuseOtherNumber(calls, query, bban);
+    refuseOtherCurrency(calls, query, currency, own);
     const report = reportOf(answer, lists, query);
     const next = ways.after(answer, report, call);
     if (next === null && answer.isPart) throw cut(query);

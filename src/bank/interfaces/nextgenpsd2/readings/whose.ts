@@ -1,4 +1,5 @@
 import { extractIBAN } from 'ibantools';
+import { isCurrency } from '../../../../domain/currency.ts';
 import { Psd2Error } from '../../../../errors.ts';
 import { aboutAnother } from '../wire/answer.ts';
 import type { Calls } from '../wire/calls.ts';
@@ -42,6 +43,32 @@ export async function refuseOtherNumber(
   const own = await listedIban(calls, productId, transactionId, true);
   if (own === null || !isOther(number, compact(own))) return;
   throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
+}
+
+/**
+ * The currency of an account that a list had. Undefined: none is known, or the account has many.
+ */
+export function listedCurrency({ currencies, settings }: Calls, accountId: string): string | undefined {
+  return currencies.get(accountId) || settings.consents?.currencyOf?.(accountId) || undefined;
+}
+
+/**
+ * Two currencies of one IBAN are two accounts.
+ *
+ * @param named the currency of the account in the answer
+ * @param own the account's IBAN, if psd2 knows it
+ * @throws Psd2Error `bank_answer` for an answer in another currency than the account's
+ */
+export function refuseOtherCurrency(
+  calls: Calls,
+  { productId, transactionId }: { productId: string; transactionId: string },
+  named: string | null,
+  own: string | null,
+): void {
+  const listed = listedCurrency(calls, productId) ?? '';
+  if (named === null || named === listed || !isCurrency(named) || !isCurrency(listed)) return;
+  const account = own ?? productId;
+  throw aboutAnother('account', `${account}:${named}`, `${productId} (${account}:${listed})`, transactionId);
 }
 
 /** The number of an account, without signs, the bank's name and a currency: `37040044/0532013000EUR`, `1291.99.348EUR`. */

@@ -4,7 +4,14 @@ import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
 import { StatementCheck } from '../../../../domain/statement-balances.ts';
-import { type AccountReport, dayOf, type Refuse, type ReportRow, signed } from './report.ts';
+import {
+  type AccountReport,
+  dayOf,
+  type Refuse,
+  type ReportedAccount,
+  type ReportRow,
+  signed,
+} from './report.ts';
 
 /** The elements that psd2 reads. `true`: their text. */
 interface Shape {
@@ -364,7 +371,7 @@ class Reader {
     const flag = first(this.#report, OF_REPORT.isLastPage);
     // A later report may be the last page of an earlier one.
     if (flag !== undefined) this.#isPart = isNo(flag);
-    this.#accounts.add(this.#report);
+    this.#accounts.add(this.#report, this.#balances);
     if (this.#accounts.areSeveral) this.#refuse('The XML has reports of several accounts');
     this.#compare(flag !== undefined && isNo(flag));
   }
@@ -432,9 +439,9 @@ class Accounts {
   readonly #others = new Set<string>();
   readonly #currencies = new Set<string>();
 
-  add(report: Texts): void {
+  add(report: Texts, balances: readonly Texts[]): void {
     const [iban, other] = [first(report, OF_REPORT.iban), first(report, OF_REPORT.otherId)];
-    const currency = first(report, OF_REPORT.currency);
+    const currency = first(report, OF_REPORT.currency)?.toUpperCase() ?? currencyOf(balances);
     if (currency !== undefined) this.#currencies.add(currency);
     // Some banks write the IBAN where other numbers belong.
     const named = iban ?? (other !== undefined && isIban(compactIban(other)) ? other : undefined);
@@ -447,9 +454,17 @@ class Accounts {
     return this.#ibans.size > 1 || this.#others.size > 1 || this.#currencies.size > 1;
   }
 
-  get only(): { iban: string | undefined; bban: string | undefined } {
-    return { iban: [...this.#ibans][0], bban: [...this.#others][0] };
+  get only(): ReportedAccount {
+    return { iban: [...this.#ibans][0], bban: [...this.#others][0], currency: [...this.#currencies][0] };
   }
+}
+
+/** The currency that all booked balances have. */
+function currencyOf(balances: readonly Texts[]): string | undefined {
+  const booked = balances.filter((texts) =>
+    [...OPENING, ...CLOSING].includes(first(texts, OF_BALANCE.type) ?? ''),
+  );
+  return shared(booked, AMOUNT.currency);
 }
 
 function dayAt(balance: Texts): string {

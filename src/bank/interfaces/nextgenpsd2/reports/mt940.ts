@@ -1,4 +1,5 @@
 import { addDays, type IsoDate, isIsoDate } from '../../../../domain/calendar.ts';
+import { isCurrency } from '../../../../domain/currency.ts';
 import type { Money } from '../../../../domain/decimal.ts';
 import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
@@ -6,7 +7,14 @@ import { compactIban } from '../../../../domain/order/sepa-text.ts';
 import { StatementCheck } from '../../../../domain/statement-balances.ts';
 import { type Field, fieldsOf } from './mt940-fields.ts';
 import { type Information, informationIn } from './mt940-information.ts';
-import { type AccountReport, type Refuse, type ReportRow, rowOf, signed } from './report.ts';
+import {
+  type AccountReport,
+  type Refuse,
+  type ReportedAccount,
+  type ReportRow,
+  rowOf,
+  signed,
+} from './report.ts';
 
 /**
  * Reads statements of an account in SWIFT's MT940 and MT942, one or several, with or without the frames of a message. What an
@@ -33,8 +41,7 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
     // Only the last part of a statement ends with `62F`. An interim report after it says nothing of that.
     if (!isInterim) isPart = statement.isPart;
   }
-  const { iban, bban } = accounts.only(fail);
-  return { account: { iban, bban }, transactions, isPart, contradictions };
+  return { account: accounts.only(fail), transactions, isPart, contradictions };
 }
 
 /** Each message begins with `:20:`. */
@@ -53,26 +60,23 @@ function* messagesOf(fields: Iterable<Field>): Generator<Field[]> {
 /** Whose statements a file has. */
 class Accounts {
   readonly #named = new Set<string>();
-  readonly #currencies = new Map<string, string>();
-  #hasSeveral = false;
+  readonly #currencies = new Set<string>();
 
   add({ account, currency }: Statement): void {
     if (account === undefined) return;
     this.#named.add(account);
-    // Two currencies of one number are two accounts.
-    const before = this.#currencies.get(account) ?? currency;
-    this.#hasSeveral ||= before !== currency && currency !== undefined;
-    if (before !== undefined) this.#currencies.set(account, before);
+    for (const each of [currency, currencyIn(account)]) if (each !== undefined) this.#currencies.add(each);
   }
 
   /** @throws what `fail` throws for statements of no account, or of several */
-  only(fail: (what: string) => never): { iban: string | undefined; bban: string | undefined } {
+  only(fail: (what: string) => never): ReportedAccount {
     if (this.#named.size === 0) fail('The statement names no account');
     const ibans = [...new Set([...this.#named].flatMap((each) => ibanIn(each) ?? []))];
     const bbans = [...this.#named].filter((each) => ibanIn(each) === undefined);
-    if (this.#hasSeveral || ibans.length > 1 || bbans.length > 1)
+    // Two currencies of one number are two accounts.
+    if (this.#currencies.size > 1 || ibans.length > 1 || bbans.length > 1)
       fail('The file has statements of several accounts');
-    return { iban: ibans[0], bban: bbans[0] };
+    return { iban: ibans[0], bban: bbans[0], currency: [...this.#currencies][0] };
   }
 }
 
@@ -81,6 +85,12 @@ function ibanIn(account: string): string | undefined {
   const written = /[A-Z]{2}\d{2}[A-Z0-9]{11,33}$/.exec(account)?.[0];
   const bare = written?.replace(/(?<=.{15})[A-Z]{3}$/, '');
   return [written, bare].find((each) => each !== undefined && isIban(each)) ?? bare;
+}
+
+/** The currency after the number of an account: `0532013000EUR`. */
+function currencyIn(account: string): string | undefined {
+  const [, currency = ''] = /\d\/?([A-Z]{3})$/.exec(account) ?? [];
+  return isCurrency(currency) && !isIban(account) ? currency : undefined;
 }
 
 /** A balance: `C210330EUR1000,00`. */

@@ -24,6 +24,12 @@ const iban = z.pipe(
   z.transform((words) => (words === null ? null : plainIban(words))),
 );
 
+/** A currency, in capital letters if it can be one. */
+const currencyWord = z.pipe(
+  optionalWords,
+  z.transform((word) => (/^[a-z]{3}$/i.test(word ?? '') ? (word?.toUpperCase() ?? null) : word)),
+);
+
 /** An account or a card account. The bank names it in one way at least; without a `resourceId` nothing of it can be read. */
 const account = z.object({
   resourceId: z.nullish(id),
@@ -34,10 +40,7 @@ const account = z.object({
     z.transform((value) => maskedIn(value)),
   ),
   msisdn: optionalWords,
-  currency: z.pipe(
-    optionalWords,
-    z.transform((word) => (/^[a-z]{3}$/i.test(word ?? '') ? (word?.toUpperCase() ?? null) : word)),
-  ),
+  currency: currencyWord,
   name: optionalWords,
   displayName: optionalWords,
   product: optionalWords,
@@ -98,7 +101,7 @@ export const balancesAnswer = z.object({
       return { read, unread };
     }),
   ),
-  account: z.catch(z.nullish(z.object({ iban, currency: optionalWords })), null),
+  account: z.catch(z.nullish(z.object({ iban, currency: currencyWord })), null),
 });
 
 /** More lines than the standard has in all forms. */
@@ -426,7 +429,7 @@ export const link = z.pipe(
 const links = z.catch(z.nullish(z.object({ next: link, download: link })), null);
 
 /** The account that an answer is about. */
-const reference = z.catch(z.nullish(z.object({ iban, bban: optionalWords })), null);
+const reference = z.catch(z.nullish(z.object({ iban, bban: optionalWords, currency: currencyWord })), null);
 
 /** A page of transactions of an account or a card. @param zone of the bank */
 export function transactionsAnswerIn(zone: string) {

@@ -248,6 +248,75 @@ describe('an answer about another account', () => {
   });
 });
 
+describe('an answer about another currency of the IBAN', () => {
+  const named = (currency: string) => `<Acct><Id><IBAN>${OWN}</IBAN></Id>${currency}</Acct>`;
+  const camt = (account: string) =>
+    `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><Stmt>${account}<Ntry><Amt Ccy="USD">1.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-01</Dt></BookgDt></Ntry></Stmt></BkToCstmrStmt></Document>`;
+  const balance = (code: string, currency: string) =>
+    `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="${currency}">1</Amt><CdtDbtInd>CRDT</CdtDbtInd></Bal>`;
+  const mt940 = (account: string, currency: string) =>
+    `:20:X\n:25:${account}\n:28C:1\n:60F:C261101${currency}2,\n:61:261101D1,NTRFX\n:62F:C261130${currency}1,\n-`;
+  const interim = (account: string, more = '') =>
+    `:20:X\n:25:${account}\n${more}:13D:2611212210+0000\n:61:261101D1,NTRFX\n-`;
+  const transactions = (account: object) =>
+    said({ account, transactions: { booked: [row(amountOf('-1.00', 'USD'))] } }).body ?? '';
+  const balances = (account: object) =>
+    said({ account, balances: [{ balanceType: 'closingBooked', ...balanceOf('USD') }] });
+  const balanceOf = (currency: string) => ({ balanceAmount: { amount: '1', currency } });
+  const listed = (currency: string, answer: Scripted) => {
+    const of: ConsentSource = { ...consents, currencyOf: () => currency };
+    return accountsOf(scriptedCalls([answer], { accounts: { cards: 'never' } }, of).calls);
+  };
+  const countOf = async (currency: string, body: string | Buffer) => {
+    let rows = 0;
+    for await (const { booked, pending } of listed(currency, { body }).pages({ ...query, status: undefined }))
+      rows += (booked?.rows.length ?? 0) + (pending?.rows.length ?? 0);
+    return rows;
+  };
+
+  it.each<[string, string | Buffer]>([
+    ['Acct/Ccy of camt', camt(named('<Ccy>USD</Ccy>'))],
+    ['Acct/Ccy of camt in small letters', camt(named('<Ccy>usd</Ccy>'))],
+    ['the balances of camt', camt(named('') + balance('OPBD', 'USD') + balance('CLBD', 'USD'))],
+    [':25: and the balances of MT940', mt940('37040044/0532013000USD', 'USD')],
+    ['the balances of MT940', mt940(OWN, 'USD')],
+    [':25: of MT942', interim('37040044/0532013000USD', ':34F:USD0\n')],
+    ['account.currency of JSON', transactions({ iban: OWN, currency: 'USD' })],
+    ['account.currency of JSON without an IBAN', transactions({ currency: ' usd ' })],
+  ])('by %s is refused, and is read for that currency', async (_, body) => {
+    expect(await failureOf(countOf('EUR', body))).toEqual(
+      aboutAnother('account', `${OWN}:USD`, `a1 (${OWN}:EUR)`),
+    );
+    for (const currency of ['USD', '', 'XXX']) expect(await countOf(currency, body)).toBe(1);
+  });
+
+  it.each<[string, string | Buffer]>([
+    ['JSON', transactions({ iban: OWN })],
+    ['JSON with no currency', transactions({ iban: OWN, currency: 'XXX' })],
+    ['camt', camt(named(''))],
+    ['camt with balances in both', camt(named('') + balance('OPBD', 'EUR') + balance('OPBD', 'USD'))],
+  ])('is none that names no currency: %s', async (_, body) => {
+    expect(await countOf('EUR', body)).toBe(1);
+  });
+
+  it('is refused by its balances and its details', async () => {
+    const other = aboutAnother('account', `${OWN}:USD`, `a1 (${OWN}:EUR)`);
+    const account = { iban: OWN, currency: 'USD' };
+    const balance = listed('EUR', balances(account)).balance('shop', 'a1', TRANSACTION_ID);
+    expect(await failureOf(balance)).toEqual(other);
+    const of = { what: 'product', customerId: 'shop', productId: 'a1' } as const;
+    const details = listed('EUR', said({ account })).details(of, TRANSACTION_ID);
+    expect(await failureOf(details)).toEqual(other);
+  });
+
+  it('is refused if :25: of MT940 names another than its balances', async () => {
+    const body = mt940('37040044/0532013000USD', 'EUR');
+    expect(await failureOf(countOf('EUR', body))).toMatchObject({
+      message: expect.stringContaining('several accounts'),
+    });
+  });
+});
+
 describe('words in other case, and with blanks', () => {
   it.each([
     ['VALID', 'valid', 'valid'],
