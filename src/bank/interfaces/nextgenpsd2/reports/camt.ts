@@ -3,7 +3,7 @@ import type { Money } from '../../../../domain/decimal.ts';
 import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
-import { StatementCheck } from '../../../../domain/statement-balances.ts';
+import { gapBetween, StatementCheck } from '../../../../domain/statement-balances.ts';
 import {
   type AccountReport,
   dayOf,
@@ -74,17 +74,19 @@ const ENTRY: Shape = {
 
 const pages: Shape = { PgNb: true, LastPgInd: true };
 const total: Shape = { NbOfNtries: true, Sum: true };
+const net: Shape = { TtlNetNtryAmt: true, CdtDbtInd: true, TtlNetNtry: { Amt: true, CdtDbtInd: true } };
 const BALANCE: Shape = { Tp: { CdOrPrtry: { Cd: true } }, Amt: true, CdtDbtInd: true, Dt: day };
 const REPORT: Shape = {
   ...{
     Id: true,
+    ElctrncSeqNb: true,
     Acct: { ...account, Ccy: true },
     StmtPgntn: pages,
     RptPgntn: pages,
     Bal: BALANCE,
     Ntry: ENTRY,
   },
-  TxsSummry: { TtlNtries: total, TtlCdtNtries: total, TtlDbtNtries: total },
+  TxsSummry: { TtlNtries: { ...total, ...net }, TtlCdtNtries: total, TtlDbtNtries: total },
 };
 const HEADER: Shape = { MsgPgntn: pages };
 
@@ -144,12 +146,14 @@ const totalAt = (path: string) => ({ sum: at(`${path}/Sum`), count: at(`${path}/
 
 /** The places of a report or its header. */
 const OF_REPORT = {
-  id: at('Id'),
+  ...{ id: at('Id'), number: at('ElctrncSeqNb') },
   ...{ iban: at('Acct/Id/IBAN'), otherId: at('Acct/Id/Othr/Id'), currency: at('Acct/Ccy') },
   page: at('StmtPgntn/PgNb', 'RptPgntn/PgNb'),
   isLastPage: at('StmtPgntn/LastPgInd', 'RptPgntn/LastPgInd'),
   isLastMessage: at('GrpHdr/MsgPgntn/LastPgInd'),
   all: totalAt('TxsSummry/TtlNtries'),
+  net: at('TxsSummry/TtlNtries/TtlNetNtryAmt', 'TxsSummry/TtlNtries/TtlNetNtry/Amt'),
+  netDirection: at('TxsSummry/TtlNtries/CdtDbtInd', 'TxsSummry/TtlNtries/TtlNetNtry/CdtDbtInd'),
   credits: totalAt('TxsSummry/TtlCdtNtries'),
   debits: totalAt('TxsSummry/TtlDbtNtries'),
 };
@@ -282,6 +286,8 @@ class Reader {
   #check = new StatementCheck();
   /** Of the first page of a statement. */
   #opening: Money | undefined;
+  /** The number of the statement before, and the balance with which it ends. */
+  #before: { number: number; closing: Money | undefined } | undefined;
   #contradictions: string[] = [];
 
   constructor(zone: string, refuse: Refuse) {
@@ -386,13 +392,18 @@ class Reader {
     const total = ({ sum, count }: ReturnType<typeof totalAt>) => ({
       ...{ sum: first(texts, sum), count: first(texts, count) },
     });
+    const [opening, closing] = [this.#opening, this.#balance(CLOSING, 'newest')];
     const own = {
-      ...{ opening: this.#opening, closing: this.#balance(CLOSING, 'newest') },
+      ...{ opening, closing },
       ...(isFirst && { credits: total(OF_REPORT.credits), debits: total(OF_REPORT.debits) }),
-      ...(isFirst && { all: total(OF_REPORT.all) }),
+      ...(isFirst && { all: total(OF_REPORT.all), net: netOf(texts) }),
     };
     const name = `The statement ${first(texts, OF_REPORT.id) ?? ''}`.trim();
     this.#contradictions.push(...this.#check.contradictions(name, own));
+    const number = Number(first(texts, OF_REPORT.number));
+    if (this.#before?.number === number - 1)
+      this.#contradictions.push(...gapBetween(name, this.#before.closing, opening));
+    this.#before = { number, closing };
     this.#opening = undefined;
     this.#check = new StatementCheck();
   }
@@ -457,6 +468,15 @@ class Accounts {
   get only(): ReportedAccount {
     return { iban: [...this.#ibans][0], bban: [...this.#others][0], currency: [...this.#currencies][0] };
   }
+}
+
+/** The sum of all entries that a report says. */
+function netOf(report: Texts) {
+  const direction = first(report, OF_REPORT.netDirection);
+  return {
+    amount: first(report, OF_REPORT.net),
+    isDebit: direction === undefined ? undefined : direction === 'DBIT',
+  };
 }
 
 /** The currency that all booked balances have. */

@@ -4,7 +4,7 @@ import type { Money } from '../../../../domain/decimal.ts';
 import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
-import { StatementCheck } from '../../../../domain/statement-balances.ts';
+import { gapBetween, StatementCheck } from '../../../../domain/statement-balances.ts';
 import { type Field, fieldsOf } from './mt940-fields.ts';
 import { type Information, informationIn } from './mt940-information.ts';
 import {
@@ -30,7 +30,7 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
   const transactions: AccountReport['transactions'] = { booked: [], pending: [] };
   const contradictions: string[] = [];
   const accounts = new Accounts();
-  let isPart = false;
+  let before: Statement | undefined;
   for (const message of messagesOf(fieldsOf(text, refuseAt))) {
     const statement = new Statement(refuseAt);
     for (const field of message) statement.read(field);
@@ -38,9 +38,14 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
     for (const row of rows) transactions[isInterim ? 'pending' : 'booked'].push(row);
     contradictions.push(...own);
     accounts.add(statement);
-    // Only the last part of a statement ends with `62F`. An interim report after it says nothing of that.
-    if (!isInterim) isPart = statement.isPart;
+    // An interim report says nothing of the statements around it.
+    if (isInterim) continue;
+    if (before && statement.follows(before))
+      contradictions.push(...gapBetween(statement.name, before.closing, statement.opening));
+    before = statement;
   }
+  // Only the last part of a statement ends with `62F`.
+  const isPart = before?.isPart ?? false;
   return { account: accounts.only(fail), transactions, isPart, contradictions };
 }
 
@@ -93,6 +98,12 @@ function currencyIn(account: string): string | undefined {
   return isCurrency(currency) && !isIban(account) ? currency : undefined;
 }
 
+/** The number of a statement: `7`, or `00007/001` with that of its part. */
+function numberIn(value: string): number | undefined {
+  const [, number] = /^0*(\d{1,5})(?:\/|\s*$)/.exec(value) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
 /** A balance: `C210330EUR1000,00`. */
 const BALANCE = /^([CD])\d{6}([A-Z]{3})?\s*(\d{0,18},?\d{0,6})\s*$/;
 
@@ -106,9 +117,12 @@ class Statement {
   #lastTag = '';
   #hasFloorLimit = false;
   #hasTime = false;
-  #opening: Money | undefined;
-  #closing: Money | undefined;
+  opening: Money | undefined;
+  closing: Money | undefined;
+  /** The tags of the balances: `60F` or `60M`, `62F` or `62M`. */
+  #openedBy: string | undefined;
   #closedBy: string | undefined;
+  #number: number | undefined;
 
   constructor(refuseAt: (what: string, line: number) => never) {
     this.#refuseAt = refuseAt;
@@ -119,12 +133,24 @@ class Statement {
     return this.#closedBy === '62M';
   }
 
+  /** In words. */
+  get name(): string {
+    return `The statement up to line ${this.#line}`;
+  }
+
+  /** Whether it begins where another ends: both are parts of one, or their numbers follow each other. */
+  follows(before: Statement): boolean {
+    if (before.isPart || this.#openedBy === '60M') return true;
+    return this.#number !== undefined && this.#number - 1 === before.#number;
+  }
+
   read(field: Field): void {
     const { tag, lines, line } = field;
     const [value = ''] = lines;
     this.#line = line;
     if (tag === '25' || tag === '25P') this.#name(compactIban(value));
-    else if (tag === '60F' || tag === '60M') this.#open(value);
+    else if (tag === '28' || tag === '28C') this.#number = numberIn(value);
+    else if (tag === '60F' || tag === '60M') this.#open(tag, value);
     else if (tag === '62F' || tag === '62M') this.#close(tag, value);
     else if (tag === '34F') this.#limit(value);
     else if (tag === '13D' || tag === '13') this.#hasTime = true;
@@ -141,13 +167,14 @@ class Statement {
     this.account = account;
   }
 
-  #open(value: string): void {
-    this.#opening = this.#balanceIn(value, 'opening');
-    this.currency = this.#opening.currency;
+  #open(tag: string, value: string): void {
+    this.opening = this.#balanceIn(value, 'opening');
+    this.#openedBy = tag;
+    this.currency = this.opening.currency;
   }
 
   #close(tag: string, value: string): void {
-    this.#closing = this.#balanceIn(value, 'closing');
+    this.closing = this.#balanceIn(value, 'closing');
     this.#closedBy = tag;
   }
 
@@ -171,15 +198,14 @@ class Statement {
 
   /** @throws what the refusal throws for a statement whose end is missing */
   end(): { rows: ReportRow[]; isInterim: boolean; contradictions: string[] } {
-    const [opening, closing] = [this.#opening, this.#closing];
+    const { opening, closing } = this;
     const isInterim = this.#hasFloorLimit || (this.#hasTime && !closing);
     if (opening && !closing && !isInterim)
       this.#refuse('The statement has no closing balance, so its end is missing');
     const rows = this.#entries.map(({ field, information }) => this.#rowOf(field, information));
     const check = new StatementCheck();
     for (const { transactionAmount } of rows) check.add(transactionAmount, true);
-    const name = `The statement up to line ${this.#line}`;
-    return { rows, isInterim, contradictions: check.contradictions(name, { opening, closing }) };
+    return { rows, isInterim, contradictions: check.contradictions(this.name, { opening, closing }) };
   }
 
   #rowOf(field: Field, information: readonly string[]): ReportRow {

@@ -146,6 +146,10 @@ describe('the balances of a camt statement', () => {
     balance('OPBD', '100.00', '2026-11-19'),
     balance('CLBD', '70.00', '2026-11-20'),
   ];
+  const later = (from: string, to: string) =>
+    balance('OPBD', from, '2026-11-20') + balance('CLBD', to, '2026-11-21');
+  const sums = (net: string) => `<TxsSummry><TtlNtries>${net}</TtlNtries></TxsSummry>`;
+  const pending = () => entry().replace('BOOK', 'PDNG');
   const page = (number: number, isLast: boolean) =>
     `<StmtPgntn><PgNb>${number}</PgNb><LastPgInd>${isLast}</LastPgInd></StmtPgntn>`;
 
@@ -198,6 +202,47 @@ describe('the balances of a camt statement', () => {
         ),
       ),
       ['The statement S1 counts 2 for money out, and has 1'],
+    ],
+    ...[
+      '<TtlNetNtryAmt>20.00</TtlNetNtryAmt><CdtDbtInd>DBIT</CdtDbtInd>',
+      '<TtlNetNtry><Amt>20.00</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>',
+    ].map((net): [string, string, string[]] => [
+      `in its net sum ${net}`,
+      camt(statement(sums(net) + entry())),
+      ['The statement S1 has the net sum -20.00, and its rows have -30.00'],
+    ]),
+    [
+      'in the direction of its net sum',
+      camt(statement(sums('<TtlNetNtryAmt>30.00</TtlNetNtryAmt><CdtDbtInd>CRDT</CdtDbtInd>') + entry())),
+      ['The statement S1 has the net sum 30.00, and its rows have -30.00'],
+    ],
+    [
+      'that its net sums fit',
+      camt(
+        statement(sums('<TtlNetNtryAmt>30.00</TtlNetNtryAmt><CdtDbtInd>DBIT</CdtDbtInd>') + entry()),
+        statement(sums('<TtlNetNtryAmt>30.00</TtlNetNtryAmt>') + entry()),
+        statement(
+          sums('<TtlNetNtry><Amt>60</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>') + entry() + pending(),
+        ),
+      ),
+      [],
+    ],
+    [
+      'of the statement before',
+      camt(
+        statement(`<ElctrncSeqNb>7</ElctrncSeqNb>${opening}${closing}${entry()}`),
+        statement(`<ElctrncSeqNb>8</ElctrncSeqNb>${later('80.00', '50.00')}${entry()}`),
+      ),
+      ['The statement S1 begins with 80.00 EUR, and the one before ends with 70.00'],
+    ],
+    [
+      'of another statement',
+      camt(
+        statement(`<ElctrncSeqNb>7</ElctrncSeqNb>${opening}${closing}${entry()}`),
+        statement(`<ElctrncSeqNb>9</ElctrncSeqNb>${later('80.00', '50.00')}${entry()}`),
+        statement(`<ElctrncSeqNb>10</ElctrncSeqNb>${later('50.00', '20.00')}${entry()}`),
+      ),
+      [],
     ],
   ])('%s', async (_, text, sentences) => {
     expect((await read(text)).contradictions).toEqual(sentences);

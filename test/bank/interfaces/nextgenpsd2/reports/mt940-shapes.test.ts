@@ -248,6 +248,42 @@ describe('the balances of a statement', () => {
   });
 });
 
+describe('statements of one file', () => {
+  const part = (number: string, opening: string, row: string, closing: string) =>
+    `:20:X\n:25:37040044/0532013000\n:28C:${number}\n:60${opening}\n:61:2611211120${row}NTRFX\n:62${closing}\n-\n`;
+  const INTERIM = ':20:0\n:25:37040044/0532013000\n:13D:2611212210+0000\n:34F:EUR0\n-\n';
+  const first = (number: string, tag = 'F') =>
+    part(number, 'F:C261101EUR100,', 'C2,', `${tag}:C261102EUR102,`);
+  const gap = (line: number, to = '102.00') =>
+    `The statement up to line ${line} begins with 112.00 EUR, and the one before ends with ${to}`;
+  const next = (number: string, tag = 'F') =>
+    part(number, `${tag}:C261102EUR112,`, 'D1,', 'F:C261103EUR111,');
+
+  it.each<[string, string, string[]]>([
+    ['parts without the rows between them', first('7/1', 'M') + next('7/2', 'M'), [gap(13)]],
+    ['parts that all are opened as the first', first('1', 'M') + next('1'), [gap(13)]],
+    ['a part whose part before is missing', first('7/1') + next('8/2', 'M'), [gap(13)]],
+    ['parts around an interim report', first('7/1', 'M') + INTERIM + next('7/2', 'M'), [gap(18)]],
+    ['numbers that follow each other', first('7/1') + next('8/1'), [gap(13)]],
+    ['numbers with zeros', first('00009/001') + next('00010/001'), [gap(13)]],
+    ['numbers that do not', first('7/1') + next('9/1'), []],
+    ['equal numbers', first('7/1') + next('7/1'), []],
+    ['no numbers', first('') + next(''), []],
+    [
+      'parts that lead to each other',
+      first('7/1', 'M') + part('7/2', 'M:C261102EUR102,', 'D1,', 'F:C261103EUR101,'),
+      [],
+    ],
+    [
+      'numbers that lead to each other',
+      first('7') + part('8', 'F:C261102EUR102,', 'D1,', 'F:C261103EUR101,'),
+      [],
+    ],
+  ])('are compared: %s', (_, text, sentences) => {
+    expect(read(text).contradictions).toEqual(sentences);
+  });
+});
+
 describe('several messages', () => {
   const message = (id: string, fields: string, closing: string) =>
     `:20:${id}\n:25:37040044/0532013000\n:28C:1\n${fields}\n:61:2611211120C2,NTRFNONREF//${id}\n:86:${id}\n${closing}-`;
@@ -269,7 +305,13 @@ describe('several messages', () => {
         expect(rows.map(({ remittance }) => remittance)).toEqual(ids.filter((id) => !isInterim(id)));
         expect(pending.map(({ remittance }) => remittance)).toEqual(ids.filter(isInterim));
         expect(rows.map(({ transactionId }) => transactionId)).toEqual(ids.filter((id) => !isInterim(id)));
-        expect(contradictions).toHaveLength(ids.includes('wrong') ? 1 : 0);
+        const statements = ids.filter((id) => !isInterim(id));
+        // None of the others begins where the part ends, and the part does not begin where the wrong one ends.
+        const gaps = statements.filter(
+          (id, index) =>
+            statements[index - 1] === 'part' || (id === 'part' && statements[index - 1] === 'wrong'),
+        );
+        expect(contradictions).toHaveLength(gaps.length + (ids.includes('wrong') ? 1 : 0));
         expect(isPart).toBe(ids.findLast((id) => !isInterim(id)) === 'part');
       }),
     );
