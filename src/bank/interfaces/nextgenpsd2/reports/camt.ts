@@ -547,7 +547,9 @@ function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: R
   // Of what is returned, the parties are those of the first payment: who was paid then has the money taken back.
   const isReturn =
     ['true', '1'].includes(first(entry, OF_ENTRY.isReversal) ?? '') ||
-    payments.some((each) => first(each, OF_PAYMENT.returnCode) !== undefined);
+    payments.some(
+      (each) => (first(each, OF_PAYMENT.returnCode) ?? first(each, OF_PAYMENT.returnWords)) !== undefined,
+    );
   const all = payments.length === 0 ? [entry] : payments;
   return {
     transactionAmount: { amount, currency },

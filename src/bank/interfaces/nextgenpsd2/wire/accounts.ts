@@ -318,9 +318,9 @@ function currencyIn(value: unknown): string | null {
 /** Why a payment was returned: a text, or a code with words. */
 function reasonIn(value: unknown): string | null {
   if (!isRecord(value)) return wordsIn(value);
-  const { code, returnReasonCode, reason, text, additionalInformation } = value;
-  const parts = [code ?? returnReasonCode, reason, text, additionalInformation];
-  return parts.flatMap((part) => wordsIn(part) ?? []).join(' ') || null;
+  const { code, proprietary, reasonCode, returnReasonCode, reason, text, additionalInformation } = value;
+  const parts = [code ?? proprietary ?? reasonCode ?? returnReasonCode, reason, text, additionalInformation];
+  return parts.flatMap((part) => (isRecord(part) ? reasonIn(part) : wordsIn(part)) ?? []).join(' ') || null;
 }
 
 /** The details of an entry: a payment, or several that were booked as one. */

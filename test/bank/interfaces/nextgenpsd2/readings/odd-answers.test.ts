@@ -106,6 +106,15 @@ describe('an odd row', () => {
       { returnReason: { code: 'AC04', text: 'closed' } },
       { returnReason: 'AC04 closed' },
     ],
+    ...[
+      { reasonCode: 'AC04', reason: 'closed' },
+      { returnReasonCode: 'AC04', additionalInformation: 'closed' },
+      { reason: { code: 'AC04' }, text: 'closed' },
+    ].map((returnInformation): [string, object, object] => [
+      `a reason as ${Object.keys(returnInformation)}`,
+      { returnInformation },
+      { returnReason: 'AC04 closed' },
+    ]),
     [
       'the one payment of an entry',
       { entryDetails: [{ endToEndId: 'E-1', creditorName: 'Shop' }] },

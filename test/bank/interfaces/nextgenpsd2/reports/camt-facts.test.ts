@@ -67,6 +67,11 @@ describe('a camt entry', () => {
       { returnReason: 'AC04 closed' },
     ],
     [
+      'words alone for why it was returned',
+      details(`${to('Shop')}<RtrInf><AddtlInf>Konto erloschen</AddtlInf></RtrInf>`),
+      { returnReason: 'Konto erloschen', counterpartyName: 'Shop' },
+    ],
+    [
       "the bank's words beside a name",
       `${details(to('Shop'))}<AddtlNtryInf>Sent for 815</AddtlNtryInf>`,
       { description: 'Shop', additionalInformation: 'Sent for 815' },
