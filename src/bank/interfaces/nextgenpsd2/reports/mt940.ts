@@ -24,8 +24,13 @@ import {
  * dates.
  *
  * @param fail what to throw: the sentence has the place
+ * @param listedCurrency of the account, where a list had it. An interim report may have none
  */
-export function readMt940(text: string, fail: (what: string) => never): AccountReport {
+export function readMt940(
+  text: string,
+  fail: (what: string) => never,
+  listedCurrency?: string,
+): AccountReport {
   const refuseAt = (what: string, line: number) => fail(`${what}, at line ${line}`);
   const transactions: AccountReport['transactions'] = { booked: [], pending: [] };
   const contradictions: string[] = [];
@@ -34,7 +39,7 @@ export function readMt940(text: string, fail: (what: string) => never): AccountR
   for (const message of messagesOf(fieldsOf(text, refuseAt))) {
     const statement = new Statement(refuseAt);
     for (const field of message) statement.read(field);
-    const { rows, isInterim, contradictions: own } = statement.end();
+    const { rows, isInterim, contradictions: own } = statement.end(listedCurrency);
     for (const row of rows) transactions[isInterim ? 'pending' : 'booked'].push(row);
     contradictions.push(...own);
     accounts.add(statement);
@@ -112,7 +117,7 @@ class Statement {
   account: string | undefined;
   currency: string | undefined;
   readonly #refuseAt: (what: string, line: number) => never;
-  readonly #entries: { field: Field; information: string[] }[] = [];
+  readonly #entries: { field: Field; information: string[][] }[] = [];
   #line = 1;
   #lastTag = '';
   #hasFloorLimit = false;
@@ -123,6 +128,8 @@ class Statement {
   #openedBy: string | undefined;
   #closedBy: string | undefined;
   #number: number | undefined;
+  /** That of the sums of an interim report. */
+  #sumCurrency: string | undefined;
 
   constructor(refuseAt: (what: string, line: number) => never) {
     this.#refuseAt = refuseAt;
@@ -153,11 +160,12 @@ class Statement {
     else if (tag === '60F' || tag === '60M') this.#open(tag, value);
     else if (tag === '62F' || tag === '62M') this.#close(tag, value);
     else if (tag === '34F') this.#limit(value);
+    else if (tag === '90C' || tag === '90D') this.#sumCurrency = /^\d{1,5}([A-Z]{3})/.exec(value)?.[1];
     else if (tag === '13D' || tag === '13') this.#hasTime = true;
     else if (tag === '61') this.#entries.push({ field, information: [] });
     // What follows a closing balance is about the whole statement.
     else if (tag === '86' && (this.#lastTag === '61' || this.#lastTag === '86'))
-      this.#entries.at(-1)?.information.push(...lines);
+      this.#entries.at(-1)?.information.push(lines);
     if (tag !== 'NS') this.#lastTag = tag;
   }
 
@@ -196,21 +204,31 @@ class Statement {
     return this.#refuseAt(what, this.#line);
   }
 
-  /** @throws what the refusal throws for a statement whose end is missing */
-  end(): { rows: ReportRow[]; isInterim: boolean; contradictions: string[] } {
+  /**
+   * @param listedCurrency of the account, for a report that has none
+   * @throws what the refusal throws for a statement whose end is missing
+   */
+  end(listedCurrency?: string): { rows: ReportRow[]; isInterim: boolean; contradictions: string[] } {
     const { opening, closing } = this;
+    this.currency ??= this.#sumCurrency;
     const isInterim = this.#hasFloorLimit || (this.#hasTime && !closing);
     if (opening && !closing && !isInterim)
       this.#refuse('The statement has no closing balance, so its end is missing');
-    const rows = this.#entries.map(({ field, information }) => this.#rowOf(field, information));
+    const rows = this.#entries.map(({ field, information }) =>
+      this.#rowOf(field, information, listedCurrency),
+    );
     const check = new StatementCheck();
     for (const { transactionAmount } of rows) check.add(transactionAmount, true);
     return { rows, isInterim, contradictions: check.contradictions(this.name, { opening, closing }) };
   }
 
-  #rowOf(field: Field, information: readonly string[]): ReportRow {
+  #rowOf(field: Field, information: readonly string[][], listedCurrency: string | undefined): ReportRow {
     const refuse: Refuse = (what) => this.#refuseAt(what, field.line);
-    const currency = this.currency ?? refuse('The currency of the account is missing');
+    const currency =
+      this.currency ??
+      (this.account && currencyIn(this.account)) ??
+      listedCurrency ??
+      refuse('The currency of the account is missing');
     return toRow(field, informationIn(information), currency, refuse);
   }
 }
@@ -235,6 +253,8 @@ function toRow({ lines }: Field, said: Information, currency: string, refuse: Re
   const { name, account, customerReference, additionalInformation, original, charges, ...rest } = said;
   const own = customers.trim();
   const amounts = amountsIn(added);
+  const [ordered, taken] = [moneyIn(original, currency), moneyIn(charges, currency)];
+  const unread = [original && !ordered && `OAMT+${original}`, charges && !taken && `COAM+${charges}`];
   return rowOf({
     transactionAmount: { amount: signed(decimalOf(amount), isDebit, refuse), currency },
     bookingDate: booked.trim() === '' ? undefined : bookingDay(valueDate, booked, refuse),
@@ -242,11 +262,11 @@ function toRow({ lines }: Field, said: Information, currency: string, refuse: Re
     transactionId: banks.trim(),
     proprietaryBankTransactionCode: kind?.trim(),
     customerReference: own === '' || NO_REFERENCE.test(own) ? customerReference : own,
-    additionalInformation: [additionalInformation, amounts.rest].filter(Boolean).join(' '),
+    additionalInformation: [additionalInformation, amounts.rest, ...unread].filter(Boolean).join(' '),
     [`${side}Name`]: name,
     [`${side}Account`]: account,
-    originalAmount: amounts.original ?? moneyIn(original, currency),
-    transactionFees: amounts.charges ?? moneyIn(charges, currency),
+    originalAmount: amounts.original ?? ordered,
+    transactionFees: amounts.charges ?? taken,
     ...rest,
   });
 }
@@ -304,9 +324,11 @@ function amountsIn(added: string): { original?: Said; charges?: Said; rest: stri
   return { ...(original && { original }), ...(charges && { charges }), rest };
 }
 
-/** An amount in `:86:`, which has no currency: `11,85`. */
-function moneyIn(amount: string | undefined, currency: string): Said | undefined {
-  return amount !== undefined && /^\d{1,15}(?:,\d{0,6})?$/.test(amount)
-    ? { amount: decimalOf(amount), currency }
-    : undefined;
+/** An amount in `:86:`. Most banks write no currency: `11,85`, `USD 3,00`, `EUR0,50`. */
+function moneyIn(text: string | undefined, currency: string): Said | undefined {
+  const [, before, amount, after] =
+    /^([A-Z]{3})?\s*(\d{1,15}(?:,\d{0,6})?)\s*([A-Z]{3})?$/.exec(text ?? '') ?? [];
+  return amount === undefined
+    ? undefined
+    : { amount: decimalOf(amount), currency: before ?? after ?? currency };
 }

@@ -110,9 +110,18 @@ const MAX_LINES = 100;
 /** Remittance information: text, `{reference}`, or a list of either. */
 function remittanceIn(value: unknown): string | null {
   if (value === undefined || value === null) return null;
-  const lines = Array.isArray(value) ? value.slice(0, MAX_LINES) : [value];
-  const texts = lines.flatMap((line) => lineIn(line)?.trim() || []);
+  const texts = linesIn(value);
   return texts.length === 0 ? null : cleanWords(texts.join(' '));
+}
+
+function linesIn(value: unknown): string[] {
+  const lines = Array.isArray(value) ? value.slice(0, MAX_LINES) : [value];
+  return lines.flatMap((line) => lineIn(line)?.trim() || []);
+}
+
+/** References, without those that say that there is none. */
+function referencesIn(value: unknown): string | null {
+  return remittanceIn(linesIn(value).filter((line) => !isNoReference(line)));
 }
 
 function lineIn(value: unknown): string | undefined {
@@ -209,6 +218,11 @@ class RowReader {
     return this.read(name, remittanceIn);
   }
 
+  structured(name: string): string | null {
+    const value = this.remittance(name);
+    return value === null ? null : referencesIn(this.#row[name]);
+  }
+
   unstructured(): string | null {
     return (
       this.remittance('remittanceInformationUnstructured') ??
@@ -228,13 +242,17 @@ class RowReader {
       const value = this.words(name);
       if (value !== null) facts[name] = value;
     }
+    for (const name of IDS) {
+      const value = this.reference(name);
+      if (value !== null) facts[name] = value;
+    }
     const customerReference = this.reference('customerReference') ?? this.reference('paymentInformationId');
     if (customerReference !== null) facts.customerReference = customerReference;
     const returnReason = this.read('returnReason', reasonIn) ?? this.read('returnInformation', reasonIn);
     if (returnReason !== null) facts.returnReason = returnReason;
     const structured =
-      this.remittance('remittanceInformationStructured') ??
-      this.remittance('remittanceInformationStructuredArray');
+      this.structured('remittanceInformationStructured') ??
+      this.structured('remittanceInformationStructuredArray');
     if (structured !== null) facts.remittanceStructured = structured;
     this.#readMoney(facts, currency);
     return facts;
@@ -272,9 +290,9 @@ class RowReader {
 }
 
 const PLAIN_FACTS = [
-  ...(['additionalInformation', 'mandateId', 'creditorId', 'purposeCode'] as const),
-  ...(['ultimateDebtor', 'ultimateCreditor'] as const),
+  ...(['additionalInformation', 'purposeCode', 'ultimateDebtor', 'ultimateCreditor'] as const),
 ] as const;
+const IDS = ['mandateId', 'creditorId'] as const;
 const NO_ACCOUNT = { iban: null, account: null };
 
 /** A bank writes an empty text, list or object for what a row does not have. */

@@ -93,6 +93,11 @@ describe('an odd row', () => {
     ['no digit before the point', amountOf('-.50'), { amount: '-0.50' }],
     ['no digit after the point', amountOf('12.'), { amount: '12' }],
     ['NONREF for ids', { transactionId: 'NONREF', entryReference: ' nonref ', endToEndId: 'NONREF' }, NO_IDS],
+    [
+      'NONREF beside a reference',
+      { remittanceInformationStructuredArray: [{ reference: 'NONREF' }, { reference: 'RF18' }] },
+      { remittanceStructured: 'RF18' },
+    ],
     ['an offset', { bookingDate: '2026-11-20T00:00:00+02:00' }, { bookingDate: '2026-11-20' }],
     [
       'what was ordered in another currency',
@@ -143,6 +148,15 @@ describe('an odd row', () => {
       ...expected,
     });
   });
+
+  it.each(['mandateId', 'creditorId', 'customerReference', 'remittanceInformationStructured'])(
+    'with NONREF as its %s has none',
+    async (name) => {
+      const read = await readRow({ [name]: ' NonRef', purposeCode: 'SALA' });
+      expect(read).toMatchObject({ purposeCode: 'SALA', remittance: null, unread: {} });
+      expect(read).not.toHaveProperty(name.replace('Information', ''));
+    },
+  );
 
   const SOON = { bookingDate: 'soon', valueDate: '2026-11-02' };
   const TWO_WRONG = { purposeCode: [], mandateId: {}, creditorId: { a: 1 }, ultimateDebtor: true };
@@ -290,6 +304,7 @@ describe('an answer about another currency of the IBAN', () => {
     [':25: and the balances of MT940', mt940('37040044/0532013000USD', 'USD')],
     ['the balances of MT940', mt940(OWN, 'USD')],
     [':25: of MT942', interim('37040044/0532013000USD', ':34F:USD0\n')],
+    [':90D: of MT942', interim(OWN).replace(/-$/, ':90D:1USD1,\n-')],
     ['account.currency of JSON', transactions({ iban: OWN, currency: 'USD' })],
     ['account.currency of JSON without an IBAN', transactions({ currency: ' usd ' })],
   ])('by %s is refused, and is read for that currency', async (_, body) => {
@@ -306,6 +321,17 @@ describe('an answer about another currency of the IBAN', () => {
     ['camt with balances in both', camt(named('') + balance('OPBD', 'EUR') + balance('OPBD', 'USD'))],
   ])('is none that names no currency: %s', async (_, body) => {
     expect(await countOf('EUR', body)).toBe(1);
+  });
+
+  it.each([
+    [':25:', interim('37040044/0532013000USD'), 'USD'],
+    [':90D:', interim('37040044/0532013000').replace(/-$/, ':90D:1USD1,\n-'), 'USD'],
+    [':90C:', interim('37040044/0532013000').replace(/-$/, ':90C:0USD0,\n-'), 'USD'],
+    ['the list alone', interim('37040044/0532013000'), 'EUR'],
+  ])('of MT942 with a time alone is that of %s', async (_, body, currency) => {
+    const pages = listed(currency, { body }).pages({ ...query, status: undefined });
+    for await (const { pending } of pages) expect(pending?.rows).toMatchObject([{ amount: '-1', currency }]);
+    expect(await countOf(currency, body)).toBe(1);
   });
 
   it('is refused by its balances and its details', async () => {

@@ -75,6 +75,16 @@ describe('a line :61: of MT940', () => {
       { remittance: 'One two' },
     ],
     [
+      'a field :86: after one in the German structure',
+      statement(':61:2611211120C2,NTRFNONREF\n:86:166?20Rent?32Max Muster?33mann\n:86:Second'),
+      { remittance: 'Rent Second', name: 'Max Muster mann' },
+    ],
+    [
+      'a structure in two fields :86:',
+      statement(':61:2611211120C2,NTRFNONREF\n:86:166?20Rent\n:86:?21of May?32Max'),
+      { remittance: 'Rent of May', name: 'Max' },
+    ],
+    [
       'a text outside of SWIFT',
       statement(':61:2611211120C2,NTRFNONREF\n:NS:01y\n:86:x'),
       { additionalInformation: null },
@@ -138,6 +148,36 @@ describe('a field :86: of MT940', () => {
       },
     ],
     [
+      'amounts with their currencies',
+      '166?20OAMT+USD 3,00?21COAM+EUR0,50?22SVWZ+x',
+      { originalAmount: '3.00', originalCurrency: 'USD', feeAmount: '0.50', feeCurrency: 'EUR' },
+    ],
+    [
+      'a currency after an amount',
+      '166?20OAMT+3,00 USD',
+      { originalAmount: '3.00', originalCurrency: 'USD' },
+    ],
+    [
+      'amounts that are none',
+      '166?00SEPA?20OAMT+some?21COAM+0.x',
+      { additionalInformation: 'SEPA OAMT+some COAM+0.x' },
+    ],
+    [
+      'words without a field of their own',
+      '166?00SEPA?20DEBT+DE98ZZZ09?21RREF+R1?22ORDP+O?23BENM+B?24SVWZ+x',
+      { additionalInformation: 'SEPA DEBT+DE98ZZZ09 RREF+R1 ORDP+O BENM+B', remittance: 'x' },
+    ],
+    [
+      'a word after an id of 35 characters',
+      `166?20EREF+${'1'.repeat(22)}?21${'2'.repeat(13)}SVWZ+Rent of?22May`,
+      { endToEndId: '1'.repeat(22) + '2'.repeat(13), remittance: 'Rent of May' },
+    ],
+    [
+      'text in the part after an id',
+      '166?20EREF+E-1?21Rent of May?22MREF+M-1?23of',
+      { endToEndId: 'E-1', mandateId: 'M-1', remittance: 'Rent of May of' },
+    ],
+    [
       'the reason of a return',
       '109?00RETOURE?20SVWZ+x?34914',
       { returnReason: '914', additionalInformation: 'RETOURE' },
@@ -152,6 +192,13 @@ describe('a field :86: of MT940', () => {
     ['a line that is a dash', 'MARF/MND\n-\nEV01', { remittance: 'MARF/MND - EV01' }],
   ])('may have %s', (_, text, expected) => {
     expect(read(words(text)).rows).toMatchObject([{ amount: '2', ...expected }]);
+  });
+
+  it('may have ids that say there is none', () => {
+    const { rows } = read(words('166?20EREF+NONREF?21KREF+NONREF?22MREF+NONREF?23CRED+NONREF?24SVWZ+x'));
+    expect(rows).toMatchObject([{ endToEndId: null, remittance: 'x' }]);
+    for (const name of ['mandateId', 'creditorId', 'customerReference'])
+      expect(rows[0]).not.toHaveProperty(name);
   });
 
   it('may be broken after the colon of its tag', () => {
