@@ -81,14 +81,23 @@ function numberIn(text: string): string {
 
 /**
  * Whether a number is surely not that of an IBAN: it is as long as a number of its country, and the IBAN has another. A bank may have
- * numbers of its own, which say nothing.
+ * numbers of its own, which say nothing, and letters before a number.
  */
-function isOther(number: string, iban: string): boolean {
+function isOther(text: string, iban: string): boolean {
   const { bban = '', accountNumber = '', countryCode } = extractIBAN(iban);
-  if (!/^\d{3,}$/.test(number) || bban.includes(number.replace(/^0+/, ''))) return false;
+  const [, letters, number = ''] = /^([A-Z]*)(\d+)$/.exec(text) ?? [];
+  if (number === '' || isWithin(number.replace(/^0+/, ''), bban, accountNumber.replace(/^0+/, '')))
+    return false;
+  const isWhole = number.length === accountNumber.length || number.length === bban.length;
+  if (countryCode !== 'DE') return isWhole;
   // In Germany the zeros before a number may be missing, also after a bank code.
-  if (countryCode === 'DE') return number.length <= 10 || (isGerman(number) && bban !== withZeros(number));
-  return number.length === accountNumber.length || number.length === bban.length;
+  if (isGerman(number)) return bban !== withZeros(number);
+  return isWhole || (letters === '' && number.length <= 10);
+}
+
+/** Whether a number is the part of a BBAN with all of the account's number. German banks may leave out the sub-account 00. */
+function isWithin(number: string, bban: string, accountNumber: string): boolean {
+  return bban.includes(number) && (number.includes(accountNumber) || `${number}00` === accountNumber);
 }
 
 function isGerman(number: string): boolean {

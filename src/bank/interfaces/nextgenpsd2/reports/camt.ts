@@ -4,6 +4,7 @@ import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
 import { gapBetween, StatementCheck } from '../../../../domain/statement-balances.ts';
+import { isNoReference } from '../wire/accounts.ts';
 import {
   type AccountReport,
   dayOf,
@@ -52,7 +53,7 @@ const CHARGES: Shape = { Amt: true, TtlChrgsAndTaxAmt: true, Rcrd: { Amt: true }
 
 const DETAILS: Shape = {
   ...{ Amt: true, CdtDbtInd: true },
-  Refs: { PmtInfId: true, EndToEndId: true, MndtId: true },
+  Refs: { AcctSvcrRef: true, TxId: true, PmtInfId: true, EndToEndId: true, MndtId: true },
   AmtDtls: AMOUNTS,
   Chrgs: CHARGES,
   RltdPties: {
@@ -172,6 +173,7 @@ const OF_ENTRY = {
 };
 /** Those of a payment of an entry. */
 const OF_PAYMENT = {
+  ...{ bankReference: at('Refs/AcctSvcrRef'), transactionId: at('Refs/TxId') },
   ...{ paymentId: at('Refs/PmtInfId'), endToEndId: at('Refs/EndToEndId'), mandateId: at('Refs/MndtId') },
   ...{ debtor: partyAt('RltdPties/Dbtr'), creditor: partyAt('RltdPties/Cdtr') },
   creditorId: at('RltdPties/Cdtr/Id/PrvtId/Othr/Id', 'RltdPties/Cdtr/Pty/Id/PrvtId/Othr/Id'),
@@ -410,11 +412,11 @@ class Reader {
 
   /** The balance of these types with the oldest or the newest day. One that cannot be read counts as missing. */
   #balance(types: readonly string[], which: 'oldest' | 'newest'): Money | undefined {
-    const all = this.#balances.filter((texts) => types.includes(first(texts, OF_BALANCE.type) ?? ''));
+    const all = this.#balances.filter((texts) => types.includes(word(texts, OF_BALANCE.type) ?? ''));
     const inOrder = all.toSorted((a, b) => (dayAt(a) < dayAt(b) ? -1 : dayAt(a) > dayAt(b) ? 1 : 0));
     const texts = inOrder.at(which === 'oldest' ? 0 : -1);
     const amount =
-      texts && decimalIn(`${first(texts, DIRECTION) === 'DBIT' ? '-' : ''}${first(texts, AMOUNT.amount)}`);
+      texts && decimalIn(`${word(texts, DIRECTION) === 'DBIT' ? '-' : ''}${first(texts, AMOUNT.amount)}`);
     return amount ? { amount, currency: first(texts, AMOUNT.currency) ?? '' } : undefined;
   }
 
@@ -422,7 +424,7 @@ class Reader {
     const entry = this.#entry;
     for (const [place, element] of ONCE)
       if (typeof entry[place] === 'object') this.#refuse(`An entry has more than one ${element}`);
-    const status = first(entry, OF_ENTRY.status) ?? first(entry, OF_ENTRY.statusCode);
+    const status = word(entry, OF_ENTRY.status) ?? word(entry, OF_ENTRY.statusCode);
     // What is only information moves no money.
     if (status === 'INFO') return;
     const list = this.#listOf(status);
@@ -472,7 +474,7 @@ class Accounts {
 
 /** The sum of all entries that a report says. */
 function netOf(report: Texts) {
-  const direction = first(report, OF_REPORT.netDirection);
+  const direction = word(report, OF_REPORT.netDirection);
   return {
     amount: first(report, OF_REPORT.net),
     isDebit: direction === undefined ? undefined : direction === 'DBIT',
@@ -482,7 +484,7 @@ function netOf(report: Texts) {
 /** The currency that all booked balances have. */
 function currencyOf(balances: readonly Texts[]): string | undefined {
   const booked = balances.filter((texts) =>
-    [...OPENING, ...CLOSING].includes(first(texts, OF_BALANCE.type) ?? ''),
+    [...OPENING, ...CLOSING].includes(word(texts, OF_BALANCE.type) ?? ''),
   );
   return shared(booked, AMOUNT.currency);
 }
@@ -493,7 +495,7 @@ function dayAt(balance: Texts): string {
 
 /** Whether a flag of XML is set to no. */
 function isNo(flag: string | undefined): boolean {
-  return flag === 'false' || flag === '0';
+  return /^(?:false|0)$/i.test(flag ?? '');
 }
 
 function noTexts(): Texts {
@@ -511,6 +513,11 @@ function add(texts: Texts, place: number, text: string): void {
 function first(texts: Texts, { at, or }: Place): string | undefined {
   const text = texts[at] ?? texts[or];
   return typeof text === 'object' ? text[0] : text;
+}
+
+/** The first text at a place that has one of few words. Banks write them in other case, too. */
+function word(texts: Texts, place: Place): string | undefined {
+  return first(texts, place)?.toUpperCase();
 }
 
 /** What all payments of an entry have in common. */
@@ -538,7 +545,7 @@ function push(all: string[], text: Texts[number]): void {
 }
 
 function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: Refuse): ReportRow {
-  const direction = first(entry, DIRECTION);
+  const direction = word(entry, DIRECTION);
   if (direction !== 'DBIT' && direction !== 'CRDT')
     return refuse(`An entry is neither CRDT nor DBIT, but ${JSON.stringify(direction ?? '')}`);
   const currency = first(entry, AMOUNT.currency) ?? '';
@@ -546,7 +553,7 @@ function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: R
   const amount = signed(first(entry, AMOUNT.amount), direction === 'DBIT', refuse);
   // Of what is returned, the parties are those of the first payment: who was paid then has the money taken back.
   const isReturn =
-    ['true', '1'].includes(first(entry, OF_ENTRY.isReversal) ?? '') ||
+    ['TRUE', '1'].includes(word(entry, OF_ENTRY.isReversal) ?? '') ||
     payments.some(
       (each) => (first(each, OF_PAYMENT.returnCode) ?? first(each, OF_PAYMENT.returnWords)) !== undefined,
     );
@@ -555,7 +562,7 @@ function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: R
     transactionAmount: { amount, currency },
     bookingDate: dayOf(first(entry, OF_ENTRY.bookingDay), zone, refuse),
     valueDate: dayOf(first(entry, OF_ENTRY.valueDay), zone, refuse),
-    transactionId: first(entry, OF_ENTRY.bankReference),
+    transactionId: bankIdOf(entry, all),
     entryReference: first(entry, OF_ENTRY.reference),
     customerReference: shared(all, OF_PAYMENT.paymentId) ?? first(entry, OF_ENTRY.batchId),
     additionalInformation: wordsOf(entry, all),
@@ -568,6 +575,16 @@ function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: R
     ...factsOf(all, isReturn),
     ...moneyOf(payments.length === 1 && payments[0] ? [payments[0], entry] : [entry], currency),
   };
+}
+
+/** The bank's reference of the entry. Some banks have it only below: that of all its payments. */
+function bankIdOf(entry: Texts, all: readonly Texts[]): string | undefined {
+  const ids = [
+    first(entry, OF_ENTRY.bankReference),
+    shared(all, OF_PAYMENT.bankReference),
+    shared(all, OF_PAYMENT.transactionId),
+  ];
+  return ids.find((id) => id !== undefined && !isNoReference(id));
 }
 
 /** What all payments of an entry have in common. */
@@ -610,7 +627,7 @@ function toPayment(payment: Texts, direction: 'CRDT' | 'DBIT', currency: string,
   const paid = PAID.find(
     (money) => first(payment, money.amount) !== undefined && first(payment, money.currency) === currency,
   );
-  const isDebit = (first(payment, DIRECTION) ?? direction) === 'DBIT';
+  const isDebit = (word(payment, DIRECTION) ?? direction) === 'DBIT';
   const amount = paid && decimalIn(`${isDebit ? '-' : ''}${first(payment, paid.amount)}`);
   return {
     transactionAmount: amount ? { amount, currency } : undefined,

@@ -430,7 +430,8 @@ function idIn(value: unknown): string | null {
   return text === undefined || text.trim() === '' || isNoReference(text) ? null : cleanWords(text);
 }
 
-function isNoReference(text: string): boolean {
+/** Whether a text says that there is no reference (SWIFT). */
+export function isNoReference(text: string): boolean {
   return /^\s*NONREF\s*$/i.test(text);
 }
 
