@@ -85,25 +85,28 @@ ${element('AddtlNtryInf', cut(wordsOf(entry).join(' '), 500))}</Ntry>
 `;
 }
 
-/** The payments of a batch, if the bank gives them with their amounts, in any currency. Else the entry itself. */
-function paymentsOf(entry: Booking, currency: string): ForeignBooking[] {
+/** A payment of an entry. Null for the amount: the bank gives none, and `amount` has the direction of the entry alone. */
+type Payment = ForeignBooking & { paid: Decimal | null };
+
+/** The payments of a batch, in any currency, if the bank gives several. Else the entry itself. */
+function paymentsOf(entry: Booking, currency: string): Payment[] {
   const { entryDetails, ...whole } = entry;
   const { id, day, valueDate, code, customerReference } = whole;
-  const payments = (entryDetails ?? []).flatMap(({ amount, ...said }): ForeignBooking[] => {
-    if (amount === undefined) return [];
+  const payments = (entryDetails ?? []).map(({ amount = null, ...said }): Payment => {
     const texts = { description: said.counterpartyName ?? '', details: said.remittance ?? '' };
     const same = { id, day, valueDate, code, transferReference: null, feeCharge: null, customerReference };
-    return [{ ...same, ...texts, amount, currency, ...said }];
+    return { ...same, ...texts, currency, ...said, amount: amount ?? whole.amount, paid: amount };
   });
-  return payments.length > 0 && payments.length === entryDetails?.length
-    ? payments
-    : [{ ...whole, currency }];
+  // One payment without its amount is the entry.
+  const isWhole = payments.length === 0 || (payments.length === 1 && payments[0]?.paid === null);
+  return isWhole ? [{ ...whole, currency, paid: whole.amount }] : payments;
 }
 
 /** @param currency of the entry */
-function writePayment(payment: ForeignBooking, currency: string): string {
-  const { id, amount } = payment;
-  return `<TxDtls><Refs><AcctSvcrRef>${id}</AcctSvcrRef>${writeReferences(payment)}</Refs>${writeAmount(amount, payment.currency)}${[
+function writePayment(payment: Payment, currency: string): string {
+  const { id, paid } = payment;
+  const amount = paid === null ? '' : writeAmount(paid, payment.currency);
+  return `<TxDtls><Refs><AcctSvcrRef>${id}</AcctSvcrRef>${writeReferences(payment)}</Refs>${amount}${[
     writeExchange(payment, currency),
     writeFee(payment, currency),
     parent('RltdPties', writeParties(payment)),
@@ -145,8 +148,8 @@ function writeReturn({ returnReason }: Booking): string {
 }
 
 /** What was paid in another currency. A rate needs that currency. */
-function writeExchange(entry: ForeignBooking, currency: string): string {
-  const { amount, originalAmount, originalCurrency, exchangeRate } = entry;
+function writeExchange(entry: Payment, currency: string): string {
+  const { paid, originalAmount, originalCurrency, exchangeRate } = entry;
   if (!originalCurrency || !hasFormOfCurrency(originalCurrency)) return '';
   const rate = exchangeRate && fitting(exchangeRate, 11, 10);
   const exchange =
@@ -155,8 +158,8 @@ function writeExchange(entry: ForeignBooking, currency: string): string {
   const original = originalAmount && fitting(unsigned(originalAmount), 18, 5);
   if (original)
     return `<AmtDtls><InstdAmt><Amt Ccy="${originalCurrency}">${original}</Amt>${exchange ?? ''}</InstdAmt></AmtDtls>`;
-  return exchange
-    ? `<AmtDtls><TxAmt><Amt Ccy="${escaped(entry.currency)}">${unsigned(amount)}</Amt>${exchange}</TxAmt></AmtDtls>`
+  return exchange && paid !== null
+    ? `<AmtDtls><TxAmt><Amt Ccy="${escaped(entry.currency)}">${unsigned(paid)}</Amt>${exchange}</TxAmt></AmtDtls>`
     : '';
 }
 

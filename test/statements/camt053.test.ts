@@ -145,13 +145,15 @@ describe('camt.053', () => {
   ];
   const paid = (amount: string, currency = 'EUR') =>
     `<Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd>`;
-  it.each<[string, Booking['entryDetails'], string[]]>([
+  it.each<[string, Booking['entryDetails'], (string | undefined)[]]>([
     ['no payment', [], [paid('6.00')]],
     ['one', [{ amount: amountOf('-6.00') }], [paid('6.00')]],
     ['two equal ones', [three, three], [paid('3.00'), paid('3.00')]],
     ['three', [one, two, three], [paid('1.00'), paid('2.00'), paid('3.00')]],
-    ['one without its amount, the first', [{}, three], [paid('6.00')]],
-    ['one without its amount, the last', [three, {}], [paid('6.00')]],
+    ['one without its amount, the first', [{}, three], [undefined, paid('3.00')]],
+    ['one without its amount, the last', [three, {}], [paid('3.00'), undefined]],
+    ['none with its amount', [{}, {}], [undefined, undefined]],
+    ['one alone without its amount', [{}], [paid('6.00')]],
     [
       'one in another currency',
       [three, { amount: amountOf('-3.24'), currency: 'USD' }],
@@ -161,6 +163,21 @@ describe('camt.053', () => {
     const entry = { ...booking('2026-02-03', '-6.00', 'x'), entryDetails };
     const payments = contentsOf(camt(statementOf([entry])), 'TxDtls');
     expect(payments.map((each) => /<Amt .*?<\/CdtDbtInd>/.exec(each)?.[0])).toEqual(amounts);
+  });
+
+  const RATE_ALONE = { exchangeRate: amountOf('1.1'), originalCurrency: 'USD' };
+  it('the payments of a batch without amounts have their names and references', () => {
+    const entryDetails = [
+      { counterpartyName: 'One', endToEndId: 'E-1' },
+      { counterpartyName: 'Two', endToEndId: 'E-2', remittance: 'Rent', ...RATE_ALONE },
+    ];
+    const [one, two] = contentsOf(
+      camt(statementOf([{ ...booking('2026-02-03', '-6.00', 'x'), entryDetails }])),
+      'TxDtls',
+    );
+    expect(one).toContain('<EndToEndId>E-1</EndToEndId></Refs><RltdPties><Cdtr><Pty><Nm>One</Nm>');
+    expect(two).not.toContain('<AmtDtls>');
+    expect(two).toMatch(/<EndToEndId>E-2<.*<Cdtr><Pty><Nm>Two<.*<Ustrd>Rent</);
   });
 
   it.each([

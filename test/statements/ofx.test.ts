@@ -71,6 +71,17 @@ describe('OFX', () => {
     expect(document.includes('ORIGCURRENCY')).toBe(isThere);
   });
 
+  it.each([
+    [{ returnReason: 'AC04 closed' }, 'Rent AC04 closed'],
+    [{ additionalInformation: 'Sent for 815' }, 'Rent Sent for 815'],
+    [{ additionalInformation: 'x' }, 'Rent'],
+    [{ additionalInformation: 'Rent', remittanceStructured: 'RF18' }, 'Rent RF18'],
+    [{ returnReason: 'r'.repeat(300) }, `Rent ${'r'.repeat(250)}`],
+  ])('an OFX transaction has %j in its memo, once', (told, memo) => {
+    const row = { ...booking('2026-02-03', '-1.00', 'x', 'Rent'), ...told };
+    expect(textsOf(ofx([row]))).toContain(`<MEMO>${memo}</MEMO>`);
+  });
+
   it('an OFX statement cuts a transfer reference after 32 characters', () => {
     const long = { ...booking('2026-02-03', '-1.00', 'x'), transferReference: 'r'.repeat(33) };
     expect(textsOf(ofx([long]))).toBe(`<REFNUM>${'r'.repeat(32)}</REFNUM><NAME>x</NAME>`);
