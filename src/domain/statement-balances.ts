@@ -17,6 +17,14 @@ export interface OwnFigures {
   debits?: OwnTotal | undefined;
   /** Of all rows. */
   all?: OwnTotal | undefined;
+  /** The money in without the money out. */
+  net?: OwnNet | undefined;
+}
+
+/** An amount without a sign. `isDebit` undefined: the statement does not say the direction. */
+export interface OwnNet {
+  amount: string | undefined;
+  isDebit: boolean | undefined;
 }
 
 /** Texts of whole and of exact decimal numbers. */
@@ -48,7 +56,7 @@ export class StatementCheck {
    */
   contradictions(name: string, own: OwnFigures): string[] {
     if (this.#isMixed) return [];
-    return [this.#ofBalances(own), ...this.#ofTotals(own)].flatMap((what) =>
+    return [this.#ofBalances(own), ...this.#ofTotals(own), this.#ofNet(own)].flatMap((what) =>
       what ? [`${name} ${what}`] : [],
     );
   }
@@ -72,6 +80,18 @@ export class StatementCheck {
     }));
   }
 
+  #ofNet({ net }: OwnFigures): string | undefined {
+    if (!isNumber(net?.amount)) return undefined;
+    const [booked, pending] = [this.#booked, this.#pending].map(({ credits, debits }) =>
+      credits.sum.plus(debits.sum),
+    );
+    if (!booked || !pending) return undefined;
+    const own = new Big(net.amount).times(net.isDebit ? -1 : 1);
+    const isReached = (sum: Big) => own.eq(net.isDebit === undefined ? sum.abs() : sum);
+    if (isReached(booked) || isReached(booked.plus(pending))) return undefined;
+    return `has the net sum ${written(own)}, and its rows have ${written(booked)}`;
+  }
+
   /** Banks count booked entries alone, or pending ones too. */
   *#ofTotal(
     what: string,
@@ -86,6 +106,22 @@ export class StatementCheck {
     if (isNumber(count) && ![booked.count, booked.count + pending.count].includes(Number(count)))
       yield `counts ${count} for ${what}, and has ${booked.count}`;
   }
+}
+
+/**
+ * Whether a statement begins where the one before it ends.
+ *
+ * @param name of the statement, in words
+ * @param before the closing balance of the one before
+ * @returns a sentence with both figures. None: it does, or one of them says nothing, or in another currency
+ */
+export function gapBetween(name: string, before: Money | undefined, opening: Money | undefined): string[] {
+  if (!before || !opening || before.currency !== opening.currency) return [];
+  const [from, to] = [new Big(opening.amount), new Big(before.amount)];
+  if (from.eq(to)) return [];
+  return [
+    `${name} begins with ${written(from)} ${opening.currency}, and the one before ends with ${written(to)}`,
+  ];
 }
 
 function none(): Total {

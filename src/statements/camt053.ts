@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
-import { type Booking, sumOf, written } from '../domain/account-history.ts';
+import { type Booking, type ForeignBooking, sumOf, written } from '../domain/account-history.ts';
 import { bankLocalTime, type IsoDate } from '../domain/calendar.ts';
 import type { Decimal } from '../domain/decimal.ts';
 import { allBookings, type Statement } from './statement.ts';
@@ -78,29 +78,35 @@ function writeEntry(entry: Booking, currency: string): string {
 <BookgDt><Dt>${day}</Dt></BookgDt>${valueDate === null ? '' : `<ValDt><Dt>${valueDate}</Dt></ValDt>`}
 <AcctSvcrRef>${id}</AcctSvcrRef>
 <BkTxCd>${writeCode(entry)}</BkTxCd>
-<NtryDtls>${paymentsOf(entry)
+<NtryDtls>${paymentsOf(entry, currency)
     .map((payment) => writePayment(payment, currency))
     .join('')}</NtryDtls>
 ${element('AddtlNtryInf', cut(wordsOf(entry).join(' '), 500))}</Ntry>
 `;
 }
 
-/** The payments of a batch, if the bank gives them with their amounts, else the entry itself. */
-function paymentsOf(entry: Booking): Booking[] {
+/** A payment of an entry. Null for the amount: the bank gives none, and `amount` has the direction of the entry alone. */
+type Payment = ForeignBooking & { paid: Decimal | null };
+
+/** The payments of a batch, in any currency, if the bank gives several. Else the entry itself. */
+function paymentsOf(entry: Booking, currency: string): Payment[] {
   const { entryDetails, ...whole } = entry;
   const { id, day, valueDate, code, customerReference } = whole;
-  const payments = (entryDetails ?? []).flatMap(({ amount, currency: _, ...said }): Booking[] => {
-    if (amount === undefined) return [];
+  const payments = (entryDetails ?? []).map(({ amount = null, ...said }): Payment => {
     const texts = { description: said.counterpartyName ?? '', details: said.remittance ?? '' };
     const same = { id, day, valueDate, code, transferReference: null, feeCharge: null, customerReference };
-    return [{ ...same, ...texts, amount, ...said }];
+    return { ...same, ...texts, currency, ...said, amount: amount ?? whole.amount, paid: amount };
   });
-  return payments.length > 0 && payments.length === entryDetails?.length ? payments : [whole];
+  // One payment without its amount is the entry.
+  const isWhole = payments.length === 0 || (payments.length === 1 && payments[0]?.paid === null);
+  return isWhole ? [{ ...whole, currency, paid: whole.amount }] : payments;
 }
 
-function writePayment(payment: Booking, currency: string): string {
-  const { id, amount } = payment;
-  return `<TxDtls><Refs><AcctSvcrRef>${id}</AcctSvcrRef>${writeReferences(payment)}</Refs>${writeAmount(amount, currency)}${[
+/** @param currency of the entry */
+function writePayment(payment: Payment, currency: string): string {
+  const { id, paid } = payment;
+  const amount = paid === null ? '' : writeAmount(paid, payment.currency);
+  return `<TxDtls><Refs><AcctSvcrRef>${id}</AcctSvcrRef>${writeReferences(payment)}</Refs>${amount}${[
     writeExchange(payment, currency),
     writeFee(payment, currency),
     parent('RltdPties', writeParties(payment)),
@@ -142,8 +148,8 @@ function writeReturn({ returnReason }: Booking): string {
 }
 
 /** What was paid in another currency. A rate needs that currency. */
-function writeExchange(entry: Booking, currency: string): string {
-  const { amount, originalAmount, originalCurrency, exchangeRate } = entry;
+function writeExchange(entry: Payment, currency: string): string {
+  const { paid, originalAmount, originalCurrency, exchangeRate } = entry;
   if (!originalCurrency || !hasFormOfCurrency(originalCurrency)) return '';
   const rate = exchangeRate && fitting(exchangeRate, 11, 10);
   const exchange =
@@ -152,8 +158,8 @@ function writeExchange(entry: Booking, currency: string): string {
   const original = originalAmount && fitting(unsigned(originalAmount), 18, 5);
   if (original)
     return `<AmtDtls><InstdAmt><Amt Ccy="${originalCurrency}">${original}</Amt>${exchange ?? ''}</InstdAmt></AmtDtls>`;
-  return exchange
-    ? `<AmtDtls><TxAmt><Amt Ccy="${escaped(currency)}">${unsigned(amount)}</Amt>${exchange}</TxAmt></AmtDtls>`
+  return exchange && paid !== null
+    ? `<AmtDtls><TxAmt><Amt Ccy="${escaped(entry.currency)}">${unsigned(paid)}</Amt>${exchange}</TxAmt></AmtDtls>`
     : '';
 }
 

@@ -36,8 +36,11 @@ function writeTransaction(booking: Booking): string {
   const { id, day, valueDate, amount, description, details, transferReference, feeCharge } = booking;
   const type = feeCharge ? 'FEE' : amount.startsWith('-') ? 'DEBIT' : 'CREDIT';
   const other = cut((booking.counterpartyIban ?? booking.counterpartyAccount ?? '').replace(/\s/g, ''), 100);
-  const memo = [details, booking.remittanceStructured ?? '', other.length > LONGEST_ACCOUNT ? other : ''];
+  const longAccount = other.length > LONGEST_ACCOUNT ? other : '';
+  const { remittanceStructured, returnReason, additionalInformation } = booking;
+  const words = [remittanceStructured, longAccount, returnReason, additionalInformation];
   const name = cut(description, 32) || cut(details, 32) || '-';
+  const memo = [details, ...words.filter((text) => text && text !== name)];
   return [
     `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${writeDay(day)}</DTPOSTED>`,
     valueDate === null ? '' : `<DTAVAIL>${writeDay(valueDate)}</DTAVAIL>`,

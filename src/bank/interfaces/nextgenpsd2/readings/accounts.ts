@@ -24,7 +24,7 @@ import {
   resourceIdOf,
 } from '../wire/calls.ts';
 import { pagesOf } from './transactions.ts';
-import { ownIban } from './whose.ts';
+import { listedCurrency, ownIban, refuseOtherCurrency } from './whose.ts';
 
 /** The accounts and cards of a customer (NextGenPSD2, section 2, "Reading"). */
 export function accountsOf(calls: Calls): Accounts {
@@ -128,13 +128,11 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
       balancesAnswer,
     );
   });
-  await ownIban(calls, { productId: accountId, transactionId }, data.account?.iban ?? null);
+  const about = { productId: accountId, transactionId };
+  const own = await ownIban(calls, about, data.account?.iban ?? null);
+  refuseOtherCurrency(calls, about, data.account?.currency ?? null, own);
   const { booked, available } = calls.description.accounts.balances;
-  const currency =
-    data.account?.currency ||
-    calls.currencies.get(accountId) ||
-    calls.settings.consents?.currencyOf?.(accountId) ||
-    null;
+  const currency = data.account?.currency || listedCurrency(calls, accountId) || null;
   const today = bankDay(calls.settings.now());
   const { read, unread } = data.balances;
   const accountBalance = newest(read, booked, currency, today);
@@ -250,7 +248,10 @@ async function fetchDetails(calls: Calls, of: Details, transactionId: string): P
   if (typeof resourceId === 'string' && resourceId !== resourceIdOf(productId))
     throw aboutAnother('account', resourceId, resourceIdOf(productId), transactionId);
   const iban = data.account?.iban;
-  await ownIban(calls, { productId, transactionId }, typeof iban === 'string' ? iban : null, false);
+  const about = { productId, transactionId };
+  const own = await ownIban(calls, about, typeof iban === 'string' ? iban : null, false);
+  const currency = data.account?.currency;
+  refuseOtherCurrency(calls, about, typeof currency === 'string' ? currency : null, own);
   return data.account ?? data.cardAccount ?? data;
 }
 

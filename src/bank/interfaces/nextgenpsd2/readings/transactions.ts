@@ -12,7 +12,7 @@ import type { TransactionsAnswer, WireParty, WireTransaction } from '../wire/acc
 import type { NextGenReading } from '../wire/answer.ts';
 import { atAccountOrCard, type Calls, earliestDay, reading, resourceIdOf } from '../wire/calls.ts';
 import { refuseCountedPages } from './paged.ts';
-import { ownIban, refuseOtherNumber, sameIban } from './whose.ts';
+import { listedCurrency, ownIban, refuseOtherCurrency, refuseOtherNumber, sameIban } from './whose.ts';
 
 /** The list of an account's or a card's transactions: how it was asked for first. */
 interface List {
@@ -150,7 +150,7 @@ async function* pagesOfRun(
       kind === 'card' ? 'getCardAccountTransactionList' : 'getTransactionList';
     const asked = `${asBank(calls.description, [...parameters, ...firstPage(calls.description)])}`;
     const call = await reading(calls, operation, account, query.transactionId, asked);
-    return { operation, ...(await askForReport(calls, call)) };
+    return { operation, ...(await askForReport(calls, call, listedCurrency(calls, query.productId))) };
   });
   let { call, answer } = first;
   const ways = waysOn(calls, query, first);
@@ -158,10 +158,11 @@ async function* pagesOfRun(
   for (;;) {
     const document = calls.description.accounts.download === 'never' ? null : documentOf(answer.data, index);
     if (document !== null)
-      answer = await documentAt(calls, linked(calls, query, first, call, document, 'download'));
-    const { iban = null, bban = null } = answer.data.account ?? {};
+      answer = await documentAt(calls, query, linked(calls, query, first, call, document, 'download'));
+    const { iban = null, bban = null, currency = null } = answer.data.account ?? {};
     const own = await ownIban(calls, query, iban);
     await refuseOtherNumber(calls, query, bban);
+    refuseOtherCurrency(calls, query, currency, own);
     const report = reportOf(answer, lists, query);
     const next = ways.after(answer, report, call);
     if (next === null && answer.isPart) throw cut(query);
@@ -181,19 +182,23 @@ async function* pagesOfRun(
     yield page;
     if (next === null) return;
     call = next;
-    answer = await askAnyReport(calls, call);
+    answer = await askAnyReport(calls, call, listedCurrency(calls, query.productId));
   }
 }
 
 /** @throws Psd2Error `bank_answer` for a document that is no account report, with the field that turns it off */
-async function documentAt(calls: Calls, call: BankCall): Promise<NextGenReading<TransactionsAnswer>> {
+async function documentAt(
+  calls: Calls,
+  { productId }: TransactionQuery,
+  call: BankCall,
+): Promise<NextGenReading<TransactionsAnswer>> {
   const named = (error: unknown) => {
     const isNone =
       error instanceof Psd2Error && !['interrupted', 'not_logged_in', 'network'].includes(error.code);
     return isNone ? error.with({ hint: [error.hint, NO_DOCUMENT].filter(Boolean).join(' ') }) : error;
   };
   try {
-    const answer = await askForDocument(calls, call);
+    const answer = await askForDocument(calls, call, listedCurrency(calls, productId));
     const report = answer.data.transactions ?? answer.data.cardTransactions;
     if (report?.booked ?? report?.pending) return answer;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { extractIBAN } from 'ibantools';
+import { isCurrency } from '../../../../domain/currency.ts';
 import { Psd2Error } from '../../../../errors.ts';
 import { aboutAnother } from '../wire/answer.ts';
 import type { Calls } from '../wire/calls.ts';
@@ -44,6 +45,32 @@ export async function refuseOtherNumber(
   throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
 }
 
+/**
+ * The currency of an account that a list had. Undefined: none is known, or the account has many.
+ */
+export function listedCurrency({ currencies, settings }: Calls, accountId: string): string | undefined {
+  return currencies.get(accountId) || settings.consents?.currencyOf?.(accountId) || undefined;
+}
+
+/**
+ * Two currencies of one IBAN are two accounts.
+ *
+ * @param named the currency of the account in the answer
+ * @param own the account's IBAN, if psd2 knows it
+ * @throws Psd2Error `bank_answer` for an answer in another currency than the account's
+ */
+export function refuseOtherCurrency(
+  calls: Calls,
+  { productId, transactionId }: { productId: string; transactionId: string },
+  named: string | null,
+  own: string | null,
+): void {
+  const listed = listedCurrency(calls, productId) ?? '';
+  if (named === null || named === listed || !isCurrency(named) || !isCurrency(listed)) return;
+  const account = own ?? productId;
+  throw aboutAnother('account', `${account}:${named}`, `${productId} (${account}:${listed})`, transactionId);
+}
+
 /** The number of an account, without signs, the bank's name and a currency: `37040044/0532013000EUR`, `1291.99.348EUR`. */
 function numberIn(text: string): string {
   const bare = compact(text).replace(/(?<=\d)\/?[A-Z]{3}$/, '');
@@ -54,14 +81,23 @@ function numberIn(text: string): string {
 
 /**
  * Whether a number is surely not that of an IBAN: it is as long as a number of its country, and the IBAN has another. A bank may have
- * numbers of its own, which say nothing.
+ * numbers of its own, which say nothing, and letters before a number.
  */
-function isOther(number: string, iban: string): boolean {
+function isOther(text: string, iban: string): boolean {
   const { bban = '', accountNumber = '', countryCode } = extractIBAN(iban);
-  if (!/^\d{3,}$/.test(number) || bban.includes(number.replace(/^0+/, ''))) return false;
+  const [, letters, number = ''] = /^([A-Z]*)(\d+)$/.exec(text) ?? [];
+  if (number === '' || isWithin(number.replace(/^0+/, ''), bban, accountNumber.replace(/^0+/, '')))
+    return false;
+  const isWhole = number.length === accountNumber.length || number.length === bban.length;
+  if (countryCode !== 'DE') return isWhole;
   // In Germany the zeros before a number may be missing, also after a bank code.
-  if (countryCode === 'DE') return number.length <= 10 || (isGerman(number) && bban !== withZeros(number));
-  return number.length === accountNumber.length || number.length === bban.length;
+  if (isGerman(number)) return bban !== withZeros(number);
+  return isWhole || (letters === '' && number.length <= 10);
+}
+
+/** Whether a number is the part of a BBAN with all of the account's number. German banks may leave out the sub-account 00. */
+function isWithin(number: string, bban: string, accountNumber: string): boolean {
+  return bban.includes(number) && (number.includes(accountNumber) || `${number}00` === accountNumber);
 }
 
 function isGerman(number: string): boolean {

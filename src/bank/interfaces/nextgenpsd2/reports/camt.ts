@@ -2,8 +2,16 @@ import type { Money } from '../../../../domain/decimal.ts';
 import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
-import { StatementCheck } from '../../../../domain/statement-balances.ts';
-import { type AccountReport, dayOf, type Refuse, type ReportRow, signed } from './report.ts';
+import { gapBetween, StatementCheck } from '../../../../domain/statement-balances.ts';
+import { isNoReference } from '../wire/accounts.ts';
+import {
+  type AccountReport,
+  dayOf,
+  type Refuse,
+  type ReportedAccount,
+  type ReportRow,
+  signed,
+} from './report.ts';
 import { readXml, type XmlHandler, type XmlTag } from './xml.ts';
 
 /** The elements that psd2 reads. `true`: their text. */
@@ -45,7 +53,7 @@ const CHARGES: Shape = { Amt: true, TtlChrgsAndTaxAmt: true, Rcrd: { Amt: true }
 
 const DETAILS: Shape = {
   ...{ Amt: true, CdtDbtInd: true },
-  Refs: { PmtInfId: true, EndToEndId: true, MndtId: true },
+  Refs: { AcctSvcrRef: true, TxId: true, PmtInfId: true, EndToEndId: true, MndtId: true },
   AmtDtls: AMOUNTS,
   Chrgs: CHARGES,
   RltdPties: {
@@ -67,17 +75,19 @@ const ENTRY: Shape = {
 
 const pages: Shape = { PgNb: true, LastPgInd: true };
 const total: Shape = { NbOfNtries: true, Sum: true };
+const net: Shape = { TtlNetNtryAmt: true, CdtDbtInd: true, TtlNetNtry: { Amt: true, CdtDbtInd: true } };
 const BALANCE: Shape = { Tp: { CdOrPrtry: { Cd: true } }, Amt: true, CdtDbtInd: true, Dt: day };
 const REPORT: Shape = {
   ...{
     Id: true,
+    ElctrncSeqNb: true,
     Acct: { ...account, Ccy: true },
     StmtPgntn: pages,
     RptPgntn: pages,
     Bal: BALANCE,
     Ntry: ENTRY,
   },
-  TxsSummry: { TtlNtries: total, TtlCdtNtries: total, TtlDbtNtries: total },
+  TxsSummry: { TtlNtries: { ...total, ...net }, TtlCdtNtries: total, TtlDbtNtries: total },
 };
 const HEADER: Shape = { MsgPgntn: pages };
 
@@ -137,12 +147,14 @@ const totalAt = (path: string) => ({ sum: at(`${path}/Sum`), count: at(`${path}/
 
 /** The places of a report or its header. */
 const OF_REPORT = {
-  id: at('Id'),
+  ...{ id: at('Id'), number: at('ElctrncSeqNb') },
   ...{ iban: at('Acct/Id/IBAN'), otherId: at('Acct/Id/Othr/Id'), currency: at('Acct/Ccy') },
   page: at('StmtPgntn/PgNb', 'RptPgntn/PgNb'),
   isLastPage: at('StmtPgntn/LastPgInd', 'RptPgntn/LastPgInd'),
   isLastMessage: at('GrpHdr/MsgPgntn/LastPgInd'),
   all: totalAt('TxsSummry/TtlNtries'),
+  net: at('TxsSummry/TtlNtries/TtlNetNtryAmt', 'TxsSummry/TtlNtries/TtlNetNtry/Amt'),
+  netDirection: at('TxsSummry/TtlNtries/CdtDbtInd', 'TxsSummry/TtlNtries/TtlNetNtry/CdtDbtInd'),
   credits: totalAt('TxsSummry/TtlCdtNtries'),
   debits: totalAt('TxsSummry/TtlDbtNtries'),
 };
@@ -161,6 +173,7 @@ const OF_ENTRY = {
 };
 /** Those of a payment of an entry. */
 const OF_PAYMENT = {
+  ...{ bankReference: at('Refs/AcctSvcrRef'), transactionId: at('Refs/TxId') },
   ...{ paymentId: at('Refs/PmtInfId'), endToEndId: at('Refs/EndToEndId'), mandateId: at('Refs/MndtId') },
   ...{ debtor: partyAt('RltdPties/Dbtr'), creditor: partyAt('RltdPties/Cdtr') },
   creditorId: at('RltdPties/Cdtr/Id/PrvtId/Othr/Id', 'RltdPties/Cdtr/Pty/Id/PrvtId/Othr/Id'),
@@ -242,6 +255,8 @@ class Reader implements XmlHandler {
   #check = new StatementCheck();
   /** Of the first page of a statement. */
   #opening: Money | undefined;
+  /** The number of the statement before, and the balance with which it ends. */
+  #before: { number: number; closing: Money | undefined } | undefined;
   #contradictions: string[] = [];
 
   constructor(zone: string, refuse: Refuse) {
@@ -331,7 +346,7 @@ class Reader implements XmlHandler {
     const flag = first(this.#report, OF_REPORT.isLastPage);
     // A later report may be the last page of an earlier one.
     if (flag !== undefined) this.#isPart = isNo(flag);
-    this.#accounts.add(this.#report);
+    this.#accounts.add(this.#report, this.#balances);
     if (this.#accounts.areSeveral) this.#refuse('The XML has reports of several accounts');
     this.#compare(flag !== undefined && isNo(flag));
   }
@@ -346,24 +361,29 @@ class Reader implements XmlHandler {
     const total = ({ sum, count }: ReturnType<typeof totalAt>) => ({
       ...{ sum: first(texts, sum), count: first(texts, count) },
     });
+    const [opening, closing] = [this.#opening, this.#balance(CLOSING, 'newest')];
     const own = {
-      ...{ opening: this.#opening, closing: this.#balance(CLOSING, 'newest') },
+      ...{ opening, closing },
       ...(isFirst && { credits: total(OF_REPORT.credits), debits: total(OF_REPORT.debits) }),
-      ...(isFirst && { all: total(OF_REPORT.all) }),
+      ...(isFirst && { all: total(OF_REPORT.all), net: netOf(texts) }),
     };
     const name = `The statement ${first(texts, OF_REPORT.id) ?? ''}`.trim();
     this.#contradictions.push(...this.#check.contradictions(name, own));
+    const number = Number(first(texts, OF_REPORT.number));
+    if (this.#before?.number === number - 1)
+      this.#contradictions.push(...gapBetween(name, this.#before.closing, opening));
+    this.#before = { number, closing };
     this.#opening = undefined;
     this.#check = new StatementCheck();
   }
 
   /** The balance of these types with the oldest or the newest day. One that cannot be read counts as missing. */
   #balance(types: readonly string[], which: 'oldest' | 'newest'): Money | undefined {
-    const all = this.#balances.filter((texts) => types.includes(first(texts, OF_BALANCE.type) ?? ''));
+    const all = this.#balances.filter((texts) => types.includes(word(texts, OF_BALANCE.type) ?? ''));
     const inOrder = all.toSorted((a, b) => (dayAt(a) < dayAt(b) ? -1 : dayAt(a) > dayAt(b) ? 1 : 0));
     const texts = inOrder.at(which === 'oldest' ? 0 : -1);
     const amount =
-      texts && decimalIn(`${first(texts, DIRECTION) === 'DBIT' ? '-' : ''}${first(texts, AMOUNT.amount)}`);
+      texts && decimalIn(`${word(texts, DIRECTION) === 'DBIT' ? '-' : ''}${first(texts, AMOUNT.amount)}`);
     return amount ? { amount, currency: first(texts, AMOUNT.currency) ?? '' } : undefined;
   }
 
@@ -371,7 +391,7 @@ class Reader implements XmlHandler {
     const entry = this.#entry;
     for (const [place, element] of ONCE)
       if (typeof entry[place] === 'object') this.#refuse(`An entry has more than one ${element}`);
-    const status = first(entry, OF_ENTRY.status) ?? first(entry, OF_ENTRY.statusCode);
+    const status = word(entry, OF_ENTRY.status) ?? word(entry, OF_ENTRY.statusCode);
     // What is only information moves no money.
     if (status === 'INFO') return;
     const list = this.#listOf(status);
@@ -399,9 +419,9 @@ class Accounts {
   readonly #others = new Set<string>();
   readonly #currencies = new Set<string>();
 
-  add(report: Texts): void {
+  add(report: Texts, balances: readonly Texts[]): void {
     const [iban, other] = [first(report, OF_REPORT.iban), first(report, OF_REPORT.otherId)];
-    const currency = first(report, OF_REPORT.currency);
+    const currency = first(report, OF_REPORT.currency)?.toUpperCase() ?? currencyOf(balances);
     if (currency !== undefined) this.#currencies.add(currency);
     // Some banks write the IBAN where other numbers belong.
     const named = iban ?? (other !== undefined && isIban(compactIban(other)) ? other : undefined);
@@ -414,9 +434,26 @@ class Accounts {
     return this.#ibans.size > 1 || this.#others.size > 1 || this.#currencies.size > 1;
   }
 
-  get only(): { iban: string | undefined; bban: string | undefined } {
-    return { iban: [...this.#ibans][0], bban: [...this.#others][0] };
+  get only(): ReportedAccount {
+    return { iban: [...this.#ibans][0], bban: [...this.#others][0], currency: [...this.#currencies][0] };
   }
+}
+
+/** The sum of all entries that a report says. */
+function netOf(report: Texts) {
+  const direction = word(report, OF_REPORT.netDirection);
+  return {
+    amount: first(report, OF_REPORT.net),
+    isDebit: direction === undefined ? undefined : direction === 'DBIT',
+  };
+}
+
+/** The currency that all booked balances have. */
+function currencyOf(balances: readonly Texts[]): string | undefined {
+  const booked = balances.filter((texts) =>
+    [...OPENING, ...CLOSING].includes(word(texts, OF_BALANCE.type) ?? ''),
+  );
+  return shared(booked, AMOUNT.currency);
 }
 
 function dayAt(balance: Texts): string {
@@ -425,7 +462,7 @@ function dayAt(balance: Texts): string {
 
 /** Whether a flag of XML is set to no. */
 function isNo(flag: string | undefined): boolean {
-  return flag === 'false' || flag === '0';
+  return /^(?:false|0)$/i.test(flag ?? '');
 }
 
 function noTexts(): Texts {
@@ -443,6 +480,11 @@ function add(texts: Texts, place: number, text: string): void {
 function first(texts: Texts, { at, or }: Place): string | undefined {
   const text = texts[at] ?? texts[or];
   return typeof text === 'object' ? text[0] : text;
+}
+
+/** The first text at a place that has one of few words. Banks write them in other case, too. */
+function word(texts: Texts, place: Place): string | undefined {
+  return first(texts, place)?.toUpperCase();
 }
 
 /** What all payments of an entry have in common. */
@@ -470,7 +512,7 @@ function push(all: string[], text: Texts[number]): void {
 }
 
 function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: Refuse): ReportRow {
-  const direction = first(entry, DIRECTION);
+  const direction = word(entry, DIRECTION);
   if (direction !== 'DBIT' && direction !== 'CRDT')
     return refuse(`An entry is neither CRDT nor DBIT, but ${JSON.stringify(direction ?? '')}`);
   const currency = first(entry, AMOUNT.currency) ?? '';
@@ -478,14 +520,16 @@ function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: R
   const amount = signed(first(entry, AMOUNT.amount), direction === 'DBIT', refuse);
   // Of what is returned, the parties are those of the first payment: who was paid then has the money taken back.
   const isReturn =
-    ['true', '1'].includes(first(entry, OF_ENTRY.isReversal) ?? '') ||
-    payments.some((each) => first(each, OF_PAYMENT.returnCode) !== undefined);
+    ['TRUE', '1'].includes(word(entry, OF_ENTRY.isReversal) ?? '') ||
+    payments.some(
+      (each) => (first(each, OF_PAYMENT.returnCode) ?? first(each, OF_PAYMENT.returnWords)) !== undefined,
+    );
   const all = payments.length === 0 ? [entry] : payments;
   return {
     transactionAmount: { amount, currency },
     bookingDate: dayOf(first(entry, OF_ENTRY.bookingDay), zone, refuse),
     valueDate: dayOf(first(entry, OF_ENTRY.valueDay), zone, refuse),
-    transactionId: first(entry, OF_ENTRY.bankReference),
+    transactionId: bankIdOf(entry, all),
     entryReference: first(entry, OF_ENTRY.reference),
     customerReference: shared(all, OF_PAYMENT.paymentId) ?? first(entry, OF_ENTRY.batchId),
     additionalInformation: wordsOf(entry, all),
@@ -498,6 +542,16 @@ function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: R
     ...factsOf(all, isReturn),
     ...moneyOf(payments.length === 1 && payments[0] ? [payments[0], entry] : [entry], currency),
   };
+}
+
+/** The bank's reference of the entry. Some banks have it only below: that of all its payments. */
+function bankIdOf(entry: Texts, all: readonly Texts[]): string | undefined {
+  const ids = [
+    first(entry, OF_ENTRY.bankReference),
+    shared(all, OF_PAYMENT.bankReference),
+    shared(all, OF_PAYMENT.transactionId),
+  ];
+  return ids.find((id) => id !== undefined && !isNoReference(id));
 }
 
 /** What all payments of an entry have in common. */
@@ -540,7 +594,7 @@ function toPayment(payment: Texts, direction: 'CRDT' | 'DBIT', currency: string,
   const paid = PAID.find(
     (money) => first(payment, money.amount) !== undefined && first(payment, money.currency) === currency,
   );
-  const isDebit = (first(payment, DIRECTION) ?? direction) === 'DBIT';
+  const isDebit = (word(payment, DIRECTION) ?? direction) === 'DBIT';
   const amount = paid && decimalIn(`${isDebit ? '-' : ''}${first(payment, paid.amount)}`);
   return {
     transactionAmount: amount ? { amount, currency } : undefined,

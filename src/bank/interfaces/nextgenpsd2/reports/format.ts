@@ -19,12 +19,14 @@ const ANY = 'application/json, application/xml, text/plain, */*;q=0.1';
  * Asks for a list of transactions in the format that the bank took before, else in each that it may have, until it has one
  * (`accounts.reports`).
  *
+ * @param listedCurrency of the account, for a report that names none
  * @returns the call that the bank has answered, and what it says
  * @throws Psd2Error what the last call throws
  */
 export async function askForReport(
   calls: Pick<Calls, 'bank' | 'description' | 'settings'>,
   call: BankCall,
+  listedCurrency: string | undefined,
 ): Promise<{ call: BankCall; answer: ReportReading }> {
   const { consents } = calls.settings;
   const consentId = call.headers?.['consent-id'] ?? '';
@@ -35,7 +37,7 @@ export async function askForReport(
     const asked =
       format === 'json' ? call : { ...call, headers: { ...call.headers, accept: ACCEPT[format] } };
     try {
-      const answer = await askAnyReport(calls, asked);
+      const answer = await askAnyReport(calls, asked, listedCurrency);
       if (format !== taken) await consents?.took?.(consentId, format);
       return { call: asked, answer };
     } catch (error) {
@@ -56,14 +58,20 @@ export function lacksFormat(error: unknown): boolean {
 export function askForDocument(
   calls: Pick<Calls, 'bank' | 'description'>,
   call: BankCall,
+  listedCurrency: string | undefined,
 ): Promise<ReportReading> {
-  return askAnyReport(calls, { ...call, headers: { ...call.headers, accept: ANY } });
+  return askAnyReport(calls, { ...call, headers: { ...call.headers, accept: ANY } }, listedCurrency);
 }
 
-/** An answer counts by what it is, and not by what was asked for. */
+/**
+ * An answer counts by what it is, and not by what was asked for.
+ *
+ * @param listedCurrency of the account, for a report that names none
+ */
 export async function askAnyReport(
   { bank, description }: Pick<Calls, 'bank' | 'description'>,
   call: BankCall,
+  listedCurrency: string | undefined,
 ): Promise<ReportReading> {
   const zone = zoneOf(description);
   const read = await bank.ask(call, (answer) => {
@@ -74,7 +82,7 @@ export async function askAnyReport(
   if (!('format' in read)) return read;
   // Most banks have JSON.
   const { readReport } = await import('./read-report.ts');
-  return readReport(read.answer, read.format, zone);
+  return readReport(read.answer, read.format, zone, listedCurrency);
 }
 
 function formatOf({ said, headers, body }: NextGenAnswer): ReportFormat {

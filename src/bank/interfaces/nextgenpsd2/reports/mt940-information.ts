@@ -22,18 +22,40 @@ const STRUCTURED = /^(\d{3})([^\w\s,.])(?=\d{2})/;
 /** What stands before each fact of a SEPA payment. */
 const WORD = /(?:EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|PURP|IBAN|BIC|COAM|OAMT|RREF|ORDP|BENM)\+/g;
 
-/** The longest end-to-end id (SEPA rulebooks). */
+/** Those of facts that have no field of their own: they are told with their word. */
+const NO_PLACE = ['DEBT', 'RREF', 'ORDP', 'BENM'];
+
+/** Those of ids. */
+const IDS = ['EREF', 'KREF', 'MREF', 'CRED'];
+
+/** The longest id (SEPA rulebooks). */
 const LONGEST_ID = 35;
+
+/** Before a word that follows an id without a blank, because the id is as long as it can be. */
+const WHOLE_ID = new RegExp(`(?:${IDS.join('|')})\\+.{${LONGEST_ID}}$`);
 
 /** Kinds of transactions that return a payment (Deutsche Kreditwirtschaft, GVC). Then `?34` is the reason. */
 const RETURNS = ['059', '108', '109', '159'];
 
 /**
- * Reads a field `:86:`: in the structure of German banks (Deutsche Kreditwirtschaft, MT940), else as text.
+ * Reads the fields `:86:` of an entry: in the structure of German banks (Deutsche Kreditwirtschaft, MT940), else as text.
  *
- * @param lines of the field, without its tag
+ * @param fields their lines, without the tag. A second one goes on with the structure of the first, or is text
  */
-export function informationIn(lines: readonly string[]): Information {
+export function informationIn(fields: readonly (readonly string[])[]): Information {
+  const [first = '', ...more] = fields.map((lines) => lines.join(''));
+  const separator = STRUCTURED.exec(first)?.[2];
+  const goesOn = (text: string) =>
+    separator !== undefined && text.startsWith(separator) && /^.\d\d/.test(text);
+  const lines = separator === undefined ? fields.flat() : [first, ...more.filter(goesOn)];
+  const read = fieldIn(lines);
+  if (separator === undefined) return read;
+  const { remittanceInformationUnstructured, ...rest } = read;
+  const texts = [remittanceInformationUnstructured, ...more.filter((text) => !goesOn(text))];
+  return { ...rest, remittanceInformationUnstructured: texts.filter(Boolean).join(' ') };
+}
+
+function fieldIn(lines: readonly string[]): Information {
   const text = lines.join('');
   const [all = '', kind, separator] = STRUCTURED.exec(text) ?? [];
   if (kind === undefined || separator === undefined) {
@@ -52,10 +74,11 @@ export function informationIn(lines: readonly string[]): Information {
       isFullPart,
     ).text;
   const words = wordsIn(partsAt((code) => (code >= 20 && code <= 29) || (code >= 60 && code <= 63)));
+  const withWord = (name: string) => (words.get(name) ? [`${name}+${words.get(name)}`] : []);
   const reason = textAt(34);
   return {
     proprietaryBankTransactionCode: kind,
-    additionalInformation: textAt(0),
+    additionalInformation: [textAt(0), ...NO_PLACE.flatMap(withWord)].filter(Boolean).join(' '),
     name: textAt(32, 33),
     account: words.get('IBAN') || textAt(31),
     endToEndId: words.get('EREF'),
@@ -80,7 +103,10 @@ function isFullPart(part: string): boolean {
 function wordsIn(parts: readonly string[]): Map<string, string> {
   const { text, starts, broken } = joined(parts, isFullPart);
   const marks = [...text.matchAll(WORD)].filter(
-    ({ index }) => starts.has(index) || /^\s?$/.test(text.slice(0, index).slice(-1)),
+    ({ index }) =>
+      starts.has(index) ||
+      /^\s?$/.test(text.slice(0, index).slice(-1)) ||
+      WHOLE_ID.test(text.slice(0, index)),
   );
   const words = new Map<string, string>();
   const add = (name: string, value: string) => {
@@ -95,15 +121,14 @@ function wordsIn(parts: readonly string[]): Map<string, string> {
     const value = text.slice(index + mark.length, end).trim();
     const begin = text.indexOf(value, index + mark.length);
     const name = mark.slice(0, -1);
-    const isTooLong = name === 'EREF' && value.length > LONGEST_ID;
-    const length = isTooLong
+    const length = IDS.includes(name)
       ? lengthOfId(
           value,
           broken.map((each) => each - begin),
         )
       : value.length;
     add(name, value.slice(0, length).trim());
-    if (isTooLong) add('', value.slice(length).trim());
+    if (length < value.length) add('', value.slice(length).trim());
   }
   return words;
 }
@@ -111,6 +136,7 @@ function wordsIn(parts: readonly string[]): Map<string, string> {
 /** Where an id ends that text follows: after the first part that was not full, else at a blank, else after 35 characters. */
 function lengthOfId(value: string, broken: readonly number[]): number {
   const end = broken.find((each) => each > 0 && each <= LONGEST_ID);
+  if (end === undefined && value.length <= LONGEST_ID) return value.length;
   const blank = value.slice(0, LONGEST_ID + 1).lastIndexOf(' ');
   return end ?? (blank > 0 ? blank : LONGEST_ID);
 }

@@ -1,12 +1,20 @@
 import { addDays, type IsoDate, isIsoDate } from '../../../../domain/calendar.ts';
+import { isCurrency } from '../../../../domain/currency.ts';
 import type { Money } from '../../../../domain/decimal.ts';
 import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
-import { StatementCheck } from '../../../../domain/statement-balances.ts';
+import { gapBetween, StatementCheck } from '../../../../domain/statement-balances.ts';
 import { type Field, fieldsOf } from './mt940-fields.ts';
 import { type Information, informationIn } from './mt940-information.ts';
-import { type AccountReport, type Refuse, type ReportRow, rowOf, signed } from './report.ts';
+import {
+  type AccountReport,
+  type Refuse,
+  type ReportedAccount,
+  type ReportRow,
+  rowOf,
+  signed,
+} from './report.ts';
 
 /**
  * Reads statements of an account in SWIFT's MT940 and MT942, one or several, with or without the frames of a message. What an
@@ -16,25 +24,34 @@ import { type AccountReport, type Refuse, type ReportRow, rowOf, signed } from '
  * dates.
  *
  * @param fail what to throw: the sentence has the place
+ * @param listedCurrency of the account, where a list had it. An interim report may have none
  */
-export function readMt940(text: string, fail: (what: string) => never): AccountReport {
+export function readMt940(
+  text: string,
+  fail: (what: string) => never,
+  listedCurrency?: string,
+): AccountReport {
   const refuseAt = (what: string, line: number) => fail(`${what}, at line ${line}`);
   const transactions: AccountReport['transactions'] = { booked: [], pending: [] };
   const contradictions: string[] = [];
   const accounts = new Accounts();
-  let isPart = false;
+  let before: Statement | undefined;
   for (const message of messagesOf(fieldsOf(text, refuseAt))) {
     const statement = new Statement(refuseAt);
     for (const field of message) statement.read(field);
-    const { rows, isInterim, contradictions: own } = statement.end();
+    const { rows, isInterim, contradictions: own } = statement.end(listedCurrency);
     for (const row of rows) transactions[isInterim ? 'pending' : 'booked'].push(row);
     contradictions.push(...own);
     accounts.add(statement);
-    // Only the last part of a statement ends with `62F`. An interim report after it says nothing of that.
-    if (!isInterim) isPart = statement.isPart;
+    // An interim report says nothing of the statements around it.
+    if (isInterim) continue;
+    if (before && statement.follows(before))
+      contradictions.push(...gapBetween(statement.name, before.closing, statement.opening));
+    before = statement;
   }
-  const { iban, bban } = accounts.only(fail);
-  return { account: { iban, bban }, transactions, isPart, contradictions };
+  // Only the last part of a statement ends with `62F`.
+  const isPart = before?.isPart ?? false;
+  return { account: accounts.only(fail), transactions, isPart, contradictions };
 }
 
 /** Each message begins with `:20:`. */
@@ -53,26 +70,23 @@ function* messagesOf(fields: Iterable<Field>): Generator<Field[]> {
 /** Whose statements a file has. */
 class Accounts {
   readonly #named = new Set<string>();
-  readonly #currencies = new Map<string, string>();
-  #hasSeveral = false;
+  readonly #currencies = new Set<string>();
 
   add({ account, currency }: Statement): void {
     if (account === undefined) return;
     this.#named.add(account);
-    // Two currencies of one number are two accounts.
-    const before = this.#currencies.get(account) ?? currency;
-    this.#hasSeveral ||= before !== currency && currency !== undefined;
-    if (before !== undefined) this.#currencies.set(account, before);
+    for (const each of [currency, currencyIn(account)]) if (each !== undefined) this.#currencies.add(each);
   }
 
   /** @throws what `fail` throws for statements of no account, or of several */
-  only(fail: (what: string) => never): { iban: string | undefined; bban: string | undefined } {
+  only(fail: (what: string) => never): ReportedAccount {
     if (this.#named.size === 0) fail('The statement names no account');
     const ibans = [...new Set([...this.#named].flatMap((each) => ibanIn(each) ?? []))];
     const bbans = [...this.#named].filter((each) => ibanIn(each) === undefined);
-    if (this.#hasSeveral || ibans.length > 1 || bbans.length > 1)
+    // Two currencies of one number are two accounts.
+    if (this.#currencies.size > 1 || ibans.length > 1 || bbans.length > 1)
       fail('The file has statements of several accounts');
-    return { iban: ibans[0], bban: bbans[0] };
+    return { iban: ibans[0], bban: bbans[0], currency: [...this.#currencies][0] };
   }
 }
 
@@ -83,6 +97,18 @@ function ibanIn(account: string): string | undefined {
   return [written, bare].find((each) => each !== undefined && isIban(each)) ?? bare;
 }
 
+/** The currency after the number of an account: `0532013000EUR`. */
+function currencyIn(account: string): string | undefined {
+  const [, currency = ''] = /\d\/?([A-Z]{3})$/.exec(account) ?? [];
+  return isCurrency(currency) && !isIban(account) ? currency : undefined;
+}
+
+/** The number of a statement: `7`, or `00007/001` with that of its part. */
+function numberIn(value: string): number | undefined {
+  const [, number] = /^0*(\d{1,5})(?:\/|\s*$)/.exec(value) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
 /** A balance: `C210330EUR1000,00`. */
 const BALANCE = /^([CD])\d{6}([A-Z]{3})?\s*(\d{0,18},?\d{0,6})\s*$/;
 
@@ -91,14 +117,19 @@ class Statement {
   account: string | undefined;
   currency: string | undefined;
   readonly #refuseAt: (what: string, line: number) => never;
-  readonly #entries: { field: Field; information: string[] }[] = [];
+  readonly #entries: { field: Field; information: string[][] }[] = [];
   #line = 1;
   #lastTag = '';
   #hasFloorLimit = false;
   #hasTime = false;
-  #opening: Money | undefined;
-  #closing: Money | undefined;
+  opening: Money | undefined;
+  closing: Money | undefined;
+  /** The tags of the balances: `60F` or `60M`, `62F` or `62M`. */
+  #openedBy: string | undefined;
   #closedBy: string | undefined;
+  #number: number | undefined;
+  /** That of the sums of an interim report. */
+  #sumCurrency: string | undefined;
 
   constructor(refuseAt: (what: string, line: number) => never) {
     this.#refuseAt = refuseAt;
@@ -109,19 +140,32 @@ class Statement {
     return this.#closedBy === '62M';
   }
 
+  /** In words. */
+  get name(): string {
+    return `The statement up to line ${this.#line}`;
+  }
+
+  /** Whether it begins where another ends: both are parts of one, or their numbers follow each other. */
+  follows(before: Statement): boolean {
+    if (before.isPart || this.#openedBy === '60M') return true;
+    return this.#number !== undefined && this.#number - 1 === before.#number;
+  }
+
   read(field: Field): void {
     const { tag, lines, line } = field;
     const [value = ''] = lines;
     this.#line = line;
     if (tag === '25' || tag === '25P') this.#name(compactIban(value));
-    else if (tag === '60F' || tag === '60M') this.#open(value);
+    else if (tag === '28' || tag === '28C') this.#number = numberIn(value);
+    else if (tag === '60F' || tag === '60M') this.#open(tag, value);
     else if (tag === '62F' || tag === '62M') this.#close(tag, value);
     else if (tag === '34F') this.#limit(value);
+    else if (tag === '90C' || tag === '90D') this.#sumCurrency = /^\d{1,5}([A-Z]{3})/.exec(value)?.[1];
     else if (tag === '13D' || tag === '13') this.#hasTime = true;
     else if (tag === '61') this.#entries.push({ field, information: [] });
     // What follows a closing balance is about the whole statement.
     else if (tag === '86' && (this.#lastTag === '61' || this.#lastTag === '86'))
-      this.#entries.at(-1)?.information.push(...lines);
+      this.#entries.at(-1)?.information.push(lines);
     if (tag !== 'NS') this.#lastTag = tag;
   }
 
@@ -131,13 +175,14 @@ class Statement {
     this.account = account;
   }
 
-  #open(value: string): void {
-    this.#opening = this.#balanceIn(value, 'opening');
-    this.currency = this.#opening.currency;
+  #open(tag: string, value: string): void {
+    this.opening = this.#balanceIn(value, 'opening');
+    this.#openedBy = tag;
+    this.currency = this.opening.currency;
   }
 
   #close(tag: string, value: string): void {
-    this.#closing = this.#balanceIn(value, 'closing');
+    this.closing = this.#balanceIn(value, 'closing');
     this.#closedBy = tag;
   }
 
@@ -159,22 +204,31 @@ class Statement {
     return this.#refuseAt(what, this.#line);
   }
 
-  /** @throws what the refusal throws for a statement whose end is missing */
-  end(): { rows: ReportRow[]; isInterim: boolean; contradictions: string[] } {
-    const [opening, closing] = [this.#opening, this.#closing];
+  /**
+   * @param listedCurrency of the account, for a report that has none
+   * @throws what the refusal throws for a statement whose end is missing
+   */
+  end(listedCurrency?: string): { rows: ReportRow[]; isInterim: boolean; contradictions: string[] } {
+    const { opening, closing } = this;
+    this.currency ??= this.#sumCurrency;
     const isInterim = this.#hasFloorLimit || (this.#hasTime && !closing);
     if (opening && !closing && !isInterim)
       this.#refuse('The statement has no closing balance, so its end is missing');
-    const rows = this.#entries.map(({ field, information }) => this.#rowOf(field, information));
+    const rows = this.#entries.map(({ field, information }) =>
+      this.#rowOf(field, information, listedCurrency),
+    );
     const check = new StatementCheck();
     for (const { transactionAmount } of rows) check.add(transactionAmount, true);
-    const name = `The statement up to line ${this.#line}`;
-    return { rows, isInterim, contradictions: check.contradictions(name, { opening, closing }) };
+    return { rows, isInterim, contradictions: check.contradictions(this.name, { opening, closing }) };
   }
 
-  #rowOf(field: Field, information: readonly string[]): ReportRow {
+  #rowOf(field: Field, information: readonly string[][], listedCurrency: string | undefined): ReportRow {
     const refuse: Refuse = (what) => this.#refuseAt(what, field.line);
-    const currency = this.currency ?? refuse('The currency of the account is missing');
+    const currency =
+      this.currency ??
+      (this.account && currencyIn(this.account)) ??
+      listedCurrency ??
+      refuse('The currency of the account is missing');
     return toRow(field, informationIn(information), currency, refuse);
   }
 }
@@ -199,6 +253,8 @@ function toRow({ lines }: Field, said: Information, currency: string, refuse: Re
   const { name, account, customerReference, additionalInformation, original, charges, ...rest } = said;
   const own = customers.trim();
   const amounts = amountsIn(added);
+  const [ordered, taken] = [moneyIn(original, currency), moneyIn(charges, currency)];
+  const unread = [original && !ordered && `OAMT+${original}`, charges && !taken && `COAM+${charges}`];
   return rowOf({
     transactionAmount: { amount: signed(decimalOf(amount), isDebit, refuse), currency },
     bookingDate: booked.trim() === '' ? undefined : bookingDay(valueDate, booked, refuse),
@@ -206,11 +262,11 @@ function toRow({ lines }: Field, said: Information, currency: string, refuse: Re
     transactionId: banks.trim(),
     proprietaryBankTransactionCode: kind?.trim(),
     customerReference: own === '' || NO_REFERENCE.test(own) ? customerReference : own,
-    additionalInformation: [additionalInformation, amounts.rest].filter(Boolean).join(' '),
+    additionalInformation: [additionalInformation, amounts.rest, ...unread].filter(Boolean).join(' '),
     [`${side}Name`]: name,
     [`${side}Account`]: account,
-    originalAmount: amounts.original ?? moneyIn(original, currency),
-    transactionFees: amounts.charges ?? moneyIn(charges, currency),
+    originalAmount: amounts.original ?? ordered,
+    transactionFees: amounts.charges ?? taken,
     ...rest,
   });
 }
@@ -268,9 +324,11 @@ function amountsIn(added: string): { original?: Said; charges?: Said; rest: stri
   return { ...(original && { original }), ...(charges && { charges }), rest };
 }
 
-/** An amount in `:86:`, which has no currency: `11,85`. */
-function moneyIn(amount: string | undefined, currency: string): Said | undefined {
-  return amount !== undefined && /^\d{1,15}(?:,\d{0,6})?$/.test(amount)
-    ? { amount: decimalOf(amount), currency }
-    : undefined;
+/** An amount in `:86:`. Most banks write no currency: `11,85`, `USD 3,00`, `EUR0,50`. */
+function moneyIn(text: string | undefined, currency: string): Said | undefined {
+  const [, before, amount, after] =
+    /^([A-Z]{3})?\s*(\d{1,15}(?:,\d{0,6})?)\s*([A-Z]{3})?$/.exec(text ?? '') ?? [];
+  return amount === undefined
+    ? undefined
+    : { amount: decimalOf(amount), currency: before ?? after ?? currency };
 }

@@ -10,9 +10,15 @@ import type { ReportReading } from './report.ts';
  * Reads an account report that is not JSON to what the standard's JSON would have.
  *
  * @param zone of the bank
+ * @param listedCurrency of the account, for a report that names none
  * @throws Psd2Error `bank_answer` with the place of what cannot be read
  */
-export function readReport(answer: NextGenAnswer, format: 'camt' | 'mt940', zone: string): ReportReading {
+export function readReport(
+  answer: NextGenAnswer,
+  format: 'camt' | 'mt940',
+  zone: string,
+  listedCurrency: string | undefined,
+): ReportReading {
   const fail = (what: string): never => {
     throw new Psd2Error('bank_answer', `The bank's answer to ${nameOf(answer)} cannot be read. ${what}`, {
       ...{ httpStatus: answer.status, tppRequestId: answer.tppRequestId },
@@ -24,7 +30,9 @@ export function readReport(answer: NextGenAnswer, format: 'camt' | 'mt940', zone
   // SWIFT has ASCII alone, and what banks write beyond it is Latin.
   if (problem !== null && format === 'camt') fail(`It ${problem}`);
   const report =
-    format === 'camt' ? readCamt(text.replace(/^\uFEFF/, ''), zone, fail) : readMt940(text, fail);
+    format === 'camt'
+      ? readCamt(text.replace(/^\uFEFF/, ''), zone, fail)
+      : readMt940(text, fail, listedCurrency);
   const read = transactionsAnswerIn(zone).safeParse(report);
   const issue = read.error?.issues[0];
   if (!read.success) return fail(`${issue?.path.join('.')}: ${issue?.message}`);

@@ -8,12 +8,19 @@ import type { NextGenReading } from '../wire/answer.ts';
  */
 export interface AccountReport {
   /** The account, as the report names it. */
-  account?: { iban?: string | undefined; bban?: string | undefined };
+  account?: ReportedAccount;
   transactions: { booked: ReportRow[]; pending: ReportRow[] };
   /** It says itself that more pages follow. */
   isPart?: boolean;
   /** What its own balances and sums say that its rows do not lead to: sentences with both figures. */
   contradictions?: readonly string[];
+}
+
+/** An account, as far as a report names it. */
+export interface ReportedAccount {
+  iban: string | undefined;
+  bban: string | undefined;
+  currency: string | undefined;
 }
 
 /**

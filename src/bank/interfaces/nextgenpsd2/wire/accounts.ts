@@ -24,6 +24,12 @@ const iban = z.pipe(
   z.transform((words) => (words === null ? null : plainIban(words))),
 );
 
+/** A currency, in capital letters if it can be one. */
+const currencyWord = z.pipe(
+  optionalWords,
+  z.transform((word) => (/^[a-z]{3}$/i.test(word ?? '') ? (word?.toUpperCase() ?? null) : word)),
+);
+
 /** An account or a card account. The bank names it in one way at least; without a `resourceId` nothing of it can be read. */
 const account = z.object({
   resourceId: z.nullish(id),
@@ -34,10 +40,7 @@ const account = z.object({
     z.transform((value) => maskedIn(value)),
   ),
   msisdn: optionalWords,
-  currency: z.pipe(
-    optionalWords,
-    z.transform((word) => (/^[a-z]{3}$/i.test(word ?? '') ? (word?.toUpperCase() ?? null) : word)),
-  ),
+  currency: currencyWord,
   name: optionalWords,
   displayName: optionalWords,
   product: optionalWords,
@@ -98,7 +101,7 @@ export const balancesAnswer = z.object({
       return { read, unread };
     }),
   ),
-  account: z.catch(z.nullish(z.object({ iban, currency: optionalWords })), null),
+  account: z.catch(z.nullish(z.object({ iban, currency: currencyWord })), null),
 });
 
 /** More lines than the standard has in all forms. */
@@ -107,9 +110,18 @@ const MAX_LINES = 100;
 /** Remittance information: text, `{reference}`, or a list of either. */
 function remittanceIn(value: unknown): string | null {
   if (value === undefined || value === null) return null;
-  const lines = Array.isArray(value) ? value.slice(0, MAX_LINES) : [value];
-  const texts = lines.flatMap((line) => lineIn(line)?.trim() || []);
+  const texts = linesIn(value);
   return texts.length === 0 ? null : cleanWords(texts.join(' '));
+}
+
+function linesIn(value: unknown): string[] {
+  const lines = Array.isArray(value) ? value.slice(0, MAX_LINES) : [value];
+  return lines.flatMap((line) => lineIn(line)?.trim() || []);
+}
+
+/** References, without those that say that there is none. */
+function referencesIn(value: unknown): string | null {
+  return remittanceIn(linesIn(value).filter((line) => !isNoReference(line)));
 }
 
 function lineIn(value: unknown): string | undefined {
@@ -206,6 +218,11 @@ class RowReader {
     return this.read(name, remittanceIn);
   }
 
+  structured(name: string): string | null {
+    const value = this.remittance(name);
+    return value === null ? null : referencesIn(this.#row[name]);
+  }
+
   unstructured(): string | null {
     return (
       this.remittance('remittanceInformationUnstructured') ??
@@ -225,13 +242,17 @@ class RowReader {
       const value = this.words(name);
       if (value !== null) facts[name] = value;
     }
+    for (const name of IDS) {
+      const value = this.reference(name);
+      if (value !== null) facts[name] = value;
+    }
     const customerReference = this.reference('customerReference') ?? this.reference('paymentInformationId');
     if (customerReference !== null) facts.customerReference = customerReference;
     const returnReason = this.read('returnReason', reasonIn) ?? this.read('returnInformation', reasonIn);
     if (returnReason !== null) facts.returnReason = returnReason;
     const structured =
-      this.remittance('remittanceInformationStructured') ??
-      this.remittance('remittanceInformationStructuredArray');
+      this.structured('remittanceInformationStructured') ??
+      this.structured('remittanceInformationStructuredArray');
     if (structured !== null) facts.remittanceStructured = structured;
     this.#readMoney(facts, currency);
     return facts;
@@ -269,9 +290,9 @@ class RowReader {
 }
 
 const PLAIN_FACTS = [
-  ...(['additionalInformation', 'mandateId', 'creditorId', 'purposeCode'] as const),
-  ...(['ultimateDebtor', 'ultimateCreditor'] as const),
+  ...(['additionalInformation', 'purposeCode', 'ultimateDebtor', 'ultimateCreditor'] as const),
 ] as const;
+const IDS = ['mandateId', 'creditorId'] as const;
 const NO_ACCOUNT = { iban: null, account: null };
 
 /** A bank writes an empty text, list or object for what a row does not have. */
@@ -315,9 +336,9 @@ function currencyIn(value: unknown): string | null {
 /** Why a payment was returned: a text, or a code with words. */
 function reasonIn(value: unknown): string | null {
   if (!isRecord(value)) return wordsIn(value);
-  const { code, returnReasonCode, reason, text, additionalInformation } = value;
-  const parts = [code ?? returnReasonCode, reason, text, additionalInformation];
-  return parts.flatMap((part) => wordsIn(part) ?? []).join(' ') || null;
+  const { code, proprietary, reasonCode, returnReasonCode, reason, text, additionalInformation } = value;
+  const parts = [code ?? proprietary ?? reasonCode ?? returnReasonCode, reason, text, additionalInformation];
+  return parts.flatMap((part) => (isRecord(part) ? reasonIn(part) : wordsIn(part)) ?? []).join(' ') || null;
 }
 
 /** The details of an entry: a payment, or several that were booked as one. */
@@ -409,7 +430,8 @@ function idIn(value: unknown): string | null {
   return text === undefined || text.trim() === '' || isNoReference(text) ? null : cleanWords(text);
 }
 
-function isNoReference(text: string): boolean {
+/** Whether a text says that there is no reference (SWIFT). */
+export function isNoReference(text: string): boolean {
   return /^\s*NONREF\s*$/i.test(text);
 }
 
@@ -426,7 +448,7 @@ export const link = z.pipe(
 const links = z.catch(z.nullish(z.object({ next: link, download: link })), null);
 
 /** The account that an answer is about. */
-const reference = z.catch(z.nullish(z.object({ iban, bban: optionalWords })), null);
+const reference = z.catch(z.nullish(z.object({ iban, bban: optionalWords, currency: currencyWord })), null);
 
 /** A page of transactions of an account or a card. @param zone of the bank */
 export function transactionsAnswerIn(zone: string) {

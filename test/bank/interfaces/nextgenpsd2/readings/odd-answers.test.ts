@@ -95,6 +95,11 @@ describe('an odd row', () => {
     ['no digit before the point', amountOf('-.50'), { amount: '-0.50' }],
     ['no digit after the point', amountOf('12.'), { amount: '12' }],
     ['NONREF for ids', { transactionId: 'NONREF', entryReference: ' nonref ', endToEndId: 'NONREF' }, NO_IDS],
+    [
+      'NONREF beside a reference',
+      { remittanceInformationStructuredArray: [{ reference: 'NONREF' }, { reference: 'RF18' }] },
+      { remittanceStructured: 'RF18' },
+    ],
     ['an offset', { bookingDate: '2026-11-20T00:00:00+02:00' }, { bookingDate: '2026-11-20' }],
     [
       'what was ordered in another currency',
@@ -108,6 +113,15 @@ describe('an odd row', () => {
       { returnReason: { code: 'AC04', text: 'closed' } },
       { returnReason: 'AC04 closed' },
     ],
+    ...[
+      { reasonCode: 'AC04', reason: 'closed' },
+      { returnReasonCode: 'AC04', additionalInformation: 'closed' },
+      { reason: { code: 'AC04' }, text: 'closed' },
+    ].map((returnInformation): [string, object, object] => [
+      `a reason as ${Object.keys(returnInformation)}`,
+      { returnInformation },
+      { returnReason: 'AC04 closed' },
+    ]),
     [
       'the one payment of an entry',
       { entryDetails: [{ endToEndId: 'E-1', creditorName: 'Shop' }] },
@@ -136,6 +150,15 @@ describe('an odd row', () => {
       ...expected,
     });
   });
+
+  it.each(['mandateId', 'creditorId', 'customerReference', 'remittanceInformationStructured'])(
+    'with NONREF as its %s has none',
+    async (name) => {
+      const read = await readRow({ [name]: ' NonRef', purposeCode: 'SALA' });
+      expect(read).toMatchObject({ purposeCode: 'SALA', remittance: null, unread: {} });
+      expect(read).not.toHaveProperty(name.replace('Information', ''));
+    },
+  );
 
   const SOON = { bookingDate: 'soon', valueDate: '2026-11-02' };
   const TWO_WRONG = { purposeCode: [], mandateId: {}, creditorId: { a: 1 }, ultimateDebtor: true };
@@ -255,6 +278,87 @@ describe('an answer about another account', () => {
     expect(await failureOf(asking(listed('a1'), noCards))).toEqual(other);
     expect(await asking(listed('a2'), noCards)).toBe(2);
     expect(await asking(said({}, 403))).toBe(2);
+  });
+});
+
+describe('an answer about another currency of the IBAN', () => {
+  const named = (currency: string) => `<Acct><Id><IBAN>${OWN}</IBAN></Id>${currency}</Acct>`;
+  const camt = (account: string) =>
+    `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><Stmt>${account}<Ntry><Amt Ccy="USD">1.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-01</Dt></BookgDt></Ntry></Stmt></BkToCstmrStmt></Document>`;
+  const balance = (code: string, currency: string) =>
+    `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="${currency}">1</Amt><CdtDbtInd>CRDT</CdtDbtInd></Bal>`;
+  const mt940 = (account: string, currency: string) =>
+    `:20:X\n:25:${account}\n:28C:1\n:60F:C261101${currency}2,\n:61:261101D1,NTRFX\n:62F:C261130${currency}1,\n-`;
+  const interim = (account: string, more = '') =>
+    `:20:X\n:25:${account}\n${more}:13D:2611212210+0000\n:61:261101D1,NTRFX\n-`;
+  const transactions = (account: object) =>
+    said({ account, transactions: { booked: [row(amountOf('-1.00', 'USD'))] } }).body ?? '';
+  const balances = (account: object) =>
+    said({ account, balances: [{ balanceType: 'closingBooked', ...balanceOf('USD') }] });
+  const balanceOf = (currency: string) => ({ balanceAmount: { amount: '1', currency } });
+  const listed = (currency: string, answer: Scripted) => {
+    const of: ConsentSource = { ...consents, currencyOf: () => currency };
+    return accountsOf(scriptedCalls([answer], { accounts: { cards: 'never' } }, of).calls);
+  };
+  const countOf = async (currency: string, body: string | Buffer) => {
+    let rows = 0;
+    for await (const { booked, pending } of listed(currency, { body }).pages({ ...query, status: undefined }))
+      rows += (booked?.rows.length ?? 0) + (pending?.rows.length ?? 0);
+    return rows;
+  };
+
+  it.each<[string, string | Buffer]>([
+    ['Acct/Ccy of camt', camt(named('<Ccy>USD</Ccy>'))],
+    ['Acct/Ccy of camt in small letters', camt(named('<Ccy>usd</Ccy>'))],
+    ['the balances of camt', camt(named('') + balance('OPBD', 'USD') + balance('CLBD', 'USD'))],
+    [':25: and the balances of MT940', mt940('37040044/0532013000USD', 'USD')],
+    ['the balances of MT940', mt940(OWN, 'USD')],
+    [':25: of MT942', interim('37040044/0532013000USD', ':34F:USD0\n')],
+    [':90D: of MT942', interim(OWN).replace(/-$/, ':90D:1USD1,\n-')],
+    ['account.currency of JSON', transactions({ iban: OWN, currency: 'USD' })],
+    ['account.currency of JSON without an IBAN', transactions({ currency: ' usd ' })],
+  ])('by %s is refused, and is read for that currency', async (_, body) => {
+    expect(await failureOf(countOf('EUR', body))).toEqual(
+      aboutAnother('account', `${OWN}:USD`, `a1 (${OWN}:EUR)`),
+    );
+    for (const currency of ['USD', '', 'XXX']) expect(await countOf(currency, body)).toBe(1);
+  });
+
+  it.each<[string, string | Buffer]>([
+    ['JSON', transactions({ iban: OWN })],
+    ['JSON with no currency', transactions({ iban: OWN, currency: 'XXX' })],
+    ['camt', camt(named(''))],
+    ['camt with balances in both', camt(named('') + balance('OPBD', 'EUR') + balance('OPBD', 'USD'))],
+  ])('is none that names no currency: %s', async (_, body) => {
+    expect(await countOf('EUR', body)).toBe(1);
+  });
+
+  it.each([
+    [':25:', interim('37040044/0532013000USD'), 'USD'],
+    [':90D:', interim('37040044/0532013000').replace(/-$/, ':90D:1USD1,\n-'), 'USD'],
+    [':90C:', interim('37040044/0532013000').replace(/-$/, ':90C:0USD0,\n-'), 'USD'],
+    ['the list alone', interim('37040044/0532013000'), 'EUR'],
+  ])('of MT942 with a time alone is that of %s', async (_, body, currency) => {
+    const pages = listed(currency, { body }).pages({ ...query, status: undefined });
+    for await (const { pending } of pages) expect(pending?.rows).toMatchObject([{ amount: '-1', currency }]);
+    expect(await countOf(currency, body)).toBe(1);
+  });
+
+  it('is refused by its balances and its details', async () => {
+    const other = aboutAnother('account', `${OWN}:USD`, `a1 (${OWN}:EUR)`);
+    const account = { iban: OWN, currency: 'USD' };
+    const balance = listed('EUR', balances(account)).balance('shop', 'a1', TRANSACTION_ID);
+    expect(await failureOf(balance)).toEqual(other);
+    const of = { what: 'product', customerId: 'shop', productId: 'a1' } as const;
+    const details = listed('EUR', said({ account })).details(of, TRANSACTION_ID);
+    expect(await failureOf(details)).toEqual(other);
+  });
+
+  it('is refused if :25: of MT940 names another than its balances', async () => {
+    const body = mt940('37040044/0532013000USD', 'EUR');
+    expect(await failureOf(countOf('EUR', body))).toMatchObject({
+      message: expect.stringContaining('several accounts'),
+    });
   });
 });
 

@@ -67,6 +67,11 @@ describe('a camt entry', () => {
       { returnReason: 'AC04 closed' },
     ],
     [
+      'words alone for why it was returned',
+      details(`${to('Shop')}<RtrInf><AddtlInf>Konto erloschen</AddtlInf></RtrInf>`),
+      { returnReason: 'Konto erloschen', counterpartyName: 'Shop' },
+    ],
+    [
       "the bank's words beside a name",
       `${details(to('Shop'))}<AddtlNtryInf>Sent for 815</AddtlNtryInf>`,
       { description: 'Shop', additionalInformation: 'Sent for 815' },
@@ -76,9 +81,39 @@ describe('a camt entry', () => {
       details('<Refs><PmtInfId>P-1</PmtInfId></Refs>'),
       { customerReference: 'P-1' },
     ],
+    [
+      'an id in its payment alone',
+      details('<Refs><AcctSvcrRef>T-1</AcctSvcrRef></Refs>'),
+      { transactionId: 'T-1' },
+    ],
+    ['another id in its payment', details('<Refs><TxId>X-1</TxId></Refs>'), { transactionId: 'X-1' }],
+    [
+      'an id in its payment where the entry says there is none',
+      `<AcctSvcrRef>NONREF</AcctSvcrRef>${details('<Refs><AcctSvcrRef>NONREF</AcctSvcrRef><TxId>X-1</TxId></Refs>')}`,
+      { transactionId: 'X-1' },
+    ],
+    [
+      'its own id before those of its payment',
+      `<AcctSvcrRef>E-1</AcctSvcrRef>${details('<Refs><AcctSvcrRef>T-1</AcctSvcrRef></Refs>')}`,
+      { transactionId: 'E-1' },
+    ],
+    [
+      'no id of one of its payments',
+      details('<Refs><TxId>X-1</TxId></Refs>', '<Refs><TxId>X-2</TxId></Refs>'),
+      { transactionId: null },
+    ],
     ['no id that says there is none', '<AcctSvcrRef>NONREF</AcctSvcrRef>', { transactionId: null }],
   ])('has %s', async (_, more, expected) => {
     expect((await read(camt(statement(entry(more))))).rows).toMatchObject([expected]);
+  });
+
+  it.each([
+    ['>BOOK<', '>Book<', '-30.00'],
+    ['>DBIT<', '>Dbit<', '-30.00'],
+    ['>DBIT<', '>crdt<', '30.00'],
+  ])('has %s also as %s', async (usual, written, amount) => {
+    const { rows } = await read(camt(statement(entry().replace(usual, written))));
+    expect(rows).toMatchObject([{ amount, status: 'booked' }]);
   });
 
   it.each([
@@ -118,6 +153,8 @@ describe('whose a camt statement is', () => {
     ['its number', other('0532013000')],
     ['its number without zeros', other('532013000')],
     ['its number with the bank code', other('37040044532013000')],
+    ['its number after letters', other('EUR0532013000')],
+    ['its number without a sub-account', other('5320130')],
     ["a number of the bank's own", other('KONTO-1')],
   ])('is clear from %s', async (_, account) => {
     expect((await read(camt(statement(entry(), account)))).rows).toHaveLength(1);
@@ -129,7 +166,15 @@ describe('whose a camt statement is', () => {
       [other('DE02100100109307118603')],
       /about the account DE02100100109307118603/,
     ],
-    ['another number', [other('0999999999')], /about the account 0999999999/],
+    ...[
+      ...['0999999999', 'EUR0999999999', 'CPTE-0999999999', '99999999', '370400440999999999'],
+      // Only the end of the account's number, or of its BBAN.
+      ...['00', '3000', '2013000', '013000', '440532013'],
+    ].map((number): [string, string[], RegExp] => [
+      `the number ${number}`,
+      [other(number)],
+      new RegExp(`about the account ${number},`),
+    ]),
     ['two numbers', [other('0532013000'), other('0999999999')], /several accounts/],
     ['two currencies', [iban(OWN), `${iban(OWN)}<Ccy>USD</Ccy>`], /several accounts/],
   ])('with %s is refused', async (_, accounts, what) => {
@@ -146,6 +191,10 @@ describe('the balances of a camt statement', () => {
     balance('OPBD', '100.00', '2026-11-19'),
     balance('CLBD', '70.00', '2026-11-20'),
   ];
+  const later = (from: string, to: string) =>
+    balance('OPBD', from, '2026-11-20') + balance('CLBD', to, '2026-11-21');
+  const sums = (net: string) => `<TxsSummry><TtlNtries>${net}</TtlNtries></TxsSummry>`;
+  const pending = () => entry().replace('BOOK', 'PDNG');
   const page = (number: number, isLast: boolean) =>
     `<StmtPgntn><PgNb>${number}</PgNb><LastPgInd>${isLast}</LastPgInd></StmtPgntn>`;
 
@@ -168,6 +217,17 @@ describe('the balances of a camt statement', () => {
         ),
       ),
       [],
+    ],
+    [
+      'with words in small letters',
+      camt(
+        statement(
+          balance('opbd', '100.00', '2026-11-19', 'dbit') +
+            balance('clbd', '70.00', '2026-11-20', 'crdt') +
+            entry(),
+        ),
+      ),
+      ['The statement S1 has the balances -100.00 and 70.00 EUR, and its rows lead to -130.00'],
     ],
     [
       'that were closed before',
@@ -198,6 +258,47 @@ describe('the balances of a camt statement', () => {
         ),
       ),
       ['The statement S1 counts 2 for money out, and has 1'],
+    ],
+    ...[
+      '<TtlNetNtryAmt>20.00</TtlNetNtryAmt><CdtDbtInd>DBIT</CdtDbtInd>',
+      '<TtlNetNtry><Amt>20.00</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>',
+    ].map((net): [string, string, string[]] => [
+      `in its net sum ${net}`,
+      camt(statement(sums(net) + entry())),
+      ['The statement S1 has the net sum -20.00, and its rows have -30.00'],
+    ]),
+    [
+      'in the direction of its net sum',
+      camt(statement(sums('<TtlNetNtryAmt>30.00</TtlNetNtryAmt><CdtDbtInd>CRDT</CdtDbtInd>') + entry())),
+      ['The statement S1 has the net sum 30.00, and its rows have -30.00'],
+    ],
+    [
+      'that its net sums fit',
+      camt(
+        statement(sums('<TtlNetNtryAmt>30.00</TtlNetNtryAmt><CdtDbtInd>DBIT</CdtDbtInd>') + entry()),
+        statement(sums('<TtlNetNtryAmt>30.00</TtlNetNtryAmt>') + entry()),
+        statement(
+          sums('<TtlNetNtry><Amt>60</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>') + entry() + pending(),
+        ),
+      ),
+      [],
+    ],
+    [
+      'of the statement before',
+      camt(
+        statement(`<ElctrncSeqNb>7</ElctrncSeqNb>${opening}${closing}${entry()}`),
+        statement(`<ElctrncSeqNb>8</ElctrncSeqNb>${later('80.00', '50.00')}${entry()}`),
+      ),
+      ['The statement S1 begins with 80.00 EUR, and the one before ends with 70.00'],
+    ],
+    [
+      'of another statement',
+      camt(
+        statement(`<ElctrncSeqNb>7</ElctrncSeqNb>${opening}${closing}${entry()}`),
+        statement(`<ElctrncSeqNb>9</ElctrncSeqNb>${later('80.00', '50.00')}${entry()}`),
+        statement(`<ElctrncSeqNb>10</ElctrncSeqNb>${later('50.00', '20.00')}${entry()}`),
+      ),
+      [],
     ],
   ])('%s', async (_, text, sentences) => {
     expect((await read(text)).contradictions).toEqual(sentences);

@@ -75,6 +75,16 @@ describe('a line :61: of MT940', () => {
       { remittance: 'One two' },
     ],
     [
+      'a field :86: after one in the German structure',
+      statement(':61:2611211120C2,NTRFNONREF\n:86:166?20Rent?32Max Muster?33mann\n:86:Second'),
+      { remittance: 'Rent Second', name: 'Max Muster mann' },
+    ],
+    [
+      'a structure in two fields :86:',
+      statement(':61:2611211120C2,NTRFNONREF\n:86:166?20Rent\n:86:?21of May?32Max'),
+      { remittance: 'Rent of May', name: 'Max' },
+    ],
+    [
       'a text outside of SWIFT',
       statement(':61:2611211120C2,NTRFNONREF\n:NS:01y\n:86:x'),
       { additionalInformation: null },
@@ -138,6 +148,36 @@ describe('a field :86: of MT940', () => {
       },
     ],
     [
+      'amounts with their currencies',
+      '166?20OAMT+USD 3,00?21COAM+EUR0,50?22SVWZ+x',
+      { originalAmount: '3.00', originalCurrency: 'USD', feeAmount: '0.50', feeCurrency: 'EUR' },
+    ],
+    [
+      'a currency after an amount',
+      '166?20OAMT+3,00 USD',
+      { originalAmount: '3.00', originalCurrency: 'USD' },
+    ],
+    [
+      'amounts that are none',
+      '166?00SEPA?20OAMT+some?21COAM+0.x',
+      { additionalInformation: 'SEPA OAMT+some COAM+0.x' },
+    ],
+    [
+      'words without a field of their own',
+      '166?00SEPA?20DEBT+DE98ZZZ09?21RREF+R1?22ORDP+O?23BENM+B?24SVWZ+x',
+      { additionalInformation: 'SEPA DEBT+DE98ZZZ09 RREF+R1 ORDP+O BENM+B', remittance: 'x' },
+    ],
+    [
+      'a word after an id of 35 characters',
+      `166?20EREF+${'1'.repeat(22)}?21${'2'.repeat(13)}SVWZ+Rent of?22May`,
+      { endToEndId: '1'.repeat(22) + '2'.repeat(13), remittance: 'Rent of May' },
+    ],
+    [
+      'text in the part after an id',
+      '166?20EREF+E-1?21Rent of May?22MREF+M-1?23of',
+      { endToEndId: 'E-1', mandateId: 'M-1', remittance: 'Rent of May of' },
+    ],
+    [
       'the reason of a return',
       '109?00RETOURE?20SVWZ+x?34914',
       { returnReason: '914', additionalInformation: 'RETOURE' },
@@ -152,6 +192,13 @@ describe('a field :86: of MT940', () => {
     ['a line that is a dash', 'MARF/MND\n-\nEV01', { remittance: 'MARF/MND - EV01' }],
   ])('may have %s', (_, text, expected) => {
     expect(read(words(text)).rows).toMatchObject([{ amount: '2', ...expected }]);
+  });
+
+  it('may have ids that say there is none', () => {
+    const { rows } = read(words('166?20EREF+NONREF?21KREF+NONREF?22MREF+NONREF?23CRED+NONREF?24SVWZ+x'));
+    expect(rows).toMatchObject([{ endToEndId: null, remittance: 'x' }]);
+    for (const name of ['mandateId', 'creditorId', 'customerReference'])
+      expect(rows[0]).not.toHaveProperty(name);
   });
 
   it('may be broken after the colon of its tag', () => {
@@ -248,6 +295,42 @@ describe('the balances of a statement', () => {
   });
 });
 
+describe('statements of one file', () => {
+  const part = (number: string, opening: string, row: string, closing: string) =>
+    `:20:X\n:25:37040044/0532013000\n:28C:${number}\n:60${opening}\n:61:2611211120${row}NTRFX\n:62${closing}\n-\n`;
+  const INTERIM = ':20:0\n:25:37040044/0532013000\n:13D:2611212210+0000\n:34F:EUR0\n-\n';
+  const first = (number: string, tag = 'F') =>
+    part(number, 'F:C261101EUR100,', 'C2,', `${tag}:C261102EUR102,`);
+  const gap = (line: number, to = '102.00') =>
+    `The statement up to line ${line} begins with 112.00 EUR, and the one before ends with ${to}`;
+  const next = (number: string, tag = 'F') =>
+    part(number, `${tag}:C261102EUR112,`, 'D1,', 'F:C261103EUR111,');
+
+  it.each<[string, string, string[]]>([
+    ['parts without the rows between them', first('7/1', 'M') + next('7/2', 'M'), [gap(13)]],
+    ['parts that all are opened as the first', first('1', 'M') + next('1'), [gap(13)]],
+    ['a part whose part before is missing', first('7/1') + next('8/2', 'M'), [gap(13)]],
+    ['parts around an interim report', first('7/1', 'M') + INTERIM + next('7/2', 'M'), [gap(18)]],
+    ['numbers that follow each other', first('7/1') + next('8/1'), [gap(13)]],
+    ['numbers with zeros', first('00009/001') + next('00010/001'), [gap(13)]],
+    ['numbers that do not', first('7/1') + next('9/1'), []],
+    ['equal numbers', first('7/1') + next('7/1'), []],
+    ['no numbers', first('') + next(''), []],
+    [
+      'parts that lead to each other',
+      first('7/1', 'M') + part('7/2', 'M:C261102EUR102,', 'D1,', 'F:C261103EUR101,'),
+      [],
+    ],
+    [
+      'numbers that lead to each other',
+      first('7') + part('8', 'F:C261102EUR102,', 'D1,', 'F:C261103EUR101,'),
+      [],
+    ],
+  ])('are compared: %s', (_, text, sentences) => {
+    expect(read(text).contradictions).toEqual(sentences);
+  });
+});
+
 describe('several messages', () => {
   const message = (id: string, fields: string, closing: string) =>
     `:20:${id}\n:25:37040044/0532013000\n:28C:1\n${fields}\n:61:2611211120C2,NTRFNONREF//${id}\n:86:${id}\n${closing}-`;
@@ -269,7 +352,13 @@ describe('several messages', () => {
         expect(rows.map(({ remittance }) => remittance)).toEqual(ids.filter((id) => !isInterim(id)));
         expect(pending.map(({ remittance }) => remittance)).toEqual(ids.filter(isInterim));
         expect(rows.map(({ transactionId }) => transactionId)).toEqual(ids.filter((id) => !isInterim(id)));
-        expect(contradictions).toHaveLength(ids.includes('wrong') ? 1 : 0);
+        const statements = ids.filter((id) => !isInterim(id));
+        // None of the others begins where the part ends, and the part does not begin where the wrong one ends.
+        const gaps = statements.filter(
+          (id, index) =>
+            statements[index - 1] === 'part' || (id === 'part' && statements[index - 1] === 'wrong'),
+        );
+        expect(contradictions).toHaveLength(gaps.length + (ids.includes('wrong') ? 1 : 0));
         expect(isPart).toBe(ids.findLast((id) => !isInterim(id)) === 'part');
       }),
     );
