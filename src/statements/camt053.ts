@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
-import { type Booking, sumOf, written } from '../domain/account-history.ts';
+import { type Booking, type ForeignBooking, sumOf, written } from '../domain/account-history.ts';
 import { bankLocalTime, type IsoDate } from '../domain/calendar.ts';
 import type { Decimal } from '../domain/decimal.ts';
 import { allBookings, type Statement } from './statement.ts';
@@ -78,29 +78,32 @@ function writeEntry(entry: Booking, currency: string): string {
 <BookgDt><Dt>${day}</Dt></BookgDt>${valueDate === null ? '' : `<ValDt><Dt>${valueDate}</Dt></ValDt>`}
 <AcctSvcrRef>${id}</AcctSvcrRef>
 <BkTxCd>${writeCode(entry)}</BkTxCd>
-<NtryDtls>${paymentsOf(entry)
+<NtryDtls>${paymentsOf(entry, currency)
     .map((payment) => writePayment(payment, currency))
     .join('')}</NtryDtls>
 ${element('AddtlNtryInf', cut(wordsOf(entry).join(' '), 500))}</Ntry>
 `;
 }
 
-/** The payments of a batch, if the bank gives them with their amounts, else the entry itself. */
-function paymentsOf(entry: Booking): Booking[] {
+/** The payments of a batch, if the bank gives them with their amounts, in any currency. Else the entry itself. */
+function paymentsOf(entry: Booking, currency: string): ForeignBooking[] {
   const { entryDetails, ...whole } = entry;
   const { id, day, valueDate, code, customerReference } = whole;
-  const payments = (entryDetails ?? []).flatMap(({ amount, currency: _, ...said }): Booking[] => {
+  const payments = (entryDetails ?? []).flatMap(({ amount, ...said }): ForeignBooking[] => {
     if (amount === undefined) return [];
     const texts = { description: said.counterpartyName ?? '', details: said.remittance ?? '' };
     const same = { id, day, valueDate, code, transferReference: null, feeCharge: null, customerReference };
-    return [{ ...same, ...texts, amount, ...said }];
+    return [{ ...same, ...texts, amount, currency, ...said }];
   });
-  return payments.length > 0 && payments.length === entryDetails?.length ? payments : [whole];
+  return payments.length > 0 && payments.length === entryDetails?.length
+    ? payments
+    : [{ ...whole, currency }];
 }
 
-function writePayment(payment: Booking, currency: string): string {
+/** @param currency of the entry */
+function writePayment(payment: ForeignBooking, currency: string): string {
   const { id, amount } = payment;
-  return `<TxDtls><Refs><AcctSvcrRef>${id}</AcctSvcrRef>${writeReferences(payment)}</Refs>${writeAmount(amount, currency)}${[
+  return `<TxDtls><Refs><AcctSvcrRef>${id}</AcctSvcrRef>${writeReferences(payment)}</Refs>${writeAmount(amount, payment.currency)}${[
     writeExchange(payment, currency),
     writeFee(payment, currency),
     parent('RltdPties', writeParties(payment)),
@@ -142,7 +145,7 @@ function writeReturn({ returnReason }: Booking): string {
 }
 
 /** What was paid in another currency. A rate needs that currency. */
-function writeExchange(entry: Booking, currency: string): string {
+function writeExchange(entry: ForeignBooking, currency: string): string {
   const { amount, originalAmount, originalCurrency, exchangeRate } = entry;
   if (!originalCurrency || !hasFormOfCurrency(originalCurrency)) return '';
   const rate = exchangeRate && fitting(exchangeRate, 11, 10);
@@ -153,7 +156,7 @@ function writeExchange(entry: Booking, currency: string): string {
   if (original)
     return `<AmtDtls><InstdAmt><Amt Ccy="${originalCurrency}">${original}</Amt>${exchange ?? ''}</InstdAmt></AmtDtls>`;
   return exchange
-    ? `<AmtDtls><TxAmt><Amt Ccy="${escaped(currency)}">${unsigned(amount)}</Amt>${exchange}</TxAmt></AmtDtls>`
+    ? `<AmtDtls><TxAmt><Amt Ccy="${escaped(entry.currency)}">${unsigned(amount)}</Amt>${exchange}</TxAmt></AmtDtls>`
     : '';
 }
 

@@ -84,6 +84,13 @@ describe('camt.053', () => {
   const RATE =
     '<AmtDtls><TxAmt><Amt Ccy="EUR">1.00</Amt><CcyXchg><SrcCcy>USD</SrcCcy><TrgtCcy>EUR</TrgtCcy><XchgRate>0.92</XchgRate></CcyXchg></TxAmt></AmtDtls>';
   const FEE = '<Chrgs><Rcrd><Amt Ccy="EUR">0.40</Amt></Rcrd></Chrgs>';
+  const MOST_DIGITS = `${'9'.repeat(13)}.00001`;
+  const MOST = `<AmtDtls><InstdAmt><Amt Ccy="USD">${MOST_DIGITS}</Amt></InstdAmt></AmtDtls>`;
+  const ISO =
+    '<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>CCRD</Cd><SubFmlyCd>POSD</SubFmlyCd></Fmly></Domn></BkTxCd>';
+  const ONCE = '<RmtInf><Ustrd>x</Ustrd><Strd><CdtrRefInf><Ref>R1</Ref></CdtrRefInf></Strd></RmtInf>';
+  const MAX_ONCE = '<RmtInf><Ustrd>y</Ustrd></RmtInf>';
+  const TO_IBAN = `<CdtrAcct><Id><IBAN>${counterpartyIban}</IBAN></Id></CdtrAcct>`;
   const BOTH = '<EndToEndId>E</EndToEndId><TxId>T</TxId>';
   it.each<[string, Partial<Booking>, string]>([
     ['what comes in is paid by the other side', FROM_MAX, MAX],
@@ -93,6 +100,27 @@ describe('camt.053', () => {
     ['a rate without the original amount', { originalCurrency: 'USD', exchangeRate: decimalOf(92) }, RATE],
     ["the bank's own purpose", { purposeCode: 'rent of may' }, '<Purp><Prtry>rent of may</Prtry></Purp>'],
     ["a fee in the account's currency", { feeAmount: decimalOf(-40) }, FEE],
+    [
+      'a fee in another currency',
+      { feeAmount: decimalOf(40), feeCurrency: 'USD' },
+      FEE.replace('EUR', 'USD'),
+    ],
+    ['as many digits as fit', { originalAmount: amountOf(MOST_DIGITS), originalCurrency: 'USD' }, MOST],
+    ['the code of ISO 20022 alone', { bankTransactionCode: 'PMNT-CCRD-POSD' }, ISO],
+    [
+      'the same code at both places once',
+      { bankTransactionCode: 'PMNT-CCRD-POSD', code: 'PMNT-CCRD-POSD' },
+      ISO,
+    ],
+    ["the bank's own code alone", { code: '43' }, '<BkTxCd><Prtry><Cd>43</Cd></Prtry></BkTxCd>'],
+    ['a reference that a text repeats, once', { remittanceStructured: 'R1', details: 'R1' }, ONCE],
+    [
+      'a name that a text repeats, once',
+      { counterpartyName: 'Max', description: 'Max', details: 'y' },
+      MAX_ONCE,
+    ],
+    ['an IBAN before another number', { counterpartyIban, counterpartyAccount: '123' }, TO_IBAN],
+    ['the longest reference', { remittanceStructured: 'r'.repeat(35) }, `<Ref>${'r'.repeat(35)}</Ref>`],
     ['another reference beside that of the payer', { endToEndId: 'E', transferReference: 'T' }, BOTH],
   ])('an entry says %s', (_, told, written) => {
     expect(entryOf(told)).toContain(written);
@@ -105,8 +133,49 @@ describe('camt.053', () => {
     { exchangeRate: amountOf('1.00') },
     { exchangeRate: amountOf('123456789012'), originalCurrency: 'USD' },
     { feeAmount: amountOf(`1${'0'.repeat(18)}`) },
+    { feeAmount: amountOf('1.00'), feeCurrency: 'usd' },
   ])('an entry leaves out what the schema has no room for: %j', (told) => {
     expect(entryOf(told)).not.toMatch(/<AmtDtls>|<Chrgs>/);
+  });
+
+  const [one, two, three] = [
+    { amount: amountOf('-1.00') },
+    { amount: amountOf('-2.00') },
+    { amount: amountOf('-3.00') },
+  ];
+  const paid = (amount: string, currency = 'EUR') =>
+    `<Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd>`;
+  it.each<[string, Booking['entryDetails'], string[]]>([
+    ['no payment', [], [paid('6.00')]],
+    ['one', [{ amount: amountOf('-6.00') }], [paid('6.00')]],
+    ['two equal ones', [three, three], [paid('3.00'), paid('3.00')]],
+    ['three', [one, two, three], [paid('1.00'), paid('2.00'), paid('3.00')]],
+    ['one without its amount, the first', [{}, three], [paid('6.00')]],
+    ['one without its amount, the last', [three, {}], [paid('6.00')]],
+    [
+      'one in another currency',
+      [three, { amount: amountOf('-3.24'), currency: 'USD' }],
+      [paid('3.00'), paid('3.24', 'USD')],
+    ],
+  ])('an entry with %s in it', (_, entryDetails, amounts) => {
+    const entry = { ...booking('2026-02-03', '-6.00', 'x'), entryDetails };
+    const payments = contentsOf(camt(statementOf([entry])), 'TxDtls');
+    expect(payments.map((each) => /<Amt .*?<\/CdtDbtInd>/.exec(each)?.[0])).toEqual(amounts);
+  });
+
+  it.each([
+    [[], ['0', '0'], ['0.00', '0.00']],
+    [['1.00'], ['1', '0'], ['1.00', '0.00']],
+    [['-1.00'], ['0', '1'], ['0.00', '1.00']],
+    [
+      ['2.00', '-1.00', '2.00', '-4.00', '8.00'],
+      ['3', '2'],
+      ['12.00', '5.00'],
+    ],
+  ])('a camt.053 statement sums up %j', (amounts, counts, sums) => {
+    const document = camt(statementOf(amounts.map((amount) => booking('2026-02-03', amount, 'x'))));
+    expect(contentsOf(document, 'NbOfNtries')).toEqual(counts);
+    expect(contentsOf(document, 'Sum')).toEqual(sums);
   });
 
   it.each([
@@ -136,10 +205,8 @@ describe('camt.053', () => {
       expect(unnamed).not.toContain(`<${element}>`);
     }
     expect(unnamed).toContain('<Amt Ccy="EUR">1.00</Amt><CdtDbtInd>DBIT</CdtDbtInd></TxDtls></NtryDtls>');
-    const empty = camt(statementOf([]));
-    expect(contentsOf(empty, 'NbOfNtries')).toEqual(['0', '0']);
-    expect(contentsOf(empty, 'Sum')).toEqual(['0.00', '0.00']);
-    expect(empty).not.toContain('<Ntry>');
+    expect(camt(statementOf([]))).not.toContain('<Ntry>');
+    expect(unnamed).toContain('<Ntry>');
   });
 
   it('a camt.053 statement splits a text after 140 whole characters', () => {

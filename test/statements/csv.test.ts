@@ -131,6 +131,10 @@ it('a row in another currency is in CSV and camt.053 with it, at its day, and OF
   expect(writeOfxStatement(statement, '1.00')).not.toContain('Dollars');
   expect(leftOutOf(statement, 'OFX')).toBe('1 transaction in USD left out: OFX has EUR alone.');
   expect(leftOutOf(statementOf([own]), 'OFX')).toBeNull();
+  const foreign = [usd, usd, { ...usd, currency: 'CHF' }];
+  expect(leftOutOf(statementOf([own], undefined, { foreign }), 'OFX')).toBe(
+    '3 transactions in USD, CHF left out: OFX has EUR alone.',
+  );
 });
 
 it('the payments of a batch are JSON in one cell, without formulas', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { writeOfxStatement } from '../../src/statements/ofx.ts';
-import { booking } from '../domain/bookings.ts';
+import { amountOf, booking } from '../domain/bookings.ts';
 import { balancesOf, EXAMPLE, statementOf, TOLD } from './statements.ts';
 
 const ofx = (...given: Parameters<typeof statementOf>) => {
@@ -32,6 +32,7 @@ describe('OFX', () => {
   });
 
   const IBAN = 'IT89F0999001600000010482620';
+  const TO = 'DE02100100109307118603';
   const LONG = `<NAME>${'d'.repeat(32)}</NAME><MEMO>${'t'.repeat(255)}</MEMO>`;
   it.each([
     ['a description and details', 'BONIFICO', 'STIPENDIO', '<NAME>BONIFICO</NAME><MEMO>STIPENDIO</MEMO>'],
@@ -53,8 +54,21 @@ describe('OFX', () => {
   it.each([
     [{ counterpartyIban: IBAN }, `<NAME>x</NAME><MEMO>${IBAN}</MEMO>`],
     [{ counterpartyAccount: '12 34' }, '<BANKID>PSD2</BANKID><ACCTID>1234</ACCTID>'],
+    [{ counterpartyIban: TO, counterpartyAccount: '12 34' }, `<ACCTID>${TO}</ACCTID>`],
   ])('an OFX transaction has the account %j where there is room for it', (told, written) => {
     expect(textsOf(ofx([{ ...booking('2026-02-03', '-1.00', 'x'), ...told }]))).toContain(written);
+  });
+
+  it.each([
+    [{ originalAmount: amountOf('-2.00'), originalCurrency: 'USD' }, true],
+    [{ originalAmount: amountOf('-2.00'), originalCurrency: 'usd' }, false],
+    [{ originalAmount: amountOf('-2.00') }, false],
+    [{ originalAmount: amountOf('0.00'), originalCurrency: 'USD' }, false],
+    [{ originalCurrency: 'USD' }, false],
+  ])('an OFX transaction of %j has the original currency: %j', (told, isThere) => {
+    const document = ofx([{ ...booking('2026-02-03', '-1.00', 'x'), ...told }]);
+    expect(document.includes('<CURRATE>0.50</CURRATE><CURSYM>USD</CURSYM>')).toBe(isThere);
+    expect(document.includes('ORIGCURRENCY')).toBe(isThere);
   });
 
   it('an OFX statement cuts a transfer reference after 32 characters', () => {

@@ -98,6 +98,16 @@ describe('the report', () => {
     expect(lines.at(-1)).not.toContain('does not name counterparties');
   });
 
+  it.each([
+    [[], '0.00', '0.00'],
+    [['2.00'], '+2.00', '0.00'],
+    [['2.00', '-1.00', '2.00', '-4.00', '8.00'], '+12.00', '−5.00'],
+  ])('the report sums up %j', (amounts, income, spent) => {
+    const lines = readIn(report(amounts.map((amount) => booking('2026-02-03', amount, 'x'))));
+    const at = lines.indexOf('Money in');
+    expect(lines.slice(at, at + 4)).toEqual(['Money in', income, 'Money out', spent]);
+  });
+
   it('the report says if no money went out or came in', () => {
     const lines = readIn(report([]));
     for (const title of ['Money went to', 'Money came from']) {
