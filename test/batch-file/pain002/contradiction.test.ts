@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contradictionIn } from '../../../src/batch-file/pain002/contradiction.ts';
+import { contradictionIn, type StatusLevel } from '../../../src/batch-file/pain002/contradiction.ts';
 
 /** All statuses of pain.002 (ISO 20022, ExternalPaymentGroupStatus and ExternalPaymentTransactionStatus), and one that is none. */
 const ALL = 'ACCC ACCP ACFC ACSC ACSP ACTC ACWC ACWP CANC PART PATC PDNG RCVD RJCT XXXX'.split(' ');
@@ -34,7 +34,10 @@ test.each([
   [['ACSC', 'PART'], ['RJCT'], 'A ACSC and B RJCT'],
   [['PART', 'ACSC', 'PART'], ['ACSC', 'RJCT', 'ACSC'], 'A ACSC and B RJCT'],
 ])('of %j above %j: %s', (above, below, contradiction) => {
-  const levels = [['A', new Set(above)] as const, ['B', new Set(below)] as const];
+  const levels: StatusLevel[] = [
+    ['A', new Set(above)],
+    ['B', new Set(below)],
+  ];
   expect(contradictionIn(levels)).toBe(contradiction);
   // A level without a status stands between them.
   expect(contradictionIn(levels.toSpliced(1, 0, ['C', new Set()]))).toBe(contradiction);

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type IsoDate, isIsoDate } from '../../../src/domain/calendar.ts';
+import type { Begin, Flows } from '../../../src/store/ports/flows.ts';
 import type { ProfileData, Store } from '../../../src/store/ports/store.ts';
 import type { SyncedRow, SyncTarget } from '../../../src/store/ports/sync.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
+import { transferOrder } from '../../domain/orders.ts';
 import { allOf, begunTransfer } from '../flows.ts';
 import { rowOf } from '../row-of.ts';
 import { batchLine, granted, login } from '../whole-store.ts';
@@ -298,4 +300,140 @@ describe.each(useBackends())('$name', ({ open }) => {
     await remove(there);
     expect(await stored()).toEqual([['co-3'], []]);
   });
+
+  it.each(['profile', 'customer', 'account'] as const)(
+    'the reads of another %s count apart: taken, given back, paused, and brought data',
+    async (by) => {
+      const there = { ...HERE, [by]: ELSEWHERE[by] };
+      const readOf = ({ customer, account }: Address) => ({
+        ...{ day: FIRST, customerId: customer, productId: account },
+      });
+      /** The reads of the next run. */
+      const run = async () => {
+        const worker = await place.worker();
+        const reads = (at: Address) => worker.open(at.profile).reads;
+        const [own, other] = by === 'profile' ? [reads(HERE), reads(there)] : [reads(HERE), reads(HERE)];
+        const of = (at: Address) => (at === HERE ? own : other);
+        return {
+          take: async (at: Address, budget: number, minute?: number) =>
+            of(at).take(readOf(at), { budget, ...(minute !== undefined && { minute }) }),
+          giveBack: async (at: Address, failedAt?: number) => of(at).giveBack(readOf(at), failedAt),
+          succeeded: async (at: Address) => of(at).succeeded(readOf(at)),
+        };
+      };
+      for (const [one, other] of [
+        [HERE, there],
+        [there, HERE],
+      ] as const) {
+        const before = await run();
+        expect([await before.take(one, 1), await before.take(other, 1)]).toEqual(['taken', 'taken']);
+        await before.giveBack(one);
+        const after = await run();
+        expect([await after.take(one, 1), await after.take(other, 1)]).toEqual(['taken', 'used-up']);
+        await after.giveBack(one);
+        await before.giveBack(other);
+      }
+      const failing = await run();
+      await failing.take(HERE, 9);
+      await failing.giveBack(HERE, 600);
+      const paused = await run();
+      expect([await paused.take(HERE, 9, 601), await paused.take(there, 9, 601)]).toEqual([
+        'paused',
+        'taken',
+      ]);
+      await paused.giveBack(there, 600);
+      const reading = await run();
+      expect(await reading.take(HERE, 9, 1200)).toBe('taken');
+      await reading.succeeded(HERE);
+      const last = await run();
+      expect([await last.take(HERE, 9, 601), await last.take(there, 9, 601)]).toEqual(['taken', 'paused']);
+    },
+  );
+
+  it('the calls of another profile count apart', async () => {
+    const there = { ...HERE, profile: ELSEWHERE.profile };
+    await dataOf(HERE).calls.count(FIRST);
+    await dataOf(HERE).calls.count(FIRST);
+    await dataOf(there).calls.count(FIRST);
+    expect([await dataOf(HERE).calls.on(FIRST), await dataOf(there).calls.on(FIRST)]).toEqual([2, 1]);
+  });
+
+  it('who works on one flow does not hold another one, and ends with that one alone', async () => {
+    const there = { ...HERE, profile: ELSEWHERE.profile };
+    const atWork = async () =>
+      Promise.all(
+        [HERE, there].map(async (at) => {
+          const { flows } = (await place.worker()).open(at.profile);
+          return (await flows.atWork()).map(({ flow }) => flow).toSorted();
+        }),
+      );
+    const begin = { transactionId: 't1', commits: 'on execute' as const, order: transferOrder() };
+    const [a, b, c] = [
+      await held(dataOf(HERE).flows, begin),
+      await held(dataOf(HERE).flows, begin),
+      await held(dataOf(there).flows, begin),
+    ];
+    expect(await atWork()).toEqual([[a.flow, b.flow].toSorted(), [c.flow]]);
+    await a.end();
+    expect(await atWork()).toEqual([[b.flow], [c.flow]]);
+    await c.end();
+    expect(await atWork()).toEqual([[b.flow], []]);
+    await b.end();
+    expect(await atWork()).toEqual([[], []]);
+  });
+
+  it('the round of another profile deals out its own customers, also one of the same name', async () => {
+    const there = { ...HERE, profile: ELSEWHERE.profile };
+    for (const [at, customers] of [
+      [HERE, ['1', '2']],
+      [there, ['1', '3', '4']],
+    ] as const)
+      for (const customer of customers)
+        await dataOf(at).tokens.change(customer, (slot) => slot.write(written('x')));
+    const joined = async (at: Address) => {
+      const round = await (await dataOf(at).rounds()).join();
+      return 'dueIn' in round ? expect.unreachable() : round;
+    };
+    const [here, elsewhere] = [await joined(HERE), await joined(there)];
+    expect([here.size, elsewhere.size]).toEqual([2, 3]);
+    const rest = async (round: typeof here) => {
+      const customers: string[] = [];
+      for (let next = await round.next(1); typeof next !== 'string'; next = await round.next(1)) {
+        customers.push(next.customerId);
+        await next.finish({ status: 'synced', code: null, message: null });
+      }
+      return customers.toSorted();
+    };
+    expect(await rest(here)).toEqual(['1', '2']);
+    expect([await here.counts(), await elsewhere.counts()]).toEqual([
+      { due: 0, atWork: 0 },
+      { due: 3, atWork: 0 },
+    ]);
+    await here.leave();
+    expect(await rest(elsewhere)).toEqual(['1', '3', '4']);
+    await elsewhere.leave();
+  });
 });
+
+/** Begins a flow, and works on it until `end`. */
+async function held(flows: Flows, begin: Begin<'transfer'>): Promise<{ flow: string; end(): Promise<void> }> {
+  let end = () => {};
+  const ending = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let work: Promise<void> | undefined;
+  const flow = await new Promise<string>((resolve, reject) => {
+    work = flows.begin('transfer', begin, async ({ current }) => {
+      resolve(current.flow);
+      await ending;
+    });
+    work.catch(reject);
+  });
+  return {
+    flow,
+    end: async () => {
+      end();
+      await work;
+    },
+  };
+}
