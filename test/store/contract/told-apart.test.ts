@@ -5,8 +5,8 @@ import type { Begin, Flows } from '../../../src/store/ports/flows.ts';
 import type { ProfileData, Store } from '../../../src/store/ports/store.ts';
 import type { SyncedRow, SyncTarget } from '../../../src/store/ports/sync.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
-import { transferOrder } from '../../domain/orders.ts';
-import { allOf, begunTransfer } from '../flows.ts';
+import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { allOf, begunTransfer, TRANSFER_BEGIN } from '../flows.ts';
 import { rowOf } from '../row-of.ts';
 import { batchLine, granted, login } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
@@ -105,7 +105,7 @@ const ROWS: Record<string, Row> = {
     remove: ({ customers }, { customer }) => customers.forget(customer),
   },
   'the records of customers': {
-    by: ['profile'],
+    by: ['profile', 'bank'],
     write: ({ customers }, { customer }, value) =>
       customers.change(customer, () => ({
         psu: { id: value, idType: null, corporateId: null, corporateIdType: null },
@@ -117,7 +117,7 @@ const ROWS: Record<string, Row> = {
       expect(await customers.list()).toEqual(all.map(({ customer }) => customer));
       return all.map(({ kept }) => kept.psu.id);
     },
-    remove: ({ customers }) => customers.forgetAll(),
+    remove: ({ customers }, { customer }) => customers.forget(customer),
   },
   'a refused call': {
     by: ['profile', 'customer'],
@@ -139,14 +139,14 @@ const ROWS: Record<string, Row> = {
   },
   'what a sync could not know': {
     by: ['profile', 'customer'],
-    write: ({ results }, { customer, account }, value) =>
+    write: ({ results }, { customer }, value) =>
       results.add([
         {
           ...{ customerId: customer, at: AT, skipped: [] },
           failures: [{ productId: null, code: 'timeout', message: value }],
           doubts: [
             {
-              ...{ productId: account, balanced: null, difference: null, complete: true, certainFrom: null },
+              ...{ productId: value, balanced: null, difference: null, complete: true, certainFrom: null },
               message: value,
             },
           ],
@@ -380,6 +380,48 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect(await atWork()).toEqual([[b.flow], []]);
     await b.end();
     expect(await atWork()).toEqual([[], []]);
+  });
+
+  it('a flow is found as one of its kind and profile, although another one has the same resource and reference', async () => {
+    const there = { ...HERE, profile: ELSEWHERE.profile };
+    const made = async (at: Address) => {
+      const { flows } = dataOf(at);
+      const transfer = await begunTransfer(flows, { reference: 'Rent' });
+      await transfer.record({ type: 'verify-sent', requestId: 'q', digest: null });
+      await transfer.record({ ...VERIFIED, resourceId: 'r1' });
+      return transfer.current.flow;
+    };
+    const [own, other] = [await made(HERE), await made(there)];
+    for (const [at, flow, others] of [
+      [HERE, own, other],
+      [there, other, own],
+    ] as const) {
+      const { flows } = dataOf(at);
+      for (const reference of [flow, 'r1', 'Rent'])
+        expect((await flows.find('transfer', reference)).flow).toBe(flow);
+      for (const reference of [flow, 'r1', 'Rent'])
+        await expect(flows.find('operation', reference)).rejects.toMatchObject({ code: 'flow_not_found' });
+      expect((await flows.history(flow))?.map(({ type }) => type)).toEqual([
+        ...['created', 'verify-sent', 'verified'],
+      ]);
+      if (others !== flow) {
+        expect(await flows.history(others)).toBeNull();
+        await expect(flows.find('transfer', others)).rejects.toMatchObject({ code: 'flow_not_found' });
+      }
+    }
+  });
+
+  it('who holds a login, a customer or a line of a batch is not at work on a flow', async () => {
+    const { tokens, batches, flows, sync } = dataOf(HERE);
+    const order = { added: batchAdded({ note: 'x', ...PERSON }), lines: [batchLine()], again: false };
+    const { batch } = await batches.add(order);
+    const atWork = async () => (await place.worker()).open(HERE.profile).flows.atWork();
+    expect(await tokens.change('1', atWork)).toEqual([]);
+    expect(await batches.onLine(batch, 1, false, atWork)).toEqual([]);
+    expect(
+      await sync(place.out).run(new AbortController().signal, (run) => run.customer('1', atWork)),
+    ).toEqual([]);
+    expect(await flows.begin('transfer', TRANSFER_BEGIN('R'), atWork)).toHaveLength(1);
   });
 
   it('the round of another profile deals out its own customers, also one of the same name', async () => {
