@@ -67,6 +67,11 @@ describe('a pain.002', () => {
     ]);
     const alone = readPain002(report(ALL + group(told('E-1', why('<Cd>AC01</Cd>', 'No such IBAN')))));
     expect(alone?.reasons).toEqual([own]);
+    // Who says it may have a code of its own, which is no reason.
+    const unnamed = told('E-1', why('', 'Closed').replace('<Rsn></Rsn>', ''));
+    expect(readPain002(report(ALL + group(unnamed)))?.reasons).toEqual([
+      { level: 'payment', code: null, proprietary: null, text: 'Closed' },
+    ]);
     const three = ['AC01', 'AC04', 'AC06'].map((code) => told(code, why(`<Cd>${code}</Cd>`, code)));
     expect(readPain002(report(ALL + group(...three)))?.reasons).toEqual(
       ['AC01', 'AC04', 'AC06'].map((code) => ({ level: 'payment', code, proprietary: null, text: code })),
