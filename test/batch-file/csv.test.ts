@@ -269,11 +269,13 @@ Ada,${IBAN},1,,no,
 
   test('says of a reference twice that it is wrong, and of a payment twice that it looks so', async () => {
     const { said } = await readFile(
-      `name,iban,amount,reference,date\nAda,${IBAN},1,R 1,\nBob,${IBAN},2,r  1,\nAda,${IBAN},1.00,R-2,2026-11-23\n`,
+      `name,iban,amount,reference,date\nAda,${IBAN},1,R 1,\nBob,${IBAN},2,r  1,\nAda,${IBAN},1.00,R-2,2026-11-23\nBob,${IBAN},2,R 1,\n`,
     );
     expect(said).toEqual([
       'error line 3: The reference "r  1" is that of payment 1 too',
       'warning line 4: Payment 1 has the same payee, amount and day',
+      'error line 5: The reference "R 1" is that of payment 1 too',
+      'warning line 5: Payment 2 has the same payee, amount and day',
     ]);
   });
 });

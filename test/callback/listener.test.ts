@@ -275,6 +275,7 @@ describe('listenForCallback', () => {
   it("waiting for the callback leaves nothing on the caller's signal", async () => {
     const { signal } = new AbortController();
     const received = listener.received(signal);
+    expect(getEventListeners(signal, 'abort')).not.toEqual([]);
     await ask(`/callback?code=1&state=${STATE}`);
     await received;
     expect(getEventListeners(signal, 'abort')).toEqual([]);

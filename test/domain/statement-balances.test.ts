@@ -60,12 +60,15 @@ describe('the figures of a statement', () => {
     check.add(euros('2.00'), false);
     const totals = (sum: string, count: string) => check.contradictions('S1', { credits: { sum, count } });
     expect([...totals('5.00', '1'), ...totals('7.00', '2')]).toEqual([]);
+    expect(totals('2.00', '3')).toHaveLength(2);
     expect(check.contradictions('S1', { opening: euros('0'), closing: euros('5') })).toEqual([]);
+    expect(check.contradictions('S1', { opening: euros('0'), closing: euros('7') })).toHaveLength(1);
   });
 
   it('say nothing of rows in several currencies', () => {
     const check = new StatementCheck();
     check.add(euros('5.00'), true);
+    expect(check.contradictions('S1', { all: { count: '9' } })).toHaveLength(1);
     check.add(euros('2.00', 'USD'), true);
     expect(check.contradictions('S1', { all: { count: '9' } })).toEqual([]);
   });

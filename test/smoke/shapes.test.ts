@@ -77,10 +77,12 @@ it('a field that the standard requires is missing against the standard, and anot
 });
 
 it('a field that only some rows had is no surprise when it is missing, and neither is one that was seen too rarely', () => {
-  const some = learnt(answer([...rows(), ...without('checkId')]), answer(rows()), answer(rows()));
-  expect(found(some, answer(without('checkId')))).toEqual([]);
+  const [some, all] = [answer([...rows(), ...without('checkId')]), answer(rows())];
+  expect(found(learnt(some, all, all), answer(without('checkId')))).toEqual([]);
+  expect(found(learnt(all, all, all), answer(without('checkId')))).not.toEqual([]);
   const rarely = learnt(answer([row()]), answer([row()]), answer([row()]));
   expect(found(rarely, answer(without('bookingDate')))).toEqual([]);
+  expect(found(learnt(all, all, all), answer(without('bookingDate')))).not.toEqual([]);
 });
 
 it('eight equal runs, and those of two accounts, find nothing', () => {

@@ -386,6 +386,9 @@ it('pages in a pipeline of which only some are empty are not an empty list', asy
     await output.pages(pagesOf(...pages), form, 'None.');
     expect(said).toEqual([]);
   }
+  const { output, said } = open('table');
+  await output.pages(pagesOf([], []), form, 'None.');
+  expect(said).toEqual(['None.']);
 });
 
 describe('a list with colours', () => {

@@ -50,7 +50,9 @@ describe('states in a list', () => {
   });
 
   it('in a list without colours, a state has none', () => {
-    expect(drawTerminalTable([...columns], rows, { width: 80, colour: false })).not.toContain('\u001b');
+    const drawn = (colour: boolean) => drawTerminalTable([...columns], rows, { width: 80, colour });
+    expect(drawn(false)).not.toContain('\u001b');
+    expect(drawn(true)).toContain('\u001b');
   });
 
   it('in a pipe with FORCE_COLOR, a state has its colour', () => {

@@ -1,7 +1,7 @@
 import type { Batch } from '../../domain/batch/batch.ts';
 import { orderedForm } from '../../domain/batch/content.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { addDays, type IsoDate } from '../../domain/calendar.ts';
+import { addDays, bankDay, type IsoDate } from '../../domain/calendar.ts';
 import { isPlainlyFailed, standingOf } from '../../domain/flow-states.ts';
 import { comparableReference } from '../../domain/order/sepa-text.ts';
 import type { Transfer } from '../../domain/transfer.ts';
@@ -35,7 +35,7 @@ export interface EarlierPayments {
  * @throws Psd2Error `config` if the store cannot be read
  */
 export async function readEarlierPayments(
-  { flows, batches }: { flows: Flows; batches: Batches },
+  { flows, batches }: { flows: Pick<Flows, 'list'>; batches: Pick<Batches, 'list' | 'lines'> },
   today: IsoDate,
   onDamaged: (problem: Error) => void,
 ): Promise<EarlierPayments> {
@@ -54,7 +54,7 @@ export async function readEarlierPayments(
       begun.set(batch, (begun.get(batch) ?? new Set()).add(line));
     if (isPlainlyFailed(transfer)) continue;
     if (order.reference !== null) references.set(comparableReference(order.reference), flow);
-    if (createdAt.slice(0, 10) >= since) payments.set(keyOf({ ...order, iban: order.to }), flow);
+    if (dayOf(createdAt) >= since) payments.set(keyOf({ ...order, iban: order.to }), flow);
     if (batch === undefined || line === undefined) continue;
     live.add(batch);
     if (isRecent(transfer, since)) lines.set(orderedForm({ ...order, iban: order.to }), { batch, line });
@@ -90,7 +90,12 @@ export async function readEarlierPayments(
 /** Whether a transfer is not over, or was paid lately. */
 function isRecent(transfer: Transfer, since: IsoDate): boolean {
   const { updatedAt, order } = transfer;
-  return standingOf(transfer) !== 'done' || updatedAt.slice(0, 10) >= since || order.executionDate >= since;
+  return standingOf(transfer) !== 'done' || dayOf(updatedAt) >= since || order.executionDate >= since;
+}
+
+/** The day at the bank of a time in a journal. */
+function dayOf(time: string): IsoDate {
+  return bankDay(new Date(time));
 }
 
 /** Whether a line of a batch has no transfer yet, and a run may begin one. */

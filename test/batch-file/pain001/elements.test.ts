@@ -49,7 +49,8 @@ describe('a pain.001', () => {
 
   test('is paid without what a bank takes no part of, and psd2 names each of it', async () => {
     const parts = ['Dept', 'SubDept', 'BldgNm', 'Flr', 'PstBx', 'Room', 'TwnLctnNm', 'DstrctNm'];
-    const address = `<PstlAdr>${TOWN}${elements(...parts, 'CtrySubDvsn')}</PstlAdr>`;
+    parts.push('CtrySubDvsn', 'CareOf', 'UnitNb');
+    const address = `<PstlAdr>${TOWN}${elements(...parts)}</PstlAdr>`;
     const { said, lines } = await readFile(
       document([
         information([
@@ -62,7 +63,7 @@ describe('a pain.001', () => {
     );
     expect(lines).toHaveLength(1);
     expect(said).toEqual([
-      ...[...parts, 'CtrySubDvsn'].map(
+      ...parts.map(
         (part) => `warning ${FIRST}/Cdtr/PstlAdr/${part}: psd2 pays without this part of the address`,
       ),
       `warning ${FIRST}/Cdtr/Id: psd2 pays without the payee's id`,
@@ -138,6 +139,17 @@ describe('a pain.001', () => {
       `error ${AT}/SplmtryData: psd2 cannot send supplementary data`,
     ]);
   });
+
+  test.each(['RfrdDocInf', 'RfrdDocAmt', 'Invcr', 'Invcee', 'TaxRmt', 'GrnshmtRmt', 'AddtlRmtInf'])(
+    'whose structured remittance information has a %s is refused, and says why',
+    async (name) => {
+      const why = "of structured remittance information, psd2 can send the payee's reference alone";
+      const rest = `<RmtInf><Strd>${elements(name)}<CdtrRefInf><Ref>RF18539007547034</Ref></CdtrRefInf></Strd></RmtInf>`;
+      const { said, lines } = await readFile(document([information([transaction({ rest })])]));
+      expect(said).toEqual([`error ${FIRST}/RmtInf/Strd/${name}: ${why}`]);
+      expect(lines).toHaveLength(1);
+    },
+  );
 
   test('with an element at the place of another one is refused', async () => {
     const { said } = await readFile(

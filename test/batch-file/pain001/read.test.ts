@@ -157,6 +157,8 @@ describe('a pain.001', () => {
     ['2x', null],
     ['1234567890123456', null],
     ['', null],
+    ['1.0', null],
+    ['1e0', null],
     ['002', 2],
   ])('whose header says that it has %j payments', async (count, taken) => {
     const header = `<MsgId>M-1</MsgId><NbOfTxs>${count}</NbOfTxs><CtrlSum>1e1</CtrlSum>`;

@@ -47,6 +47,18 @@ describe('a payment in a pain.001', () => {
     ]);
   });
 
+  test.each([0, 1, 2])('without an amount is refused wherever it stands: after %i others', async (at) => {
+    const payments = [1, 2].map((n) => transaction({ id: `<EndToEndId>E-${n}</EndToEndId>` }));
+    payments.splice(at, 0, transaction({ amount: '<InstdAmt Ccy="EUR">?</InstdAmt>' }));
+    const { said, lines } = await readFile(
+      document([information(payments, { CtrlSum: '<CtrlSum>25</CtrlSum>' })]),
+    );
+    expect(said.filter((each) => each.startsWith('error'))).toEqual([
+      expect.stringContaining(`CdtTrfTxInf[${at + 1}]/Amt/InstdAmt`),
+    ]);
+    expect(lines).toHaveLength(2);
+  });
+
   test('may have an InstrId of 35 characters', async () => {
     const id = 'I'.repeat(35);
     const { lines, said } = await readOne(transaction({ id: instructed(id, 'NOTPROVIDED') }));

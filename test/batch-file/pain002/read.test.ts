@@ -51,7 +51,7 @@ describe('a pain.002', () => {
 
   test('gives the reasons of the payment, then those above it, their codes apart from their words', () => {
     const why = (code: string, words: string) =>
-      `<StsRsnInf><Orgtr><Id><OrgId><Othr><Id>1</Id><SchmeNm><Cd>BANK</Cd></SchmeNm></Othr></OrgId></Id></Orgtr><Rsn>${code}</Rsn><AddtlInf>${words}</AddtlInf></StsRsnInf>`;
+      `<StsRsnInf><Orgtr><Id><OrgId><Othr><Id>1</Id><SchmeNm><Cd>BANK</Cd></SchmeNm></Othr><Othr><Id>2</Id><SchmeNm><Prtry>OWN</Prtry></SchmeNm></Othr></OrgId></Id></Orgtr><Rsn>${code}</Rsn><AddtlInf>${words}</AddtlInf></StsRsnInf>`;
     const told = (id: string, reason: string) =>
       `<TxInfAndSts><OrgnlEndToEndId>${id}</OrgnlEndToEndId><TxSts>RJCT</TxSts>${reason}<OrgnlTxRef><PmtTpInf><SvcLvl><Cd>SEPA</Cd></SvcLvl></PmtTpInf></OrgnlTxRef></TxInfAndSts>`;
     const all = `<OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId><GrpSts>PART</GrpSts>${why('<Prtry>X9</Prtry>', 'see below')}</OrgnlGrpInfAndSts>`;
@@ -67,6 +67,15 @@ describe('a pain.002', () => {
     ]);
     const alone = readPain002(report(ALL + group(told('E-1', why('<Cd>AC01</Cd>', 'No such IBAN')))));
     expect(alone?.reasons).toEqual([own]);
+    // Who says it may have a code of its own, which is no reason.
+    const unnamed = told('E-1', why('', 'Closed').replace('<Rsn></Rsn>', ''));
+    expect(readPain002(report(ALL + group(unnamed)))?.reasons).toEqual([
+      { level: 'payment', code: null, proprietary: null, text: 'Closed' },
+    ]);
+    const three = ['AC01', 'AC04', 'AC06'].map((code) => told(code, why(`<Cd>${code}</Cd>`, code)));
+    expect(readPain002(report(ALL + group(...three)))?.reasons).toEqual(
+      ['AC01', 'AC04', 'AC06'].map((code) => ({ level: 'payment', code, proprietary: null, text: code })),
+    );
   });
 
   test('is read with prefixes, references of characters and comments', () => {
@@ -110,6 +119,14 @@ describe('a pain.002', () => {
     [ofFile('RJCT', 'ACSC'), 'GrpSts RJCT and GrpSts ACSC'],
     [ofFile('ACSC', 'ACSC'), 'GrpSts ACSC and GrpSts ACSC'],
     [ofFile('ACSC') + ofFile(), 'OrgnlGrpInfAndSts 2 times'],
+    [
+      ofFile('ACSC') + ofGroup('RJCT') + ofGroup('ACSC').replace('P-1', 'P-2'),
+      'GrpSts ACSC and PmtInfSts RJCT',
+    ],
+    [
+      ofFile('ACSC') + ofGroup('ACSC') + ofGroup('RJCT').replace('P-1', 'P-2'),
+      'GrpSts ACSC and PmtInfSts RJCT',
+    ],
   ])('that contradicts itself says nothing: %s', (content, contradiction) => {
     const found = { about: expect.anything(), status: null, reasons: [], entries: new Map(), contradiction };
     expect(readPain002(report(content))).toEqual(found);

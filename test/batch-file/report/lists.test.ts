@@ -41,6 +41,33 @@ describe('the report of a batch', () => {
     );
   });
 
+  const reason = { level: 'payment', code: null, proprietary: null, text: 'late' } as const;
+  test.each([
+    [[], ''],
+    [[reason], ''],
+    [[{ ...reason, code: 'AM04' }], 'AM04'],
+    [[{ ...reason, proprietary: 'X9' }], 'X9'],
+    [[{ ...reason, code: 'AM04', proprietary: 'X9' }], 'AM04'],
+    [
+      [
+        { ...reason, code: 'AM04' },
+        { ...reason, code: 'AC01' },
+      ],
+      'AM04',
+    ],
+    [
+      [
+        { ...reason, proprietary: 'X9' },
+        { ...reason, code: 'AC01' },
+        { ...reason, code: 'AM04' },
+      ],
+      'X9',
+    ],
+  ])('in CSV has the code of the reason that counts: of %j %j', async (bankReasons, code) => {
+    const text = await textOf(writeCsvReport([reportRow({ bankReasons })]));
+    expect(parse(text, { columns: true })).toMatchObject([{ reasonCode: code }]);
+  });
+
   test.each(['=cmd|calc', '+1+1', '-1', '@SUM(A1)', 'a;=1', '\t=1'])(
     'in CSV never lets a spreadsheet read %j as a formula',
     async (text) => {

@@ -77,12 +77,13 @@ describe('the report of a batch as pain.002', () => {
         bankReasons: [
           { ...nothing, code: 'AC01', text: 'No such IBAN' },
           { ...nothing, level: 'file', proprietary: 'X&9', text: 'See below' },
+          { ...nothing, level: 'file', code: 'AC01', proprietary: 'Y', text: 'No such IBAN' },
         ],
       }),
       reportRow({ state: 'failed', bankReasons: [{ ...nothing, text: 'NOTE: closed' }] }),
     ]);
     expect(found.match(/<StsRsnInf>.*/g)).toEqual([
-      '<StsRsnInf><Rsn><Cd>AC01</Cd></Rsn><AddtlInf>failed</AddtlInf><AddtlInf>AC01: No such IBAN; X&amp;9: See below</AddtlInf></StsRsnInf><StsRsnInf><Rsn><Prtry>X&amp;9</Prtry></Rsn><AddtlInf>See below</AddtlInf></StsRsnInf>',
+      '<StsRsnInf><Rsn><Cd>AC01</Cd></Rsn><AddtlInf>failed</AddtlInf><AddtlInf>AC01: No such IBAN; X&amp;9: See below</AddtlInf></StsRsnInf><StsRsnInf><Rsn><Prtry>X&amp;9</Prtry></Rsn><AddtlInf>See below</AddtlInf></StsRsnInf><StsRsnInf><Rsn><Cd>AC01</Cd></Rsn><AddtlInf>No such IBAN</AddtlInf></StsRsnInf>',
       '<StsRsnInf><AddtlInf>failed</AddtlInf></StsRsnInf>',
     ]);
   });

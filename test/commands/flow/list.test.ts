@@ -136,6 +136,7 @@ it('a payment that ended well while psd2 read the list needs nobody', async () =
       return [];
     },
   }));
+  expect(await listed(true)).toEqual([flow]);
   expect(await listed(true, ending)).toEqual([]);
 });
 

@@ -150,6 +150,9 @@ describe('a payment that a command leaves', () => {
     const consent = await flows.begin('consent', created, async (open) => open.current);
     await notifyOfOutcome(context, { ...consent, state: 'unknown' });
     expect(told()).toEqual([]);
+    const other = await transfer();
+    await notifyOfOutcome(context, other);
+    expect(told()).toEqual([other.flow]);
   });
 
   it('does not hide its outcome if the command fails, or what it got cannot be read', async () => {

@@ -39,4 +39,5 @@ it('without a largest amount, or for an operation whose amount psd2 does not kno
   const much = said(eur('1000'));
   expect(costAboveLimit({ name: 'bank', settings: {} }, eur('12.50'), much)).toBeNull();
   expect(costAboveLimit({ name: 'bank', settings: { maxAmount: '1' } }, {}, much)).toBeNull();
+  expect(costAboveLimit({ name: 'bank', settings: { maxAmount: '1' } }, eur('12.50'), much)).not.toBeNull();
 });

@@ -150,6 +150,8 @@ describe('who the customer is', () => {
     const change = vi.spyOn(customers, 'change');
     await keepPsu(context, 'ada', {});
     expect(change).not.toHaveBeenCalled();
+    await keepPsu(context, 'ada', { psuId: 'ada' });
+    expect(change).toHaveBeenCalledOnce();
   });
 
   it.each<[string, PsuOptions]>([

@@ -118,6 +118,10 @@ describe('an approval', () => {
     applyBatchEvent(batch, approved('Bob'), LATER, COPIED);
     expect(countedApprovals(batch)).toEqual([]);
     expect(hasDecided(batch, { ...person('Bob'), role: null })).toBe(false);
+    // Here, he still can.
+    applyBatchEvent(batch, approved('Bob'), LATER, null);
+    expect(countedApprovals(batch).map(({ by }) => by)).toEqual(['Bob']);
+    expect(hasDecided(batch, { ...person('Bob'), role: null })).toBe(true);
   });
 
   it.each([

@@ -89,7 +89,9 @@ it.each([
 );
 
 it('what became of another bulk payment says nothing', () => {
-  expect(followBulk(joined(), { ...bulk({ state: 'executed' }), flow: 'op-2' }, undefined)).toEqual([]);
+  const executed = bulk({ state: 'executed' });
+  expect(followBulk(joined(), { ...executed, flow: 'op-2' }, undefined)).toEqual([]);
+  expect(followBulk(joined(), executed, undefined)).not.toEqual([]);
 });
 
 describe('exactly this is recorded of a transfer', () => {
@@ -164,8 +166,10 @@ describe('exactly this is recorded of a transfer', () => {
   });
 
   it('that is executed for good: nothing', () => {
-    const paid = joined({ type: 'executed', cro: null, isFinal: true });
-    expect(followBulk(paid, bulk({ state: 'failed', executionStatus: 'KO' }), undefined)).toEqual([]);
+    const ko = bulk({ state: 'failed', executionStatus: 'KO' });
+    const paid = { type: 'executed', cro: null } as const;
+    expect(followBulk(joined({ ...paid, isFinal: true }), ko, undefined)).toEqual([]);
+    expect(followBulk(joined(paid), ko, undefined)).toMatchObject([{ type: 'settlement', status: 'KO' }]);
   });
 
   it('that has ended: nothing', () => {

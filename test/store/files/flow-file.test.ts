@@ -1,6 +1,8 @@
 import {
   appendFileSync,
+  closeSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readSync,
@@ -145,6 +147,10 @@ it('psd2 leaves no file of a flow open', () => {
   const known = createFlowFile(path, event('first'));
   assertNotOvertaken(path, appendToFlowFile(path, known, event('second')));
   expect(openBelow(path)).toEqual([]);
+  // What is open would be seen.
+  const file = openSync(path, 'r');
+  expect(openBelow(path)).toEqual([path]);
+  closeSync(file);
 });
 
 describe('another process has continued the flow', () => {

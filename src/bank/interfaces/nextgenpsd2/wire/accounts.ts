@@ -348,7 +348,10 @@ function detailsIn(value: unknown): Record<string, unknown>[] {
 
 /** The row, with what only its one detail says. */
 function withDetail(row: Record<string, unknown>, detail: Record<string, unknown>): Record<string, unknown> {
-  const own = Object.entries(row).filter(([, value]) => value !== null && value !== undefined);
+  const own = Object.entries(row).filter(
+    ([name, value]) =>
+      value !== null && value !== undefined && !(isNothing(value) && detail[name] !== undefined),
+  );
   return { ...detail, ...Object.fromEntries(own) };
 }
 
