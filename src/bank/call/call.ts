@@ -34,7 +34,7 @@ export const PAGE_ADVICE = 'A website answered. Is the base URL that of the inte
 
 /** Whether an answer says that it is HTML. */
 export function isPage({ headers }: Pick<WireAnswer, 'headers'>): boolean {
-  return /\bx?html\b/i.test(headers['content-type'] ?? '');
+  return /^\s*[\w.+-]+\/x?html\b/i.test(headers['content-type'] ?? '');
 }
 
 /** What a call does, for all that wraps it. Only the interface knows its paths. */

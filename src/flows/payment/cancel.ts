@@ -448,7 +448,7 @@ async function foundAt(
   // It frees a reference, and a gateway may have given the answer to another request.
   const reading = first === 'gone' ? await ask('an end') : first;
   if (reading === 'gone') return withLinkOut(bank.sca, current, { type: 'cancelled' }, UNSAID);
-  return reading && reading.found;
+  return reading?.found ?? null;
 }
 
 /**

@@ -333,12 +333,16 @@ function currencyIn(value: unknown): string | null {
   return isCurrency(word) ? word : null;
 }
 
-/** Why a payment was returned: a text, or a code with words. */
+/** Why a payment was returned: a text, or a code with words, which may be an object again. */
 function reasonIn(value: unknown): string | null {
   if (!isRecord(value)) return wordsIn(value);
+  const words = partsOfReason(value).map((part) => (isRecord(part) ? partsOfReason(part) : [part]));
+  return words.flatMap((parts) => parts.flatMap((part) => wordsIn(part) ?? [])).join(' ') || null;
+}
+
+function partsOfReason(value: Readonly<Record<string, unknown>>): unknown[] {
   const { code, proprietary, reasonCode, returnReasonCode, reason, text, additionalInformation } = value;
-  const parts = [code ?? proprietary ?? reasonCode ?? returnReasonCode, reason, text, additionalInformation];
-  return parts.flatMap((part) => (isRecord(part) ? reasonIn(part) : wordsIn(part)) ?? []).join(' ') || null;
+  return [code ?? proprietary ?? reasonCode ?? returnReasonCode, reason, text, additionalInformation];
 }
 
 /** The details of an entry: a payment, or several that were booked as one. */
