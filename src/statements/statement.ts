@@ -21,6 +21,8 @@ export interface Statement {
   doubt: { message: string; mayLackRows: boolean } | null;
   /** What the bank's own statements say that their rows do not, in sentences. */
   contradictions: readonly string[];
+  /** How many bookings have a booking day that cannot be read. Absent: nobody has counted. */
+  unreadDays?: number;
   /** Whether a credit line is in the balances. Null: the bank does not say. */
   creditLimitIncluded: boolean | null;
   /** When the export was made, in the bank's time zone: ISO 8601 with offset. */

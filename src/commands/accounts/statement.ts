@@ -18,7 +18,7 @@ import {
 import { type Money, normalDecimal } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import { contradicts, notComplete, RangeWatch, withOlder } from '../../flows/reading/range.ts';
+import { contradicts, lacksDays, notComplete, RangeWatch, withOlder } from '../../flows/reading/range.ts';
 import {
   currencyOf,
   keepsChanging,
@@ -86,6 +86,7 @@ export async function fetchStatement(
         rows: named.map((row) => toBooking(row, currency, productId)),
         certainFrom: list.certainFrom ?? null,
         contradictions: [...readings.contradictions],
+        unreadDays: readings.unreadDays,
         reachesBalance: balance.day === null || from === needed,
       };
       return statementOf(account, currency, read, balance, {
@@ -104,6 +105,7 @@ interface Rows {
   rows: readonly ForeignBooking[];
   certainFrom: IsoDate | null;
   contradictions: string[];
+  unreadDays: number;
   reachesBalance: boolean;
 }
 
@@ -111,7 +113,7 @@ interface Rows {
 function statementOf(
   { productId, iban, productCode, name, productDescription }: Account,
   currency: string,
-  { rows, certainFrom, contradictions, reachesBalance }: Rows,
+  { rows, certainFrom, contradictions, unreadDays, reachesBalance }: Rows,
   balance: KnownBalance,
   { from, to, createdAt }: { from: IsoDate | undefined; to: IsoDate; createdAt: string },
 ): Statement {
@@ -123,7 +125,7 @@ function statementOf(
   return {
     ...{ productId, iban, currency, name: name ?? productDescription, productCode },
     ...historyOf(bookings, balance, reaches, { from: first, to }),
-    ...{ foreign, certainFrom, doubt: null, contradictions },
+    ...{ foreign, certainFrom, doubt: null, contradictions, unreadDays },
     creditLimitIncluded: balance.hasCreditLimit,
     createdAt,
   };
@@ -175,7 +177,7 @@ async function readBalance(reading: Promise<Balance>, today: IsoDate): Promise<K
  * @throws Psd2Error `needs_attention`
  */
 export function assertWhole(
-  { productId, certainFrom, noBalance, doubt, contradictions }: Statement,
+  { productId, certainFrom, noBalance, doubt, contradictions, unreadDays = 0 }: Statement,
   needsBalances: boolean,
 ): void {
   if (certainFrom !== null) throw notComplete(productId, certainFrom);
@@ -185,6 +187,7 @@ export function assertWhole(
       `The transactions of ${productId} may lack some: ${doubt.message}`,
     );
   if (contradictions.length > 0) throw contradicts(productId, contradictions);
+  if (unreadDays > 0) throw lacksDays(productId, unreadDays);
   if (noBalance !== null && needsBalances)
     throw new Psd2Error('needs_attention', `The balances of ${productId} are not known: ${noBalance}`);
 }
@@ -209,5 +212,6 @@ function toBooking(row: Transaction & { id: string }, currency: string, productI
       next: [['accounts', 'transactions', productId]],
     });
   if (day === null) throw refuse('has no date');
-  return { ...booking, day, amount: normalDecimal(row.amount), currency: own ?? currency };
+  const isValueDay = bookingDate === null && { isValueDay: true as const };
+  return { ...booking, day, ...isValueDay, amount: normalDecimal(row.amount), currency: own ?? currency };
 }

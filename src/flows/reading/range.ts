@@ -55,8 +55,9 @@ interface Ended {
   hasPages: boolean;
   /** The bank refused a page: see {@link pagesInHand}. */
   isCut?: boolean;
-  /** As `TransactionPage` has them. */
+  /** These two as `TransactionPage` has them. */
   contradictions?: Iterable<string>;
+  unreadDays?: number;
 }
 
 /**
@@ -72,19 +73,25 @@ export class RangeWatch {
   #isCut = false;
   /** What the bank's own statements say that their rows do not. */
   readonly contradictions = new Set<string>();
+  /** How many booked rows have a booking day that cannot be read. */
+  unreadDays = 0;
 
   /** @param range `today`: coming rows may be after any range */
   constructor(range: DayRange & { today: IsoDate }) {
     this.#range = range;
   }
 
-  add(rows: readonly Transaction[], { hasPages, isCut = false, contradictions = [] }: Ended): this {
+  add(
+    rows: readonly Transaction[],
+    { hasPages, isCut = false, contradictions = [], unreadDays = 0 }: Ended,
+  ): this {
     const { from, to, today } = this.#range;
     const earliest = from && addDays(from, -OUTSIDE_DAYS);
     const latest = to && addDays(to, OUTSIDE_DAYS);
     this.#hasPages ||= hasPages;
     this.#isCut ||= isCut;
     for (const each of contradictions) this.contradictions.add(each);
+    this.unreadDays += unreadDays;
     for (const row of rows) {
       const day = row.status === 'booked' ? dayOfRow(row) : null;
       this.#rows += row.status === 'booked' ? 1 : 0;
@@ -98,8 +105,8 @@ export class RangeWatch {
 
   /** The same accounts, with all lists watched. */
   over(accounts: Accounts): Accounts {
-    const add = ({ booked, contradictions = [] }: TransactionPage) =>
-      this.add(booked?.rows ?? [], { hasPages: booked?.hasMore ?? false, contradictions });
+    const add = ({ booked, contradictions = [], unreadDays = 0 }: TransactionPage) =>
+      this.add(booked?.rows ?? [], { hasPages: booked?.hasMore ?? false, contradictions, unreadDays });
     const cut = () => {
       this.#isCut = true;
     };
@@ -170,6 +177,18 @@ export function contradicts(productId: string, contradictions: Iterable<string>)
     'needs_attention',
     `The bank's statements of ${productId} contradict their own transactions. ${first}${others}`,
     { hint: 'psd2 gives the transactions as the bank does. Some may be missing, or have another sign.' },
+  );
+}
+
+/** @param count how many booked rows have a booking day that cannot be read */
+export function lacksDays(productId: string, count: number): Psd2Error {
+  const what = count === 1 ? '1 transaction has' : `${count} transactions have`;
+  return new Psd2Error(
+    'needs_attention',
+    `The booking day (bookingDate) cannot be read: ${what} none of ${productId}`,
+    {
+      hint: 'Their value days place them, also in the range of --from and --to. See what the bank sent with --raw.',
+    },
   );
 }
 

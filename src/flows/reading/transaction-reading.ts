@@ -78,6 +78,8 @@ export class WholeReadings {
   isCut = false;
   /** What the bank's own statements say in it that their rows do not. */
   readonly contradictions = new Set<string>();
+  /** How many booked rows of it have a booking day that cannot be read. */
+  unreadDays = 0;
 
   constructor(accounts: Accounts, query: TransactionQuery) {
     this.#accounts = accounts;
@@ -97,6 +99,7 @@ export class WholeReadings {
     this.hasPages = false;
     this.isCut = false;
     this.contradictions.clear();
+    this.unreadDays = 0;
     const cut = () => {
       this.isCut = true;
     };
@@ -113,6 +116,7 @@ export class WholeReadings {
     for await (const page of pagesInHand(this.#accounts, this.#query, cut)) {
       const before = rows.length;
       for (const each of page.contradictions ?? []) this.contradictions.add(each);
+      this.unreadDays += page.unreadDays ?? 0;
       let isChanged = false;
       for (const status of STATUSES) {
         const part = page[status];

@@ -281,7 +281,10 @@ async function* fetchPages(
     const { next: link } = envelope;
     const hasLink = link?.method === 'GET' && link.href.trim() !== '';
     const isLinked = hasLink && data.nextAccounting === null && data.nextNotAccounting === null;
+    const isUnread = (row: WireTransaction) => row.unread?.includes('dateAccountingCurrency');
+    const unreadDays = booked.open ? (transactionsAccounting ?? []).filter(isUnread).length : 0;
     const page: TransactionPage = {
+      ...(unreadDays > 0 && { unreadDays }),
       ...(!(booked.open || query.status === 'pending') &&
         data.numberTransactionsAccounting && { endedBookedTotal: data.numberTransactionsAccounting }),
       ...(booked.open && {

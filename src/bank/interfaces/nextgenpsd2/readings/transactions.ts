@@ -166,7 +166,13 @@ async function* pagesOfRun(
     const next = ways.after(answer, report, call);
     if (next === null && answer.isPart) throw cut(query);
     const { contradictions = [] } = answer;
-    const page: TransactionPage = contradictions.length > 0 ? { contradictions } : {};
+    const unreadDays = lists.includes('booked')
+      ? (report.booked ?? []).filter(({ unread }) => unread?.includes('bookingDate')).length
+      : 0;
+    const page: TransactionPage = {
+      ...(contradictions.length > 0 && { contradictions }),
+      ...(unreadDays > 0 && { unreadDays }),
+    };
     for (const list of lists) {
       const before = index;
       const rows = (report[list] ?? []).map((row, at) => {
