@@ -4,6 +4,7 @@ import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
 import { StatementCheck } from '../../../../domain/statement-balances.ts';
+import type { ZoneOfAnswer } from '../readings/zone.ts';
 import { type AccountReport, dayOf, fill, type Refuse, type ReportRow, rowOf, signed } from './report.ts';
 
 /** The elements that psd2 reads. `true`: their text. */
@@ -141,10 +142,10 @@ const CLOSING = ['CLBD'];
  * parser that knows no entities besides those of XML itself. Several reports in one are one list. An entry of many payments was
  * booked once, so it is one row.
  *
- * @param zone of the bank
+ * @param zone of the bank, or of the account that the report names
  * @param fail what to throw: the sentence has the place
  */
-export function readCamt(text: string, zone: string, fail: (what: string) => never): AccountReport {
+export function readCamt(text: string, zone: ZoneOfAnswer, fail: (what: string) => never): AccountReport {
   const parser = new SaxesParser({ xmlns: false });
   const refuse: Refuse = (what) => fail(`${what}, at line ${parser.line}, column ${parser.column}`);
   const reader = new Reader(zone, refuse);
@@ -181,7 +182,7 @@ export function readCamt(text: string, zone: string, fail: (what: string) => nev
 
 /** Follows the elements, and makes a row of each entry. */
 class Reader {
-  readonly #zone: string;
+  readonly #zone: ZoneOfAnswer;
   readonly #refuse: Refuse;
   readonly #rows: AccountReport['transactions'] = { booked: [], pending: [] };
   readonly #accounts = new Accounts();
@@ -205,7 +206,7 @@ class Reader {
   #opening: Money | undefined;
   #contradictions: string[] = [];
 
-  constructor(zone: string, refuse: Refuse) {
+  constructor(zone: ZoneOfAnswer, refuse: Refuse) {
     this.#zone = zone;
     this.#refuse = refuse;
   }
@@ -338,7 +339,8 @@ class Reader {
     // What is only information moves no money.
     if (status === 'INFO') return;
     const list = this.#listOf(status);
-    const row = toRow(entry, this.#details, this.#zone, this.#refuse);
+    const zone = this.#zone(first(this.#report, 'Acct/Id/IBAN') ?? null);
+    const row = toRow(entry, this.#details, zone, this.#refuse);
     this.#check.add(row.transactionAmount, list === 'booked');
     this.#rows[list].push(row);
   }

@@ -428,6 +428,13 @@ const links = z.catch(z.nullish(z.object({ next: link, download: link })), null)
 /** The account that an answer is about. */
 const reference = z.catch(z.nullish(z.object({ iban, bban: optionalWords })), null);
 
+const aboutAccount = z.object({ account: reference });
+
+/** The IBAN that an answer names. Null: none. */
+export function ibanNamedIn(json: unknown): string | null {
+  return aboutAccount.safeParse(json).data?.account?.iban ?? null;
+}
+
 /** A page of transactions of an account or a card. @param zone of the bank */
 export function transactionsAnswerIn(zone: string) {
   const answer = answersIn.get(zone) ?? makeTransactionsAnswer(zone);
