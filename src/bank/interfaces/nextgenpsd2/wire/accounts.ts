@@ -104,12 +104,20 @@ export const balancesAnswer = z.object({
 /** More lines than the standard has in all forms. */
 const MAX_LINES = 100;
 
-/** Remittance information: text, `{reference}`, or a list of either. */
-function remittanceIn(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
+/** The lines of remittance information: text, `{reference}`, or a list of either. Null: there is none that can be read. */
+function remittanceIn(value: unknown): string[] | null {
   const lines = Array.isArray(value) ? value.slice(0, MAX_LINES) : [value];
   const texts = lines.flatMap((line) => lineIn(line)?.trim() || []);
-  return texts.length === 0 ? null : cleanWords(texts.join(' '));
+  return texts.length === 0 ? null : texts;
+}
+
+/** The lines of two places, those that are in both once. A text may also be all lines of the other place in one. */
+function together(one: readonly string[], other: readonly string[]): readonly string[] {
+  const whole = (lines: readonly string[]) => lines.join('').replace(/\s/g, '');
+  if (whole(one) === whole(other)) return one.length > other.length ? other : one;
+  // The order of the longer place is that of the lines.
+  const [first, second] = one.length < other.length ? [other, one] : [one, other];
+  return [...first, ...second.filter((line) => !first.includes(line))];
 }
 
 function lineIn(value: unknown): string | undefined {
@@ -202,15 +210,15 @@ class RowReader {
     });
   }
 
-  remittance(name: string): string | null {
-    return this.read(name, remittanceIn);
+  /** What stands in a field, and in the list of the same kind: a bank may fill both. */
+  remittance(name: 'remittanceInformationUnstructured' | 'remittanceInformationStructured'): string | null {
+    const [one, list] = [this.read(name, remittanceIn), this.read(`${name}Array`, remittanceIn)];
+    const lines = one && list ? together(one, list) : (one ?? list);
+    return lines && cleanWords(lines.join(' '));
   }
 
   unstructured(): string | null {
-    return (
-      this.remittance('remittanceInformationUnstructured') ??
-      this.remittance('remittanceInformationUnstructuredArray')
-    );
+    return this.remittance('remittanceInformationUnstructured');
   }
 
   party(side: 'creditor' | 'debtor'): WireParty {
@@ -229,9 +237,7 @@ class RowReader {
     if (customerReference !== null) facts.customerReference = customerReference;
     const returnReason = this.read('returnReason', reasonIn) ?? this.read('returnInformation', reasonIn);
     if (returnReason !== null) facts.returnReason = returnReason;
-    const structured =
-      this.remittance('remittanceInformationStructured') ??
-      this.remittance('remittanceInformationStructuredArray');
+    const structured = this.remittance('remittanceInformationStructured');
     if (structured !== null) facts.remittanceStructured = structured;
     this.#readMoney(facts, currency);
     return facts;
@@ -325,10 +331,19 @@ function detailsIn(value: unknown): Record<string, unknown>[] {
   return (Array.isArray(value) ? value : [value]).filter(isRecord);
 }
 
-/** The row, with what only its one detail says. */
+const REMITTANCE = ['Unstructured', 'UnstructuredArray', 'Structured', 'StructuredArray'].map(
+  (kind) => `remittanceInformation${kind}`,
+);
+
+/** The row, with what only its one detail says. Both may have a text. */
 function withDetail(row: Record<string, unknown>, detail: Record<string, unknown>): Record<string, unknown> {
   const own = Object.entries(row).filter(([, value]) => value !== null && value !== undefined);
-  return { ...detail, ...Object.fromEntries(own) };
+  const whole = { ...detail, ...Object.fromEntries(own) };
+  for (const name of REMITTANCE) {
+    const [inRow, inDetail] = [remittanceIn(row[name]), remittanceIn(detail[name])];
+    if (inRow && inDetail) whole[name] = together(inRow, inDetail);
+  }
+  return whole;
 }
 
 /** A payment of a batch. */

@@ -47,6 +47,19 @@ const readRow = async (more: object) => {
   return { ...rows[0], unread };
 };
 
+const LINES = ['Line one', 'Line two', 'Line three'];
+const ALL_LINES = 'Line one Line two Line three';
+const text = (
+  remittanceInformationUnstructured: unknown,
+  remittanceInformationUnstructuredArray?: unknown,
+) => ({
+  ...{ remittanceInformationUnstructured, remittanceInformationUnstructuredArray },
+});
+const references = (...list: string[]) => ({
+  remittanceInformationStructured: { reference: 'RF18' },
+  remittanceInformationStructuredArray: list.map((reference) => ({ reference })),
+});
+
 const exchange = (more: object) => ({ currencyExchange: [{ exchangeRate: '1.1', ...more }] });
 const RATE = { exchangeRate: '1.1' };
 const EXCHANGE = exchange({ instructedAmount: { amount: '14', currency: 'USD' } });
@@ -121,6 +134,21 @@ describe('an odd row', () => {
       { endToEndId: 'E-1', counterpartyName: 'Shop' },
     ],
     ['the payments of a batch', BATCH, { entryDetails: BATCH_READ }],
+    ['its first line in a place of its own', text('Line one', LINES), { remittance: ALL_LINES }],
+    ['a line that is not in the list', text('Other', LINES), { remittance: `${ALL_LINES} Other` }],
+    [
+      'all lines in one',
+      text('Line one Line twoLine three', LINES),
+      { remittance: 'Line one Line twoLine three' },
+    ],
+    ['the same line twice', text(null, ['a', 'a']), { remittance: 'a a' }],
+    ['two references', references('RF18', 'RF19'), { remittanceStructured: 'RF18 RF19' }],
+    ['another reference in the list', references('RF19'), { remittanceStructured: 'RF18 RF19' }],
+    [
+      'a text of its own, and one of its payment',
+      { ...text('One'), entryDetails: [text('Two', LINES)] },
+      { remittance: `${ALL_LINES} One Two` },
+    ],
     ['an IBAN with blanks', payeeAt({ iban: 'de02 1001 0010 9307 1186 03' }), { counterpartyIban: OTHER }],
     ['blanks', { creditorName: '  Shop ' }, { counterpartyName: 'Shop' }],
     ['new members', { news: { a: 1 }, ...payeeAt({ iban: OTHER, kind: 7 }) }, { counterpartyIban: OTHER }],
