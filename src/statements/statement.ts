@@ -1,5 +1,6 @@
 import { type AccountHistory, type Booking, byDay, type ForeignBooking } from '../domain/account-history.ts';
 import type { IsoDate } from '../domain/calendar.ts';
+import type { Psd2Error } from '../errors.ts';
 
 /** An account and its history, as input for an export. */
 export interface Statement {
@@ -17,6 +18,10 @@ export interface Statement {
   noBalance: string | null;
   /** The first day from which the history is shown to be complete. Null if all of it is. */
   certainFrom: IsoDate | null;
+  /** The last day up to which it is shown to be complete, likewise. */
+  certainThrough?: IsoDate | undefined;
+  /** The bank's refusal of a page of the list, if that is the reason. */
+  refusal?: Psd2Error | undefined;
   /** What a sync was not certain of, in words, and whether rows may be missing for that. Null: nothing. */
   doubt: { message: string; mayLackRows: boolean } | null;
   /** What the bank's own statements say that their rows do not, in sentences. */

@@ -17,7 +17,7 @@ import {
   RecentRows,
   rowsInFront,
 } from './moving-list.ts';
-import { pagesInHand } from './range.ts';
+import { type Cut, pagesInHand } from './range.ts';
 
 /** The maximum number of readings of a list that changes while psd2 reads it. */
 export const MAX_READINGS = 3;
@@ -74,8 +74,8 @@ export class WholeReadings {
   readonly #seen = new Set<string>();
   /** Whether the last reading had more than one page. */
   hasPages = false;
-  /** Whether the bank refused a page of it. */
-  isCut = false;
+  /** If the bank refused a page of it: what is certain. */
+  cut: Cut | undefined;
   /** What the bank's own statements say in it that their rows do not. */
   readonly contradictions = new Set<string>();
   /** How many booked rows of it have a booking day that cannot be read. */
@@ -97,11 +97,11 @@ export class WholeReadings {
     const fresh: Transaction[] = [];
     const known = new KnownRows(Number.POSITIVE_INFINITY);
     this.hasPages = false;
-    this.isCut = false;
+    this.cut = undefined;
     this.contradictions.clear();
     this.unreadDays = 0;
-    const cut = () => {
-      this.isCut = true;
+    const cut = (at: Cut) => {
+      this.cut = at;
     };
     const totals: (number | null)[] = [];
     const lists = { booked: new CollectedList(), pending: new CollectedList() };
