@@ -79,19 +79,28 @@ const balance = z.object({
 export type WireBalance = z.infer<typeof balance>;
 
 /** A balance that cannot be read, as far as it says which it is. */
-const unreadable = z.catch(z.nullish(z.object({ balanceType })), null);
+const unreadable = z.catch(
+  z.object({
+    balanceType,
+    balanceAmount: z.catch(z.nullish(z.object({ currency: optionalWords })), null),
+    referenceDate: z.catch(day, null),
+    lastChangeDateTime: instant,
+  }),
+  { balanceType: null, balanceAmount: null, referenceDate: null, lastChangeDateTime: null },
+);
+export type UnreadBalance = z.infer<typeof unreadable>;
 
-/** The answer to the balances of an account. It has one at least that can be read. `unread` has the types of the others. */
+/** The answer to the balances of an account. It has one at least that can be read. `unread` has the others. */
 export const balancesAnswer = z.object({
   balances: z.pipe(
     listOf(z.unknown()),
-    z.transform((all, context): { read: WireBalance[]; unread: (string | null)[] } => {
+    z.transform((all, context): { read: WireBalance[]; unread: UnreadBalance[] } => {
       const read: WireBalance[] = [];
-      const unread: (string | null)[] = [];
+      const unread: UnreadBalance[] = [];
       for (const each of all) {
         const { data } = balance.safeParse(each);
         if (data) read.push(data);
-        else unread.push(unreadable.parse(each)?.balanceType ?? null);
+        else unread.push(unreadable.parse(each));
       }
       if (read.length === 0)
         context.issues.push({ code: 'custom', message: 'expected a balance', input: all });

@@ -295,11 +295,26 @@ describe('the balance of an account', () => {
   });
 
   const CLOSING = of('closingBooked', '1.00');
+  const INTERIM = of('interimBooked', '1.00');
+  const OF_DOLLARS = {
+    ...of('interimBooked', 'n/a'),
+    balanceAmount: { amount: 'n/a', currency: 'usd' },
+  };
+  const withLine = of('interimBooked', '1001.00', limit(true));
+  it.each([[[withLine, INTERIM]], [[INTERIM, withLine]]])(
+    'is the one without a credit line of two that are else the same: %j',
+    async (balances) => {
+      const { balance } = await balanceOf(balances);
+      expect(balance).toMatchObject({ accountBalance: money('1.00') });
+    },
+  );
+
   it.each<[string, object[], string, string]>([
     ['a type in capitals', [of(' INTERIMBOOKED ', '1.00')], '1.00', 'interimBooked'],
     ['an amount with a plus sign', [of('closingBooked', '+5.00')], '5.00', 'closingBooked'],
     ['an odd available one', [of('interimAvailable', 'n/a'), CLOSING], '1.00', 'closingBooked'],
-    ['an odd one that is booked, too', [of('interimBooked', 'n/a'), CLOSING], '1.00', 'closingBooked'],
+    ['an odd older one', [of('closingBooked', 'n/a', day('2026-11-18')), INTERIM], '1.00', 'interimBooked'],
+    ['an odd one in another currency', [OF_DOLLARS, CLOSING], '1.00', 'closingBooked'],
   ])('can be known with %s', async (_, balances, booked, type) => {
     const { balance } = await balanceOf(balances);
     expect([balance.accountBalance, balance.availableBalance]).toEqual([money(booked), null]);
@@ -311,6 +326,8 @@ describe('the balance of an account', () => {
     "The bank's answer to GET /v1/accounts/a1/balances has no usable balances: expected a balance";
   it.each<[string, object[], string]>([
     ['booked one', [of('closingBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
+    ['newest one', [of('interimBooked', 'abc'), of('closingBooked', '9.00', day('2026-11-18'))], UNREADABLE],
+    ['one of two of a day', [of('interimBooked', '9.00'), of('interimBooked', 'abc')], UNREADABLE],
     ['one without a type', [{ amount: '1.00' }, of('interimAvailable', '2.00')], UNREADABLE],
     ['only one', [of('interimAvailable', '1e5')], NO_BALANCE],
     ['balance, because there is none', [], NO_BALANCE],
