@@ -319,7 +319,7 @@ async function syncTransactions(means: Means<AccountQuery>): Promise<{
   pending: number;
   check: AccountCheck;
   contradictions: ReadonlySet<string>;
-  refusal: Psd2Error | undefined;
+  refusal: { message: string } | undefined;
 }> {
   const { to, query } = means;
   const { productId, since } = query;
@@ -389,7 +389,7 @@ class AccountSync {
   /** What the bank's own statements say that their rows do not, in what was read. */
   readonly #contradictions: Contradiction[] = [];
   /** What the bank said to a page that it refused. */
-  refusal: Psd2Error | undefined;
+  refusal: { message: string } | undefined;
   #added = 0;
   /** Rows of any day are recognised. */
   #hasAll: boolean;

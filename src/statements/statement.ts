@@ -1,6 +1,5 @@
 import { type AccountHistory, type Booking, byDay, type ForeignBooking } from '../domain/account-history.ts';
 import type { IsoDate } from '../domain/calendar.ts';
-import type { Psd2Error } from '../errors.ts';
 
 /** An account and its history, as input for an export. */
 export interface Statement {
@@ -21,7 +20,7 @@ export interface Statement {
   /** The last day up to which it is shown to be complete, likewise. */
   certainThrough?: IsoDate | undefined;
   /** The bank's refusal of a page of the list, if that is the reason. */
-  refusal?: Psd2Error | undefined;
+  refusal?: { message: string } | undefined;
   /** What a sync was not certain of, in words, and whether rows may be missing for that. Null: nothing. */
   doubt: { message: string; mayLackRows: boolean } | null;
   /** What the bank's own statements say that their rows do not, in sentences. */

@@ -226,7 +226,7 @@ export interface Certain {
   /** The last of them, likewise. */
   certainThrough?: IsoDate | undefined;
   /** What the bank said to the page that it refused. */
-  refusal?: Psd2Error | undefined;
+  refusal?: { message: string } | undefined;
 }
 
 /** Whether all days that were asked for are certain. */

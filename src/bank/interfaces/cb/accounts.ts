@@ -281,10 +281,8 @@ async function* fetchPages(
     const { next: link } = envelope;
     const hasLink = link?.method === 'GET' && link.href.trim() !== '';
     const isLinked = hasLink && data.nextAccounting === null && data.nextNotAccounting === null;
-    const isUnread = (row: WireTransaction) => row.unread?.includes('dateAccountingCurrency');
-    const unreadDays = booked.open ? (transactionsAccounting ?? []).filter(isUnread).length : 0;
     const page: TransactionPage = {
-      ...(unreadDays > 0 && { unreadDays }),
+      ...(booked.open && withUnreadDays(transactionsAccounting ?? [])),
       ...(!(booked.open || query.status === 'pending') &&
         data.numberTransactionsAccounting && { endedBookedTotal: data.numberTransactionsAccounting }),
       ...(booked.open && {
@@ -320,6 +318,12 @@ async function* fetchPages(
     if (!booked.open && !pending.open) return;
     path = withQuery(base, new URLSearchParams([...range, ...booked.parameter(), ...pending.parameter()]));
   }
+}
+
+/** How many rows have a booking day that cannot be read, if some have. */
+function withUnreadDays(rows: readonly WireTransaction[]): Pick<TransactionPage, 'unreadDays'> {
+  const { length } = rows.filter(({ unread }) => unread?.includes('dateAccountingCurrency'));
+  return length > 0 ? { unreadDays: length } : {};
 }
 
 /** A row, whose fields that nobody can read are counted in `unread`. */
