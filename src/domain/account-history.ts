@@ -7,8 +7,10 @@ import type { TransactionFacts } from './transaction-facts.ts';
 export interface Booking extends TransactionFacts {
   /** Assigned by `withIds`. */
   id: string;
-  /** The booking day. */
+  /** The booking day, or what places the booking if it has none. */
   day: IsoDate;
+  /** The bank says no booking day that can be read: `day` is the value day. */
+  isValueDay?: true;
   valueDate: IsoDate | null;
   /** In the form of {@link normalDecimal}. */
   amount: Decimal;

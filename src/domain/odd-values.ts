@@ -83,8 +83,26 @@ function daysIn(zone: string): Days {
 const DAY =
   /^(\d{4})-?(\d{2})-?(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?$/i;
 
+/** A day in another order or with other signs: `27.11.2026`, `27/11/2026 10:15`, `2026/11/27`. */
+const SIGNS =
+  /^(?:(?<date>\d{1,2})(?<sign>[./-])(?<month>\d{1,2})\k<sign>(?<year>\d{4})|(?<first>\d{4})([./])(?<second>\d{1,2})\6(?<third>\d{1,2}))(?<clock>$|[T ].*$)/;
+
+/**
+ * The same in the order of ISO 8601. With points the day comes first. With other signs only a number above 12 says which the day is, unless
+ * both are the same.
+ */
+function inOrder(text: string): string | null {
+  const { date, sign, month, year, first, second, third, clock = '' } = SIGNS.exec(text)?.groups ?? {};
+  const written = (...[y, m, d]: string[]) => `${y}-${m?.padStart(2, '0')}-${d?.padStart(2, '0')}${clock}`;
+  if (first && second && third) return written(first, second, third);
+  if (!date || !month || !year) return null;
+  const [one, other] = [Number(date), Number(month)];
+  if (sign === '.' || one > 12 || one === other) return written(year, month, date);
+  return other > 12 ? written(year, date, month) : null;
+}
+
 function dayOf(text: string, zone: string): IsoDate | null {
-  const [, year, month, date, clock, offset] = DAY.exec(text) ?? [];
+  const [, year, month, date, clock, offset] = DAY.exec(text) ?? DAY.exec(inOrder(text) ?? '') ?? [];
   if (year === undefined || month === undefined || date === undefined) return null;
   const written = `${year}-${month}-${date}`;
   if (isIsoDate(written)) {

@@ -71,6 +71,8 @@ export interface AccountCheck {
   difference: Decimal | null;
   /** The first day from which the list is shown to be complete, if not all of it is. */
   certainFrom: IsoDate | null;
+  /** The last day up to which it is, likewise. */
+  certainThrough: IsoDate | null;
   /** Whether the list is shown to have all rows of the days that psd2 asked for. */
   complete: boolean;
   /** New rows whose day had been read, some days earlier. */
@@ -206,7 +208,7 @@ async function syncAccount(
   if (!('reason' in balance)) balances.push(balance);
   const currency = currencyOf(account, balance.accountBalance);
   const ofAccount = { ...query, productId, storedAs, currency, balance, readBalance };
-  const { added, pending, check, contradictions } = await syncTransactions({
+  const { added, pending, check, contradictions, refusal } = await syncTransactions({
     ...{ calls, to, query: ofAccount, clock },
   });
   if ('reason' in balance) balances.push(balance);
@@ -214,7 +216,14 @@ async function syncAccount(
   synced.pending += pending;
   synced.checks.push({ ...check, takenFor });
   if (!check.complete)
-    synced.failures.push({ productId: storedAs, error: notComplete(productId, check.certainFrom) });
+    synced.failures.push({
+      productId: storedAs,
+      error: notComplete(productId, {
+        certainFrom: check.certainFrom ?? undefined,
+        certainThrough: check.certainThrough ?? undefined,
+        refusal,
+      }),
+    });
   if (contradictions.size > 0)
     synced.failures.push({ productId: storedAs, error: contradicts(productId, contradictions) });
 }
@@ -305,9 +314,13 @@ interface AccountQuery extends RowsQuery {
 }
 
 /** Syncs the rows of one account, step by step. @throws Psd2Error if they cannot be read or stored */
-async function syncTransactions(
-  means: Means<AccountQuery>,
-): Promise<{ added: number; pending: number; check: AccountCheck; contradictions: ReadonlySet<string> }> {
+async function syncTransactions(means: Means<AccountQuery>): Promise<{
+  added: number;
+  pending: number;
+  check: AccountCheck;
+  contradictions: ReadonlySet<string>;
+  refusal: { message: string } | undefined;
+}> {
   const { to, query } = means;
   const { productId, since } = query;
   const begun = { ...means.clock };
@@ -315,10 +328,11 @@ async function syncTransactions(
   const rows = await to.booked(productId, plan.readsKnownDays);
   const sync = new AccountSync(means, plan, rows, await firstDay(plan, since, rows));
   const pending = (await sync.readOn()) ?? (await sync.readDays());
-  to.replace(`pending/${productId}`, pending);
+  if (pending) to.replace(`pending/${productId}`, pending);
   const balance = await sync.compareBalance();
   const check = await sync.end(balance);
-  return { added: sync.added, pending: pending.length, check, contradictions: sync.contradictions };
+  const { added, contradictions, refusal } = sync;
+  return { added, pending: pending?.length ?? 0, check, contradictions, refusal };
 }
 
 /** What a sync of an account has to read, after what was read before. */
@@ -374,6 +388,8 @@ class AccountSync {
   readonly #check: AccountCheck;
   /** What the bank's own statements say that their rows do not, in what was read. */
   readonly #contradictions: Contradiction[] = [];
+  /** What the bank said to a page that it refused. */
+  refusal: { message: string } | undefined;
   #added = 0;
   /** Rows of any day are recognised. */
   #hasAll: boolean;
@@ -431,14 +447,20 @@ class AccountSync {
     return on.pending;
   }
 
-  /** Reads all days from the first one on, some at once. @returns the pending rows */
-  async readDays(): Promise<Transaction[]> {
+  /**
+   * Reads all days from the first one on, some at once, or up to a page that the bank refuses.
+   *
+   * @returns the pending rows. Undefined: nobody knows them
+   */
+  async readDays(): Promise<Transaction[] | undefined> {
     const first = this.#first;
     for (let from = first, max = MAX_DAYS; ; ) {
       const { booked, pending, days, end, to: until } = await this.#read(from, undefined, max);
       this.#newest = newestOf(booked) ?? this.#newest;
-      if (until === undefined)
-        return from === first ? pending : fetchPending(this.#calls, { ...this.#query, from: first });
+      const allPending = () => fetchPending(this.#calls, { ...this.#query, from: first });
+      const hasPending = until === undefined && from === first;
+      if (this.#check.certainThrough !== null) return hasPending ? pending : orNothing(allPending());
+      if (until === undefined) return hasPending ? pending : allPending();
       // The bank may have booked a row of the days that are still to be read before the newest one of these.
       if (!this.#plan.readsKnownDays)
         this.#remember(earlier(end, this.#clock.today), this.#plan.before?.newest);
@@ -456,6 +478,8 @@ class AccountSync {
    */
   async compareBalance(): Promise<Money | undefined> {
     const { before, oldest } = this.#plan;
+    // It has rows that are not in hand.
+    if (this.#check.certainThrough !== null) return undefined;
     let balance = this.#carried(this.#query.balance);
     const isOff = () => isSome(this.#audit.differenceOf(balance));
     if (!isOff()) return balance;
@@ -504,8 +528,10 @@ class AccountSync {
     const difference = this.#audit.differenceOf(balance);
     const isBalanced = difference === undefined ? null : isZero(difference);
     const { cancelled, gone } = await this.#rows.end(addDays(this.#first, OUTSIDE_DAYS));
-    this.#remember(earlier(today, this.#clock.today), this.#newest, {
-      balance: balance ?? this.#audit.expected ?? balanceOfToday(this.#query.balance, today),
+    const { certainThrough } = this.#check;
+    const known = balance ?? this.#audit.expected ?? balanceOfToday(this.#query.balance, today);
+    this.#remember(this.#lastDay(), this.#newest, {
+      ...(certainThrough === null && { balance: known }),
       ...(isBalanced === false
         ? { difference }
         : difference === undefined && { difference: before?.difference }),
@@ -519,18 +545,32 @@ class AccountSync {
     };
   }
 
+  /** The last day that is read. */
+  #lastDay(): IsoDate {
+    const today = earlier(this.#plan.today, this.#clock.today);
+    const { certainThrough } = this.#check;
+    if (certainThrough === null) return today;
+    // What was read before stays read.
+    return earlier(later(certainThrough, this.#plan.before?.through ?? certainThrough), today);
+  }
+
   /** Reads days, and appends what is missing. @param last undefined: up to now */
   async #read(from: IsoDate, last: IsoDate | undefined, max: number) {
     const window = await this.#fetch(from, last, max);
     const through = earlier(window.to ?? this.#plan.today, this.#plan.today);
     for (const says of window.contradictions) this.#contradictions.push({ says, from, through });
-    const { certainFrom: certain } = window;
+    const { certainFrom: certain, certainThrough } = window;
     const booked = namedOldestFirst(this.#of, window.rows);
     const pending = window.rows.filter((row) => row.status === 'pending');
     // Older rows: the bank ignores the range.
     if (!this.#hasAll && booked.some((row) => (dayOfRow(row) ?? this.#known) < this.#known))
       await this.#recall();
-    const covered = { from: later(from, certain ?? from), to: window.to };
+    const covered = { from: later(from, certain ?? from), to: certainThrough ?? window.to };
+    this.refusal ??= window.refusal;
+    if (certainThrough !== undefined) {
+      this.#check.complete = false;
+      this.#check.certainThrough = certainThrough;
+    }
     if (certain !== undefined) {
       this.#check.complete = false;
       this.#check.certainFrom = later(this.#check.certainFrom ?? certain, certain);
@@ -649,7 +689,7 @@ function newCheck(productId: string): AccountCheck {
     balanced: null,
     difference: null,
     complete: true,
-    certainFrom: null,
+    ...{ certainFrom: null, certainThrough: null },
     ...none,
     takenFor: null,
   };
@@ -772,9 +812,9 @@ async function fetchWindow(calls: Accounts, query: WindowQuery, max: number): Pr
     }
     if (rows && daysOfTooMany === undefined) {
       const watch = new RangeWatch({ ...query, to }).add(rows, readings);
-      const { certainFrom, contradictions } = watch;
       const cutAt = calls.identifiesRows && watch.cutAt;
-      return { rows, to, days: daysFrom(query.from, end), certainFrom, cutAt, contradictions };
+      const { certain, contradictions } = watch;
+      return { rows, to, days: daysFrom(query.from, end), ...certain, cutAt, contradictions };
     }
     // Half of these days is a safe number.
     days = Math.max(1, Math.floor(Math.min(daysOfTooMany ?? days, days) / 2));

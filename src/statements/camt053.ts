@@ -73,9 +73,9 @@ function writeSummary(entries: Booking[]): string {
 }
 
 function writeEntry(entry: Booking, currency: string): string {
-  const { id, day, valueDate, amount } = entry;
+  const { id, day, isValueDay, valueDate, amount } = entry;
   return `<Ntry><NtryRef>${id}</NtryRef>${writeAmount(amount, currency)}<Sts><Cd>BOOK</Cd></Sts>
-<BookgDt><Dt>${day}</Dt></BookgDt>${valueDate === null ? '' : `<ValDt><Dt>${valueDate}</Dt></ValDt>`}
+${isValueDay ? '' : `<BookgDt><Dt>${day}</Dt></BookgDt>`}${valueDate === null ? '' : `<ValDt><Dt>${valueDate}</Dt></ValDt>`}
 <AcctSvcrRef>${id}</AcctSvcrRef>
 <BkTxCd>${writeCode(entry)}</BkTxCd>
 <NtryDtls>${paymentsOf(entry, currency)

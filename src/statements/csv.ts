@@ -19,22 +19,26 @@ const COLUMNS = [
  * a part of it after a separator, as a formula, an apostrophe precedes the formula.
  */
 export function writeCsvStatement(statement: Statement): string {
-  const rows = allBookings(statement).map(({ id, day, valueDate, amount, feeCharge, ...booking }) => ({
-    id,
-    productId: harmless(statement.productId),
-    bookingDate: day,
-    valueDate,
-    amount: normalDecimal(amount),
-    currency: harmless(booking.currency ?? statement.currency),
-    description: harmless(booking.description),
-    details: harmless(booking.details),
-    code: harmless(booking.code),
-    transferReference: harmless(booking.transferReference),
-    feeCharge,
-    ...Object.fromEntries(TEXT_FACTS.map((fact) => [fact, harmless(booking[fact] ?? null)])),
-    ...Object.fromEntries(DECIMAL_FACTS.map((fact) => [fact, booking[fact] ?? null])),
-    ...Object.fromEntries(PAYMENTS_FACTS.map((fact) => [fact, booking[fact]?.map(harmlessPayment) ?? null])),
-  }));
+  const rows = allBookings(statement).map(
+    ({ id, day, isValueDay, valueDate, amount, feeCharge, ...booking }) => ({
+      id,
+      productId: harmless(statement.productId),
+      bookingDate: isValueDay ? null : day,
+      valueDate,
+      amount: normalDecimal(amount),
+      currency: harmless(booking.currency ?? statement.currency),
+      description: harmless(booking.description),
+      details: harmless(booking.details),
+      code: harmless(booking.code),
+      transferReference: harmless(booking.transferReference),
+      feeCharge,
+      ...Object.fromEntries(TEXT_FACTS.map((fact) => [fact, harmless(booking[fact] ?? null)])),
+      ...Object.fromEntries(DECIMAL_FACTS.map((fact) => [fact, booking[fact] ?? null])),
+      ...Object.fromEntries(
+        PAYMENTS_FACTS.map((fact) => [fact, booking[fact]?.map(harmlessPayment) ?? null]),
+      ),
+    }),
+  );
   return `${writeCsv(rows, COLUMNS).replaceAll('\n', '\r\n')}\r\n`;
 }
 

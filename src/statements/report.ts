@@ -59,7 +59,8 @@ const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
  * the largest totals. It loads nothing and runs no scripts.
  */
 export function writeReport(statement: Statement): string {
-  const { productId, iban, name, currency, history, createdAt, certainFrom, doubt } = statement;
+  const { productId, iban, name, currency, history, createdAt, certainFrom, certainThrough, doubt } =
+    statement;
   const title = name || 'Account';
   const { paid, received } = largestCounterparties(history.bookings, COUNTERPARTIES);
   return `<!doctype html>
@@ -85,6 +86,10 @@ ${
     ? ''
     : `<p><strong>Not complete: the bank's list is certain only from ${certainFrom} on.</strong></p>
 `
+}${
+  certainThrough === undefined
+    ? ''
+    : `<p><strong>Not complete: the bank's list is certain only up to ${certainThrough}.</strong></p>\n`
 }${doubt === null ? '' : `<p><strong>Not certain: ${escaped(doubt.message)}.</strong></p>\n`}${writeFigures(history)}
 ${writeBalances(statement)}
 ${writeMonths(history)}

@@ -17,10 +17,16 @@ export interface Statement {
   noBalance: string | null;
   /** The first day from which the history is shown to be complete. Null if all of it is. */
   certainFrom: IsoDate | null;
+  /** The last day up to which it is shown to be complete, likewise. */
+  certainThrough?: IsoDate | undefined;
+  /** The bank's refusal of a page of the list, if that is the reason. */
+  refusal?: { message: string } | undefined;
   /** What a sync was not certain of, in words, and whether rows may be missing for that. Null: nothing. */
   doubt: { message: string; mayLackRows: boolean } | null;
   /** What the bank's own statements say that their rows do not, in sentences. */
   contradictions: readonly string[];
+  /** How many bookings have a booking day that cannot be read. Absent: nobody has counted. */
+  unreadDays?: number;
   /** Whether a credit line is in the balances. Null: the bank does not say. */
   creditLimitIncluded: boolean | null;
   /** When the export was made, in the bank's time zone: ISO 8601 with offset. */

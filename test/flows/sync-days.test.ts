@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addDays, type IsoDate } from '../../src/domain/calendar.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import type { Progress } from '../../src/store/ports/sync.ts';
+import { amountOf } from '../domain/bookings.ts';
 import {
   ago,
   type BankRow,
@@ -225,7 +226,14 @@ describe('the products of a customer', () => {
     const { bank } = syncBank({ products: [PRODUCT, OTHER], pending });
     const { target, stored } = syncTarget();
     const none = { late: 0, coming: 0, cancelled: 0, replaced: 0, vanished: 0, changed: 0, takenFor: null };
-    const check = { balanced: null, difference: null, complete: true, certainFrom: null, ...none };
+    const check = {
+      balanced: null,
+      difference: null,
+      complete: true,
+      certainFrom: null,
+      certainThrough: null,
+      ...none,
+    };
     expect(await synced(bank, target)).toEqual({
       ...{ accounts: 2, newTransactions: 0, pending: 2, skipped: [], failures: [] },
       checks: [PRODUCT, OTHER].map((productId) => ({ productId, ...check })),
@@ -254,6 +262,45 @@ describe('the products of a customer', () => {
     await synced({ ...bank, accounts: { ...accounts, balance: read } }, target);
     expect(stored.balance).toEqual(balance);
   });
+
+  const usedUp = new Psd2Error('too_many_calls', 'used up', { lasts: true });
+  it.each([
+    ['at first', undefined, { from: ago(89), through: ago(31) }],
+    ['again', { from: ago(89), through: ago(31) }, { from: ago(89), through: ago(31) }],
+    ['after more was read', { from: ago(89), through: ago(20) }, { from: ago(89), through: ago(20) }],
+  ])(
+    'of a list with the oldest first, whose next page is refused, the rows in hand are stored: %s',
+    async (_, before, after) => {
+      const { bank } = syncBank({
+        booked: [40, 35, 30].map((days) => ({ day: ago(days), text: `${days}` })),
+        ignoresRange: true,
+      });
+      const { accounts } = bank;
+      const pages: typeof accounts.pages = async function* (query) {
+        for await (const { booked } of accounts.pages(query))
+          yield { booked: { rows: booked?.rows ?? [], total: null, hasMore: true } };
+        throw usedUp;
+      };
+      const five = { amount: amountOf('5.00'), currency: 'EUR' };
+      const { target, stored } = syncTarget(before && { ...before, balance: five });
+      const { failures, checks, newTransactions } = await synced(
+        { ...bank, accounts: { ...accounts, pages } },
+        target,
+      );
+      expect([newTransactions, stored.appended, stored.balance]).toEqual([
+        3,
+        [['40', '35', '30']],
+        undefined,
+      ]);
+      expect(checks).toMatchObject([
+        { balanced: null, complete: false, certainFrom: null, certainThrough: ago(31) },
+      ]);
+      expect(failures).toMatchObject([
+        { error: { code: 'needs_attention', message: expect.stringContaining('(used up)') } },
+      ]);
+      expect(stored.remembered.at(-1)).toMatchObject(after);
+    },
+  );
 
   it('what statements contradict stays with their days until these are read again', async () => {
     const { bank } = syncBank({});

@@ -280,6 +280,8 @@ export interface TransactionPage {
   endedBookedTotal?: number;
   /** What the bank's own statements say that their rows do not: sentences with both figures. */
   contradictions?: readonly string[];
+  /** How many booked rows have a booking day that cannot be read. It is null there, and their value day is all that places them. */
+  unreadDays?: number;
 }
 
 /** What a customer has at a bank. All throw Psd2Error if the bank gives no usable answer. */

@@ -56,7 +56,7 @@ export async function accountsChart(
       hint: 'Leave out --limit, --pending, --export, --file and --raw.',
     });
   const statement = await fetchStatement(context, named, range, await keptAccount(context, named));
-  const { productId, currency, history, noBalance, certainFrom } = statement;
+  const { productId, currency, history, noBalance, certainFrom, certainThrough } = statement;
   sayLeftOut(context, statement, 'a chart');
   const { from, to, opening, closing, balances, months } = history;
   if (context.output.format === 'table') {
@@ -76,7 +76,7 @@ export async function accountsChart(
       balances,
       months,
       noBalance,
-      complete: certainFrom === null,
+      complete: certainFrom === null && certainThrough === undefined,
       certainFrom,
     },
     chart,

@@ -18,7 +18,15 @@ import {
 import { type Money, normalDecimal } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import { contradicts, notComplete, RangeWatch, withOlder } from '../../flows/reading/range.ts';
+import {
+  assertComplete,
+  type Certain,
+  contradicts,
+  isWhole,
+  lacksDays,
+  RangeWatch,
+  withOlder,
+} from '../../flows/reading/range.ts';
 import {
   currencyOf,
   keepsChanging,
@@ -68,8 +76,8 @@ export async function fetchStatement(
   const query = { customerId, productId, from, transactionId, status: 'booked' as const };
   const readings = new WholeReadings(bank.accounts, { ...query, to: undefined });
   const watched = (rows: Transaction[], ended: WholeReadings, last?: IsoDate) => {
-    const { certainFrom, cutAt } = new RangeWatch({ from, to: last, today }).add(rows, ended);
-    return { rows, certainFrom, cutAt: bank.accounts.identifiesRows && cutAt };
+    const watch = new RangeWatch({ from, to: last, today }).add(rows, ended);
+    return { rows, ...watch.certain, cutAt: bank.accounts.identifiesRows && watch.cutAt };
   };
   for (let reading = 1; reading <= MAX_READINGS; reading += 1) {
     const rows = await readings.next();
@@ -84,8 +92,9 @@ export async function fetchStatement(
       const named = withIds({ productId, currency, naming: bank.accounts.rowNaming }, list.rows);
       const read = {
         rows: named.map((row) => toBooking(row, currency, productId)),
-        certainFrom: list.certainFrom ?? null,
+        certain: list,
         contradictions: [...readings.contradictions],
+        unreadDays: readings.unreadDays,
         reachesBalance: balance.day === null || from === needed,
       };
       return statementOf(account, currency, read, balance, {
@@ -102,8 +111,9 @@ export async function fetchStatement(
 /** What was read of an account. */
 interface Rows {
   rows: readonly ForeignBooking[];
-  certainFrom: IsoDate | null;
+  certain: Certain;
   contradictions: string[];
+  unreadDays: number;
   reachesBalance: boolean;
 }
 
@@ -111,7 +121,7 @@ interface Rows {
 function statementOf(
   { productId, iban, productCode, name, productDescription }: Account,
   currency: string,
-  { rows, certainFrom, contradictions, reachesBalance }: Rows,
+  { rows, certain, contradictions, unreadDays, reachesBalance }: Rows,
   balance: KnownBalance,
   { from, to, createdAt }: { from: IsoDate | undefined; to: IsoDate; createdAt: string },
 ): Statement {
@@ -119,11 +129,12 @@ function statementOf(
   const days = rows.map(({ day }) => day).filter((day) => day <= to);
   const first = from ?? days.toSorted()[0];
   const { own: bookings, foreign } = byCurrency(rows, currency, { from: first, to });
-  const reaches = certainFrom === null && reachesBalance;
+  const { certainFrom = null, certainThrough, refusal } = certain;
+  const reaches = isWhole(certain) && reachesBalance;
   return {
     ...{ productId, iban, currency, name: name ?? productDescription, productCode },
     ...historyOf(bookings, balance, reaches, { from: first, to }),
-    ...{ foreign, certainFrom, doubt: null, contradictions },
+    ...{ foreign, certainFrom, certainThrough, refusal, doubt: null, contradictions, unreadDays },
     creditLimitIncluded: balance.hasCreditLimit,
     createdAt,
   };
@@ -142,7 +153,7 @@ function historyOf(
   reaches: boolean,
   range: { from: IsoDate | undefined; to: IsoDate },
 ) {
-  const noBalance = reaches ? problem : (problem ?? 'its day is before the first transaction');
+  const noBalance = reaches ? problem : (problem ?? 'the transactions do not reach to its day');
   const amount = noBalance === null && money ? normalDecimal(money.amount) : null;
   return { noBalance, history: accountHistory(bookings, amount, { ...range, balanceDay: day ?? undefined }) };
 }
@@ -174,17 +185,25 @@ async function readBalance(reading: Promise<Balance>, today: IsoDate): Promise<K
  * @param needsBalances whether the document shows balances
  * @throws Psd2Error `needs_attention`
  */
-export function assertWhole(
-  { productId, certainFrom, noBalance, doubt, contradictions }: Statement,
-  needsBalances: boolean,
-): void {
-  if (certainFrom !== null) throw notComplete(productId, certainFrom);
+export function assertWhole(statement: Statement, needsBalances: boolean): void {
+  const {
+    productId,
+    certainFrom,
+    certainThrough,
+    refusal,
+    noBalance,
+    doubt,
+    contradictions,
+    unreadDays = 0,
+  } = statement;
+  assertComplete(productId, { certainFrom: certainFrom ?? undefined, certainThrough, refusal });
   if (doubt?.mayLackRows)
     throw new Psd2Error(
       'needs_attention',
       `The transactions of ${productId} may lack some: ${doubt.message}`,
     );
   if (contradictions.length > 0) throw contradicts(productId, contradictions);
+  if (unreadDays > 0) throw lacksDays(productId, unreadDays);
   if (noBalance !== null && needsBalances)
     throw new Psd2Error('needs_attention', `The balances of ${productId} are not known: ${noBalance}`);
 }
@@ -209,5 +228,6 @@ function toBooking(row: Transaction & { id: string }, currency: string, productI
       next: [['accounts', 'transactions', productId]],
     });
   if (day === null) throw refuse('has no date');
-  return { ...booking, day, amount: normalDecimal(row.amount), currency: own ?? currency };
+  const isValueDay = bookingDate === null && { isValueDay: true as const };
+  return { ...booking, day, ...isValueDay, amount: normalDecimal(row.amount), currency: own ?? currency };
 }

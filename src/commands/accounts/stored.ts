@@ -227,5 +227,6 @@ function toBooking(
       hint: 'The bank gave neither a booking day nor a value day. See it in the rows of the sync.',
     });
   if (day === null) throw refuse('has no date');
-  return { ...row, day, amount: normalDecimal(row.amount), currency: own ?? currency };
+  const isValueDay = bookingDate === null && { isValueDay: true as const };
+  return { ...row, day, ...isValueDay, amount: normalDecimal(row.amount), currency: own ?? currency };
 }

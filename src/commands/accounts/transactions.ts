@@ -4,7 +4,7 @@ import { bankDay, type DayRange, type IsoDate, parseRange } from '../../domain/c
 import { normalDecimal } from '../../domain/decimal.ts';
 import { FACT_NAMES, type Fact, TRANSACTION_FACTS } from '../../domain/transaction-facts.ts';
 import { Psd2Error } from '../../errors.ts';
-import { contradicts, isWithin, notComplete, RangeWatch } from '../../flows/reading/range.ts';
+import { assertComplete, contradicts, isWithin, lacksDays, RangeWatch } from '../../flows/reading/range.ts';
 import { collectTransactions, streamTransactions } from '../../flows/reading/transaction-reading.ts';
 import {
   day,
@@ -163,8 +163,9 @@ async function listTransactions(
     bank.accounts.identifiesRows ? row : plainRow,
     nothingIn(from, to),
   );
-  if (watch.certainFrom !== undefined) throw notComplete(productId, watch.certainFrom);
+  assertComplete(productId, watch.certain);
   if (watch.contradictions.size > 0) throw contradicts(productId, watch.contradictions);
+  if (watch.unreadDays > 0) throw lacksDays(productId, watch.unreadDays);
 }
 
 /** The rows of the days that were asked for, whatever the bank gives. */

@@ -29,6 +29,7 @@ const accountCheck = object({
   difference: orNull(decimal("what the bank's balance has beyond that; null: not known")),
   complete: flag('whether the bank showed all transactions of the days that psd2 asked for'),
   certainFrom: orNull(day('the first day from which that is certain, if it is not complete')),
+  certainThrough: orNull(day('the last day up to which that is certain, if the bank refused a later page')),
   late: whole('new transactions whose day psd2 had read before'),
   coming: whole('transactions booked for a day to come'),
   cancelled: whole('transactions that vanished before their day'),

@@ -1,6 +1,7 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 import { nextTurn } from '../../domain/read-turns.ts';
 import { type ErrorCode, endSentence, Psd2Error } from '../../errors.ts';
+import { certainDays } from '../../flows/reading/range.ts';
 import type { ReadResult } from '../../store/ports/read-results.ts';
 import type { CustomerEnd } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -268,7 +269,7 @@ export class SyncTally {
       : [...errors, ...late.map((productId) => ({ productId, ...USED_UP }))];
     const doubts = checks.flatMap(({ productId, balanced, difference, complete, certainFrom, ...check }) => {
       const words = doubtsOf({ balanced, difference, complete, certainFrom, ...check });
-      if (!complete) words.push(`only days from ${certainFrom} on are certain`);
+      if (!complete) words.push(certainDays({ certainFrom, ...check }) || 'the list is not complete');
       if (words.length === 0) return [];
       return [{ productId, balanced, difference, complete, certainFrom, message: words.join('; ') }];
     });

@@ -15,21 +15,30 @@ export function isWithin(row: Transaction, { from, to }: DayRange): boolean {
 }
 
 /** Whether a bank refuses a page, and would refuse it again. */
-function isRefusedForGood(error: unknown): boolean {
+function isRefusedForGood(error: unknown): error is Psd2Error {
   if (!(error instanceof Psd2Error)) return false;
   return error.lasts || error.code === 'bank_refused' || error.code === 'forbidden';
 }
 
+/** A list that ends before a page that the bank refuses. */
+export interface Cut {
+  /** What the bank said. */
+  refusal: Psd2Error;
+  /** The last day that is whole, if the rows came oldest first: newer ones are missing. Undefined: they came newest first. */
+  certainThrough: IsoDate | undefined;
+}
+
 /**
  * The pages of a list. Some banks count each page as a reading, and refuse one when the readings of the day are used up. Others refuse
- * all but the first. Then the list ends before it, if its rows came newest first. So only older rows are missing.
+ * all but the first. Then the list ends before it, if its rows came in the order of their days. So only older rows are missing, or newer
+ * ones.
  *
  * @param cut called if it ends so
  */
 export async function* pagesInHand(
   accounts: Accounts,
   query: TransactionQuery,
-  cut: () => void,
+  cut: (at: Cut) => void,
 ): AsyncGenerator<TransactionPage> {
   const days: (IsoDate | null)[] = [];
   let hasMore = false;
@@ -43,9 +52,12 @@ export async function* pagesInHand(
       yield page;
     }
   } catch (error) {
-    const isNewestFirst = days.length > 1 && days.every((day, at) => day && day <= (days[at - 1] ?? day));
-    if (!(isRefusedForGood(error) && hasMore && isNewestFirst)) throw error;
-    cut();
+    const last = days.at(-1);
+    if (!(isRefusedForGood(error) && hasMore && days.length > 1 && last)) throw error;
+    const isNewestFirst = days.every((day, at) => day && day <= (days[at - 1] ?? day));
+    const isOldestFirst = days.every((day, at) => day && day >= (days[at - 1] ?? day));
+    if (!isNewestFirst && !isOldestFirst) throw error;
+    cut({ refusal: error, certainThrough: isOldestFirst ? addDays(last, -1) : undefined });
   }
 }
 
@@ -54,9 +66,10 @@ interface Ended {
   /** A link leads to more. All pages together reach as far back as the bank goes. */
   hasPages: boolean;
   /** The bank refused a page: see {@link pagesInHand}. */
-  isCut?: boolean;
-  /** As `TransactionPage` has them. */
+  cut?: Cut | undefined;
+  /** These two as `TransactionPage` has them. */
   contradictions?: Iterable<string>;
+  unreadDays?: number;
 }
 
 /**
@@ -69,22 +82,25 @@ export class RangeWatch {
   #isIgnored = false;
   #rows = 0;
   #hasPages = false;
-  #isCut = false;
+  #cut: Cut | undefined;
   /** What the bank's own statements say that their rows do not. */
   readonly contradictions = new Set<string>();
+  /** How many booked rows have a booking day that cannot be read. */
+  unreadDays = 0;
 
   /** @param range `today`: coming rows may be after any range */
   constructor(range: DayRange & { today: IsoDate }) {
     this.#range = range;
   }
 
-  add(rows: readonly Transaction[], { hasPages, isCut = false, contradictions = [] }: Ended): this {
+  add(rows: readonly Transaction[], { hasPages, cut, contradictions = [], unreadDays = 0 }: Ended): this {
     const { from, to, today } = this.#range;
     const earliest = from && addDays(from, -OUTSIDE_DAYS);
     const latest = to && addDays(to, OUTSIDE_DAYS);
     this.#hasPages ||= hasPages;
-    this.#isCut ||= isCut;
+    this.#cut ??= cut;
     for (const each of contradictions) this.contradictions.add(each);
+    this.unreadDays += unreadDays;
     for (const row of rows) {
       const day = row.status === 'booked' ? dayOfRow(row) : null;
       this.#rows += row.status === 'booked' ? 1 : 0;
@@ -100,24 +116,43 @@ export class RangeWatch {
   over(accounts: Accounts): Accounts {
     const add = ({ booked, contradictions = [] }: TransactionPage) =>
       this.add(booked?.rows ?? [], { hasPages: booked?.hasMore ?? false, contradictions });
-    const cut = () => {
-      this.#isCut = true;
+    const cut = (at: Cut) => {
+      this.#cut ??= at;
+    };
+    // A list may be read again.
+    const count = (unreadDays: number) => {
+      this.unreadDays = Math.max(this.unreadDays, unreadDays);
     };
     return {
       ...accounts,
       async *pages(query) {
+        let unreadDays = 0;
         for await (const page of pagesInHand(accounts, query, cut)) {
           add(page);
+          unreadDays += page.unreadDays ?? 0;
+          count(unreadDays);
           yield page;
         }
       },
     };
   }
 
+  /** What is certain of the list, as far as the rows show. */
+  get certain(): Certain {
+    const { certainFrom, certainThrough } = this;
+    return { certainFrom, certainThrough, refusal: this.#cut?.refusal };
+  }
+
+  /** The last day up to which the list is complete. Undefined if the newest one is. */
+  get certainThrough(): IsoDate | undefined {
+    return this.#cut?.certainThrough;
+  }
+
   /** The first day from which the list is shown to be complete. Undefined if all of it is, as far as the rows show. */
   get certainFrom(): IsoDate | undefined {
-    const oldest = this.#isCut ? this.#oldest : this.#unreached;
-    return (this.#isCut || this.#isIgnored) && oldest !== undefined ? addDays(oldest, 1) : undefined;
+    const isCut = this.#cut !== undefined && this.#cut.certainThrough === undefined;
+    const oldest = isCut ? this.#oldest : this.#unreached;
+    return (isCut || this.#isIgnored) && oldest !== undefined ? addDays(oldest, 1) : undefined;
   }
 
   /** The oldest day of a list that the bank may have cut. Undefined if nothing says so. */
@@ -134,9 +169,8 @@ export class RangeWatch {
 }
 
 /** A list, and how much of it is certain. */
-export interface WatchedList {
+export interface WatchedList extends Certain {
   rows: Transaction[];
-  certainFrom: IsoDate | undefined;
   cutAt: IsoDate | undefined;
 }
 
@@ -173,14 +207,65 @@ export function contradicts(productId: string, contradictions: Iterable<string>)
   );
 }
 
-/** @param from the first day from which the list is complete */
-export function notComplete(productId: string, from: IsoDate | null): Psd2Error {
-  const certain = from === null ? '' : `, and only days from ${from} on are certain`;
+/** @param count how many booked rows have a booking day that cannot be read */
+export function lacksDays(productId: string, count: number): Psd2Error {
+  const what = count === 1 ? '1 transaction has' : `${count} transactions have`;
   return new Psd2Error(
     'needs_attention',
-    `The bank's list of the transactions of ${productId} is not complete: it does not reach back to the first day${certain}`,
+    `The booking day (bookingDate) cannot be read: ${what} none of ${productId}`,
     {
-      hint: 'The bank ignores the range of days, has cut the list, or gives no further page. Older transactions may be missing.',
+      hint: 'Their value days place them, also in the range of --from and --to. See what the bank sent with --raw.',
+    },
+  );
+}
+
+/** The days whose rows are all in a list. */
+export interface Certain {
+  /** The first of them. Undefined: all days that were asked for are. */
+  certainFrom?: IsoDate | undefined;
+  /** The last of them, likewise. */
+  certainThrough?: IsoDate | undefined;
+  /** What the bank said to the page that it refused. */
+  refusal?: { message: string } | undefined;
+}
+
+/** Whether all days that were asked for are certain. */
+export function isWhole({ certainFrom, certainThrough }: Certain): boolean {
+  return certainFrom === undefined && certainThrough === undefined;
+}
+
+/** The days that are certain, in words. `''`: nobody knows. */
+export function certainDays({
+  certainFrom: from,
+  certainThrough: through,
+}: {
+  certainFrom?: string | null | undefined;
+  certainThrough?: string | null | undefined;
+}): string {
+  const days = [from && `from ${from} on`, through && `up to ${through}`].filter(Boolean).join(' and ');
+  return days && `only days ${days} are certain`;
+}
+
+/** @throws Psd2Error `needs_attention` unless the list has all days that were asked for */
+export function assertComplete(productId: string, certain: Certain): void {
+  if (!isWhole(certain)) throw notComplete(productId, certain);
+}
+
+/** The error for a list that is not {@link isWhole}. */
+export function notComplete(productId: string, certain: Certain): Psd2Error {
+  const { certainThrough, refusal } = certain;
+  const why = refusal
+    ? `the bank refused its next page (${refusal.message})`
+    : 'it does not reach back to the first day';
+  const days = certainDays(certain);
+  return new Psd2Error(
+    'needs_attention',
+    `The bank's list of the transactions of ${productId} is not complete: ${why}${days && `, and ${days}`}`,
+    {
+      hint:
+        certainThrough === undefined
+          ? 'The bank ignores the range of days, has cut the list, or gives no further page. Older transactions may be missing.'
+          : 'Newer transactions may be missing. Read them with a later --from, or once the bank gives more pages.',
     },
   );
 }

@@ -50,7 +50,7 @@ async function readAfter(
         isTooMany = some.length > maxRows;
         return isTooMany;
       });
-      if (isTooMany) return undefined;
+      if (isTooMany || readings.cut) return undefined;
       if (rows) return rows;
     }
     return undefined;

@@ -17,7 +17,7 @@ import {
   RecentRows,
   rowsInFront,
 } from './moving-list.ts';
-import { pagesInHand } from './range.ts';
+import { type Cut, pagesInHand } from './range.ts';
 
 /** The maximum number of readings of a list that changes while psd2 reads it. */
 export const MAX_READINGS = 3;
@@ -74,10 +74,12 @@ export class WholeReadings {
   readonly #seen = new Set<string>();
   /** Whether the last reading had more than one page. */
   hasPages = false;
-  /** Whether the bank refused a page of it. */
-  isCut = false;
+  /** If the bank refused a page of it: what is certain. */
+  cut: Cut | undefined;
   /** What the bank's own statements say in it that their rows do not. */
   readonly contradictions = new Set<string>();
+  /** How many booked rows of it have a booking day that cannot be read. */
+  unreadDays = 0;
 
   constructor(accounts: Accounts, query: TransactionQuery) {
     this.#accounts = accounts;
@@ -95,10 +97,11 @@ export class WholeReadings {
     const fresh: Transaction[] = [];
     const known = new KnownRows(Number.POSITIVE_INFINITY);
     this.hasPages = false;
-    this.isCut = false;
+    this.cut = undefined;
     this.contradictions.clear();
-    const cut = () => {
-      this.isCut = true;
+    this.unreadDays = 0;
+    const cut = (at: Cut) => {
+      this.cut = at;
     };
     const totals: (number | null)[] = [];
     const lists = { booked: new CollectedList(), pending: new CollectedList() };
@@ -113,6 +116,7 @@ export class WholeReadings {
     for await (const page of pagesInHand(this.#accounts, this.#query, cut)) {
       const before = rows.length;
       for (const each of page.contradictions ?? []) this.contradictions.add(each);
+      this.unreadDays += page.unreadDays ?? 0;
       let isChanged = false;
       for (const status of STATUSES) {
         const part = page[status];

@@ -140,6 +140,21 @@ describe('psd2 accounts transactions', () => {
     expect((await other([...LIST, '--pending'], { format: 'table' })).said).toBe(none);
   });
 
+  it('says how many have a booking day that cannot be read', async () => {
+    const { run } = await operatorAt(new BankHere(), {
+      async *pages() {
+        const lost = transaction('1', { bookingDate: null });
+        yield { booked: { rows: [lost], total: null, hasMore: false }, unreadDays: 1 };
+      },
+    });
+    const ran = await run([...LIST, '--booked']);
+    expect(JSON.parse(ran.printed)).toMatchObject([{ bookingDate: null, valueDate: 'TODAY' }]);
+    expect(ran.failure).toMatchObject({
+      code: 'needs_attention',
+      message: expect.stringContaining('(bookingDate) cannot be read: 1 transaction has'),
+    });
+  });
+
   it('of a bank that identifies them have more fields', async () => {
     const bank = new BankHere();
     bank.booked = [transaction('1', { transactionId: 't-1', endToEndId: 'e-1' })];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fetchStatement } from '../../../src/commands/accounts/statement.ts';
+import { assertWhole, fetchStatement } from '../../../src/commands/accounts/statement.ts';
 import { writeExport } from '../../../src/commands/accounts/write-export.ts';
 import { accountHistory } from '../../../src/domain/account-history.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
@@ -69,6 +69,34 @@ it('a row in another currency is beside the history, in which it does not count'
     ...{ opening: '11.00', closing: '9.00' },
     foreign: [{ day: '2026-11-20', amount: '-1.00', currency: 'USD' }],
   });
+});
+
+it('a booking day that cannot be read is in no export as the value day, and is said', async () => {
+  const row = { ...booked('2026-11-20', '-1.00'), dateLiquidationValue: '20261118T00:00:00' };
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const written = async (dateAccountingCurrency: string) => {
+    const rows = [{ ...row, dateAccountingCurrency }];
+    const bank = answeringBank(({ pathname }) => ({
+      data: pathname.includes('/transactions/')
+        ? { transactionsAccounting: rows, numberTransactionsAccounting: 1 }
+        : pathname.includes('/balance/')
+          ? { accountBalance: { amount: '9.00', currency: 'EUR' } }
+          : { accounts: [{ accountId: PRODUCT, currency: 'EUR' }] },
+    }));
+    const of = { ...context, bank: async () => ({ bank, customerId: '1000001' }) };
+    const statement = await fetchStatement(of, PRODUCT, { from: undefined, to: undefined });
+    const whole = () => assertWhole(statement, false);
+    const [camt, csv] = [await writeExport(statement, 'camt053'), await writeExport(statement, 'csv')];
+    return { whole, days: [/<BookgDt>.*<\/BookgDt>/.exec(camt)?.[0], csv.split('\r\n')[1]?.split(',')[2]] };
+  };
+  const read = await written('20261120T00:00:00');
+  expect(read.days).toEqual(['<BookgDt><Dt>2026-11-20</Dt></BookgDt>', '2026-11-20']);
+  expect(read.whole).not.toThrow();
+  const unread = await written('20261131T00:00:00');
+  expect(unread.days).toEqual([undefined, '']);
+  expect(unread.whole).toThrow(
+    `The booking day (bookingDate) cannot be read: 1 transaction has none of ${PRODUCT}`,
+  );
 });
 
 it.each([['has no date', { ...booked('2026-11-20', '-1.00'), dateAccountingCurrency: '' }]])(

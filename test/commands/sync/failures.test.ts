@@ -207,7 +207,14 @@ it.each([
 });
 
 const CHECK = {
-  ...{ productId: 'A1', balanced: null, difference: null, complete: true, certainFrom: null },
+  ...{
+    productId: 'A1',
+    balanced: null,
+    difference: null,
+    complete: true,
+    certainFrom: null,
+    certainThrough: null,
+  },
   ...{ late: 0, coming: 0, cancelled: 0, replaced: 0, vanished: 0, changed: 0, takenFor: null },
 };
 
@@ -219,6 +226,11 @@ const DAYS = 'only days from 2026-11-01 on are certain';
 it.each<[string, Partial<CustomerReport['checks'][number]>, string]>([
   ['a row that the bank keeps back', { balanced: false, difference: '-3.50' }, KEPT_BACK],
   ['days that the bank does not show', { complete: false, certainFrom: '2026-11-01' }, DAYS],
+  [
+    'days that the bank refuses',
+    { complete: false, certainThrough: '2026-11-05' },
+    'only days up to 2026-11-05 are certain',
+  ],
   ['rows that nothing names', { balanced: true, difference: '0.00', late: 1, changed: 2 }, LATE],
   ['rows to come', { coming: 1, cancelled: 1 }, COMING],
 ])('sync status says %s, and nothing after a sync that is certain', async (_, found, message) => {

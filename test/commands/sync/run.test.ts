@@ -33,7 +33,7 @@ beforeAll(async () => {
   today = bankDay(operator.bank.clock.now());
 });
 
-const CHECK = { balanced: null, difference: null, complete: true, certainFrom: null };
+const CHECK = { balanced: null, difference: null, complete: true, certainFrom: null, certainThrough: null };
 const NONE = { late: 0, coming: 0, cancelled: 0, replaced: 0, vanished: 0, changed: 0, takenFor: null };
 const sync = (...words: string[]) => operator.json(REPORT, ['sync', '--out', out, ...words]);
 

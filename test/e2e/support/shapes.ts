@@ -281,6 +281,7 @@ const accountCheck = z.strictObject({
   difference: decimal.nullable(),
   complete: z.boolean(),
   certainFrom: day.nullable(),
+  certainThrough: day.nullable(),
   ...{ late: z.int(), coming: z.int(), cancelled: z.int(), vanished: z.int(), changed: z.int() },
   replaced: z.int(),
 });

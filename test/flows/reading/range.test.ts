@@ -54,7 +54,7 @@ it('a row of a day to come does not mean that the bank ignores the range', () =>
 
 describe('a bank refuses a page for good, for example because the readings of the day are used up', () => {
   const usedUp = new Psd2Error('too_many_calls', 'used up', { lasts: true });
-  it.each<[string, number[][], boolean, Psd2Error, number | undefined]>([
+  it.each<[string, number[][], boolean, Psd2Error, number | undefined, ('from' | 'through')?]>([
     [
       'what came newest first is certain',
       [
@@ -65,14 +65,25 @@ describe('a bank refuses a page for good, for example because the readings of th
       usedUp,
       19,
     ],
-    ['with the oldest first, newer rows are missing', [[20, 9]], true, usedUp, undefined],
+    [
+      'with the oldest first, newer rows are missing',
+      [
+        [20, 9],
+        [9, 3],
+      ],
+      true,
+      usedUp,
+      4,
+      'through',
+    ],
+    ['rows in no order', [[20, 9, 15]], true, usedUp, undefined],
     ['rows of one day do not show the order', [[9, 9]], true, usedUp, undefined],
     ['no page has come', [], true, usedUp, undefined],
     ['the list had ended', [[2, 9]], false, usedUp, undefined],
     ['refused for another reason', [[2, 9]], true, new Psd2Error('bank_refused', 'no'), 8],
     ['forbidden', [[2, 9]], true, new Psd2Error('forbidden', 'no'), 8],
     ['it only failed', [[2, 9]], true, new Psd2Error('bank_failing', 'failed'), undefined],
-  ])('%s', async (_, pages, hasMore, error, certain) => {
+  ])('%s', async (_, pages, hasMore, error, certain, side = 'from') => {
     const list = {
       ...scriptedBank({ booked: '' }).bank.accounts,
       async *pages() {
@@ -96,7 +107,17 @@ describe('a bank refuses a page for good, for example because the readings of th
     await streamed;
     const rows = await whole.next();
     const read = new RangeWatch({ ...range, today: TODAY }).add(rows ?? [], whole);
-    expect([watch.certainFrom, read.certainFrom]).toEqual([ago(certain), ago(certain)]);
+    const known = {
+      certainFrom: side === 'from' ? ago(certain) : undefined,
+      certainThrough: side === 'through' ? ago(certain) : undefined,
+      refusal: error,
+    };
+    expect([watch.certain, read.certain]).toEqual([known, known]);
+    const { message } = notComplete('A1', watch.certain);
+    expect(message).toContain(`refused its next page (${error.message})`);
+    expect(message).toContain(
+      `only days ${side === 'from' ? `from ${ago(certain)} on` : `up to ${ago(certain)}`} are`,
+    );
   });
 });
 
@@ -128,6 +149,8 @@ describe('a list that may be cut', () => {
 });
 
 it('says which days are certain', () => {
-  expect(notComplete('A1', ago(4)).message).toContain(`only days from ${ago(4)} on are certain`);
-  expect(notComplete('A1', null).message).not.toContain('certain');
+  expect(notComplete('A1', { certainFrom: dayOf(ago(4)) }).message).toContain(
+    `only days from ${ago(4)} on are certain`,
+  );
+  expect(notComplete('A1', {}).message).not.toContain('certain');
 });

@@ -282,6 +282,7 @@ async function* fetchPages(
     const hasLink = link?.method === 'GET' && link.href.trim() !== '';
     const isLinked = hasLink && data.nextAccounting === null && data.nextNotAccounting === null;
     const page: TransactionPage = {
+      ...(booked.open && withUnreadDays(transactionsAccounting ?? [])),
       ...(!(booked.open || query.status === 'pending') &&
         data.numberTransactionsAccounting && { endedBookedTotal: data.numberTransactionsAccounting }),
       ...(booked.open && {
@@ -317,6 +318,12 @@ async function* fetchPages(
     if (!booked.open && !pending.open) return;
     path = withQuery(base, new URLSearchParams([...range, ...booked.parameter(), ...pending.parameter()]));
   }
+}
+
+/** How many rows have a booking day that cannot be read, if some have. */
+function withUnreadDays(rows: readonly WireTransaction[]): Pick<TransactionPage, 'unreadDays'> {
+  const { length } = rows.filter(({ unread }) => unread?.includes('dateAccountingCurrency'));
+  return length > 0 ? { unreadDays: length } : {};
 }
 
 /** A row, whose fields that nobody can read are counted in `unread`. */

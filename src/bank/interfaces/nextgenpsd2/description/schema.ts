@@ -414,7 +414,7 @@ const accounts = z.strictObject({
   ),
   zone: z.optional(
     text(
-      "the bank's time zone: times in UTC are days there; without it that of the capital of its country, else Europe/Rome",
+      "the bank's time zone: times in UTC are days there; without it that of the capital of the account's country (IBAN), else of the bank's, else Europe/Rome",
     ).check(z.refine(isTimeZone, 'must be a time zone, for example "Europe/Helsinki"')),
   ),
   withBalance: z._default(flag('whether the bank takes withBalance'), true),

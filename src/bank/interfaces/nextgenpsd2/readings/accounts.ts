@@ -10,6 +10,7 @@ import {
   accountsAnswer,
   balancesAnswer,
   cardAccountsAnswer,
+  type UnreadBalance,
   type WireAccount,
   type WireBalance,
 } from '../wire/accounts.ts';
@@ -139,7 +140,11 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
   const availableBalance = newest(read, available, currency, today);
   const counts = calls.odd.unread;
   if (unread.length > 0) counts.set('balances', (counts.get('balances') ?? 0) + unread.length);
-  if (!accountBalance && unread.some((type) => type === null || booked.some((each) => each === type)))
+  const mayBeNewest = (each: UnreadBalance) =>
+    accountBalance
+      ? isOwn(each, accountBalance) && isBefore(each, accountBalance, booked, today)
+      : each.balanceType === null || orderIn(booked, each) !== -1;
+  if (unread.some(mayBeNewest))
     throw new Psd2Error(
       'bank_answer',
       `The bank's answer to the balances of ${accountId} has a booked balance that cannot be read`,
@@ -161,7 +166,8 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
 }
 
 /**
- * The newest balance with one of these types in the account's currency; of equally new ones, the first in their order. If nobody says
+ * The newest balance with one of these types in the account's currency; of equally new ones, the first in their order, without a credit line if
+ * one is without. If nobody says
  * the currency, all of them must have one.
  */
 function newest(
@@ -170,21 +176,50 @@ function newest(
   currency: string | null,
   today: IsoDate,
 ): WireBalance | undefined {
-  const named = types.flatMap((type) => balances.filter(({ balanceType }) => balanceType === type));
+  const hasLine = ({ creditLimitIncluded }: WireBalance) => Number(creditLimitIncluded === true);
+  const named = types.flatMap((type) =>
+    balances.filter(({ balanceType }) => balanceType === type).toSorted((a, b) => hasLine(a) - hasLine(b)),
+  );
   const all = new Set(named.map(({ balanceAmount }) => balanceAmount.currency));
   const [only] = all;
   const own = named.filter(
     ({ balanceAmount }) => balanceAmount.currency === (currency ?? (all.size === 1 ? only : null)),
   );
-  const age = (balance: WireBalance) =>
-    `${lastDayOf(balance, today) ?? ''} ${balance.lastChangeDateTime ? new Date(balance.lastChangeDateTime).toISOString() : ''}`;
+  const age = (balance: WireBalance) => ageOf(balance, today);
   // The sort is stable.
   return own.toSorted((a, b) => (age(a) < age(b) ? 1 : age(a) > age(b) ? -1 : 0))[0];
 }
 
+/** What says when a balance is of. */
+type Dated = Pick<WireBalance, 'balanceType' | 'referenceDate' | 'lastChangeDateTime'>;
+
+/** A text that is greater for a newer balance. */
+function ageOf(balance: Dated, today: IsoDate): string {
+  const { lastChangeDateTime: at } = balance;
+  return `${lastDayOf(balance, today) ?? ''} ${at ? new Date(at).toISOString() : ''}`;
+}
+
+/** The place of a balance among the types. -1: it is not one of them. */
+function orderIn(types: readonly string[], { balanceType }: Dated): number {
+  return balanceType === null ? -1 : types.indexOf(balanceType);
+}
+
+/** Whether a balance would count rather than another one, if it could be read. */
+function isBefore(one: Dated, other: Dated, types: readonly string[], today: IsoDate): boolean {
+  const order = orderIn(types, one);
+  const [age, otherAge] = [ageOf(one, today), ageOf(other, today)];
+  return order !== -1 && (age === otherAge ? order <= orderIn(types, other) : age > otherAge);
+}
+
+/** Whether a balance that cannot be read may be in the account's currency. */
+function isOwn({ balanceAmount }: UnreadBalance, { balanceAmount: own }: WireBalance): boolean {
+  const currency = balanceAmount?.currency?.toUpperCase();
+  return !/^[A-Z]{3}$/.test(currency ?? '') || currency === own.currency;
+}
+
 /** The last day whose rows a balance has. Null if the bank does not say. */
 function lastDayOf(
-  { balanceType, referenceDate, lastChangeDateTime }: WireBalance,
+  { balanceType, referenceDate, lastChangeDateTime }: Dated,
   today: IsoDate,
 ): IsoDate | null {
   const changed = lastChangeDateTime ? bankDay(new Date(lastChangeDateTime)) : null;

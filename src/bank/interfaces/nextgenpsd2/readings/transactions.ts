@@ -48,15 +48,23 @@ export async function* pagesOf(calls: Calls, query: TransactionQuery): AsyncGene
   const { consents } = calls.settings;
   const consent =
     consents?.tookLists && (await consents.for({ account: query.productId, of: 'transactions' }));
-  const offered =
-    (consent && consents?.listsOf?.(consent.consentId)) ?? calls.description.accounts.bookingStatuses;
+  const learnt = consent ? consents?.listsOf?.(consent.consentId) : undefined;
+  const offered = learnt ?? calls.description.accounts.bookingStatuses;
+  const took = (lists: readonly Status[]) => consent && consents?.tookLists?.(consent.consentId, lists);
+  // Who asks for pending ones alone is told each time that there is no list of them.
+  if (query.status === 'pending' && learnt && !learnt.includes('pending')) await took(learnt);
   for (const run of runsOf(query.status, offered)) {
     const range = run === 'none' ? null : rangeOf(calls, query, run);
     if (run === 'none' || range === null) yield emptyPage(query.status);
     else if (run.bookingStatus === 'both')
       yield* unlessRefused(pagesOfRun(calls, query, run, range), 'both', () =>
-        pagesOfEach(calls, query, (lists) => consent && consents?.tookLists?.(consent.consentId, lists)),
+        pagesOfEach(calls, query, took),
       );
+    else if (run.bookingStatus === 'pending')
+      yield* unlessRefused(pagesOfRun(calls, query, run, range), 'pending', async function* () {
+        await took(['booked']);
+        yield emptyPage('pending');
+      });
     else yield* pagesOfRun(calls, query, run, range);
   }
 }
@@ -91,6 +99,10 @@ async function* unlessRefused(
   try {
     first = await pages.next();
   } catch (error) {
+    if (bookingStatus === 'pending' && isNothing(error)) {
+      yield emptyPage('pending');
+      return;
+    }
     if (!refusesStatus(error, bookingStatus)) throw error;
     yield* instead();
     return;
@@ -100,10 +112,28 @@ async function* unlessRefused(
   yield* pages;
 }
 
-/** Whether the bank says that it has no list of this status: in its words, or in the path of its error. */
-function refusesStatus(error: unknown, bookingStatus: string): boolean {
-  if (!(error instanceof Psd2Error) || error.httpStatus !== 400) return false;
-  const words = [error.message, error.hint, ...(error.reasons ?? []).map(({ text }) => text)].join(' ');
+/** Whether the bank answers that there is nothing, without a list. */
+function isNothing(error: unknown): boolean {
+  return error instanceof Psd2Error && error.httpStatus === 204;
+}
+
+/** The statuses of an answer that refuses what is asked for, and not the customer or the consent. */
+const REFUSES_CONTENT = new Set([400, 404, 405, 422, 501]);
+
+/**
+ * Whether the bank says that it has no list of this status: in its words, or in the path of its error. Of pending rows alone, after it gave
+ * the booked ones, any answer says it that the service does not exist.
+ */
+function refusesStatus(error: unknown, bookingStatus: 'both' | 'pending'): boolean {
+  if (!(error instanceof Psd2Error)) return false;
+  const { httpStatus = 0, bankCode, message, hint, reasons = [] } = error;
+  const isUnknown =
+    [404, 405, 501].includes(httpStatus) ||
+    (httpStatus === 403 && bankCode === 'SERVICE_INVALID') ||
+    (httpStatus === 400 && bankCode === 'PARAMETER_NOT_SUPPORTED');
+  if (bookingStatus === 'pending' && isUnknown) return true;
+  if (!REFUSES_CONTENT.has(httpStatus)) return false;
+  const words = [message, hint, ...reasons.map(({ text }) => text)].join(' ');
   return /booking[\s_-]?status/i.test(words) || new RegExp(`\\b${bookingStatus}\\b`, 'i').test(words);
 }
 
@@ -163,11 +193,17 @@ async function* pagesOfRun(
     const own = await ownIban(calls, query, iban);
     await refuseOtherNumber(calls, query, bban);
     refuseOtherCurrency(calls, query, currency, own);
-    const report = reportOf(answer, lists, query);
+    const report = reportOf(answer, lists, query, calls.description);
     const next = ways.after(answer, report, call);
     if (next === null && answer.isPart) throw cut(query);
     const { contradictions = [] } = answer;
-    const page: TransactionPage = contradictions.length > 0 ? { contradictions } : {};
+    const unreadDays = lists.includes('booked')
+      ? (report.booked ?? []).filter(({ unread }) => unread?.includes('bookingDate')).length
+      : 0;
+    const page: TransactionPage = {
+      ...(contradictions.length > 0 && { contradictions }),
+      ...(unreadDays > 0 && { unreadDays }),
+    };
     for (const list of lists) {
       const before = index;
       const rows = (report[list] ?? []).map((row, at) => {
@@ -249,9 +285,12 @@ function reportOf(
   { data }: NextGenReading<TransactionsAnswer>,
   lists: readonly Status[],
   query: TransactionQuery,
+  { accounts }: BankDescription,
 ) {
   const report = data.transactions ?? data.cardTransactions;
   if (report && (report.booked || report.pending || !lists.includes('booked'))) return report;
+  // Such a bank leaves out the list of a quiet account.
+  if (accounts.download === 'never' && documentOf(data, 0) !== null) return { ...report, booked: [] };
   throw new Psd2Error('bank_answer', `The bank's answer to the transactions of ${query.productId} has none`, {
     transactionId: query.transactionId,
   });

@@ -108,17 +108,24 @@ function withZeros(number: string): string {
   return number.slice(0, 8) + number.slice(8).padStart(10, '0');
 }
 
+/** The IBAN of an account, as far as psd2 knows it without a reading. Undefined: no list had the account; null: without an IBAN. */
+export function knownIban(
+  { ibans, settings }: Pick<Calls, 'ibans' | 'settings'>,
+  accountId: string,
+): string | null | undefined {
+  if (/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(accountId)) return accountId;
+  return ibans.get(accountId) ?? settings.consents?.ibanOf?.(accountId);
+}
+
 async function listedIban(
   calls: Calls,
   accountId: string,
   transactionId: string,
   mayAsk: boolean,
 ): Promise<string | null> {
-  if (/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(accountId)) return accountId;
-  const inList = calls.ibans.get(accountId);
-  const known = inList ?? calls.settings.consents?.ibanOf?.(accountId);
+  const known = knownIban(calls, accountId);
   // A list without the IBAN was read, too: readings are scarce.
-  if (known !== undefined || inList === null || !mayAsk) return known ?? null;
+  if (known !== undefined || calls.ibans.get(accountId) === null || !mayAsk) return known ?? null;
   try {
     await calls.list(transactionId);
   } catch (error) {

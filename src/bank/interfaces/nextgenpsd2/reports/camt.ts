@@ -3,6 +3,7 @@ import { decimalIn } from '../../../../domain/odd-values.ts';
 import { isIban } from '../../../../domain/order/iban.ts';
 import { compactIban } from '../../../../domain/order/sepa-text.ts';
 import { gapBetween, StatementCheck } from '../../../../domain/statement-balances.ts';
+import type { ZoneOfAnswer } from '../readings/zone.ts';
 import { isNoReference } from '../wire/accounts.ts';
 import {
   type AccountReport,
@@ -224,16 +225,16 @@ const CLOSING = ['CLBD'];
  * parser that knows no entities besides those of XML itself. Several reports in one are one list. An entry of many payments was
  * booked once, so it is one row.
  *
- * @param zone of the bank
+ * @param zone of the bank, or of the account that the report names
  * @param fail what to throw: the sentence has the place
  */
-export function readCamt(text: string, zone: string, fail: (what: string) => never): AccountReport {
+export function readCamt(text: string, zone: ZoneOfAnswer, fail: (what: string) => never): AccountReport {
   return readXml(text, (refuse) => new Reader(zone, refuse), fail).result();
 }
 
 /** Follows the elements, and makes a row of each entry. */
 class Reader implements XmlHandler {
-  readonly #zone: string;
+  readonly #zone: ZoneOfAnswer;
   readonly #refuse: Refuse;
   readonly #rows: AccountReport['transactions'] = { booked: [], pending: [] };
   readonly #accounts = new Accounts();
@@ -259,7 +260,7 @@ class Reader implements XmlHandler {
   #before: { number: number; closing: Money | undefined } | undefined;
   #contradictions: string[] = [];
 
-  constructor(zone: string, refuse: Refuse) {
+  constructor(zone: ZoneOfAnswer, refuse: Refuse) {
     this.#zone = zone;
     this.#refuse = refuse;
   }
@@ -395,7 +396,8 @@ class Reader implements XmlHandler {
     // What is only information moves no money.
     if (status === 'INFO') return;
     const list = this.#listOf(status);
-    const row = toRow(entry, this.#details, this.#zone, this.#refuse);
+    const zone = this.#zone(first(this.#report, OF_REPORT.iban) ?? null);
+    const row = toRow(entry, this.#details, zone, this.#refuse);
     this.#check.add(row.transactionAmount, list === 'booked');
     this.#rows[list].push(row);
   }

@@ -1,8 +1,8 @@
 import { Psd2Error } from '../../../../errors.ts';
 import type { BankCall } from '../../../call/call.ts';
 import type { BankDescription } from '../description/schema.ts';
-import { zoneOf } from '../readings/zone.ts';
-import { transactionsAnswerIn } from '../wire/accounts.ts';
+import { zoneOfAnswer } from '../readings/zone.ts';
+import { ibanNamedIn, transactionsAnswerIn } from '../wire/accounts.ts';
 import { type NextGenAnswer, readAnswer } from '../wire/answer.ts';
 import type { Calls } from '../wire/calls.ts';
 import type { ReportReading } from './report.ts';
@@ -24,7 +24,7 @@ const ANY = 'application/json, application/xml, text/plain, */*;q=0.1';
  * @throws Psd2Error what the last call throws
  */
 export async function askForReport(
-  calls: Pick<Calls, 'bank' | 'description' | 'settings'>,
+  calls: Pick<Calls, 'bank' | 'description' | 'settings' | 'ibans'>,
   call: BankCall,
   listedCurrency: string | undefined,
 ): Promise<{ call: BankCall; answer: ReportReading }> {
@@ -56,7 +56,7 @@ export function lacksFormat(error: unknown): boolean {
 
 /** Reads the document behind a link (`_links.download`), whatever its format is. */
 export function askForDocument(
-  calls: Pick<Calls, 'bank' | 'description'>,
+  calls: Pick<Calls, 'bank' | 'description' | 'settings' | 'ibans'>,
   call: BankCall,
   listedCurrency: string | undefined,
 ): Promise<ReportReading> {
@@ -69,14 +69,15 @@ export function askForDocument(
  * @param listedCurrency of the account, for a report that names none
  */
 export async function askAnyReport(
-  { bank, description }: Pick<Calls, 'bank' | 'description'>,
+  calls: Pick<Calls, 'bank' | 'description' | 'settings' | 'ibans'>,
   call: BankCall,
   listedCurrency: string | undefined,
 ): Promise<ReportReading> {
-  const zone = zoneOf(description);
-  const read = await bank.ask(call, (answer) => {
+  const zone = zoneOfAnswer(calls, call);
+  const read = await calls.bank.ask(call, (answer) => {
     const format = answer.said.meaning === null ? formatOf(answer) : 'json';
-    if (format === 'json') return readAnswer(answer, transactionsAnswerIn(zone));
+    if (format === 'json')
+      return readAnswer(answer, transactionsAnswerIn(zone(ibanNamedIn(answer.said.json))));
     return { answer, format, notices: [] };
   });
   if (!('format' in read)) return read;

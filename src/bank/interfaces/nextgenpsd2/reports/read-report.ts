@@ -1,5 +1,6 @@
 import { Psd2Error } from '../../../../errors.ts';
 import { textOf } from '../../../call/charset.ts';
+import type { ZoneOfAnswer } from '../readings/zone.ts';
 import { transactionsAnswerIn } from '../wire/accounts.ts';
 import { type NextGenAnswer, nameOf } from '../wire/answer.ts';
 import { readCamt } from './camt.ts';
@@ -9,14 +10,14 @@ import type { ReportReading } from './report.ts';
 /**
  * Reads an account report that is not JSON to what the standard's JSON would have.
  *
- * @param zone of the bank
+ * @param zone of the bank, or of the account that the report names
  * @param listedCurrency of the account, for a report that names none
  * @throws Psd2Error `bank_answer` with the place of what cannot be read
  */
 export function readReport(
   answer: NextGenAnswer,
   format: 'camt' | 'mt940',
-  zone: string,
+  zone: ZoneOfAnswer,
   listedCurrency: string | undefined,
 ): ReportReading {
   const fail = (what: string): never => {
@@ -33,7 +34,7 @@ export function readReport(
     format === 'camt'
       ? readCamt(text.replace(/^\uFEFF/, ''), zone, fail)
       : readMt940(text, fail, listedCurrency);
-  const read = transactionsAnswerIn(zone).safeParse(report);
+  const read = transactionsAnswerIn(zone(report.account?.iban ?? null)).safeParse(report);
   const issue = read.error?.issues[0];
   if (!read.success) return fail(`${issue?.path.join('.')}: ${issue?.message}`);
   const { headers, status } = answer;

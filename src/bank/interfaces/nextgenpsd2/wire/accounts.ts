@@ -82,19 +82,28 @@ const balance = z.object({
 export type WireBalance = z.infer<typeof balance>;
 
 /** A balance that cannot be read, as far as it says which it is. */
-const unreadable = z.catch(z.nullish(z.object({ balanceType })), null);
+const unreadable = z.catch(
+  z.object({
+    balanceType,
+    balanceAmount: z.catch(z.nullish(z.object({ currency: optionalWords })), null),
+    referenceDate: z.catch(day, null),
+    lastChangeDateTime: instant,
+  }),
+  { balanceType: null, balanceAmount: null, referenceDate: null, lastChangeDateTime: null },
+);
+export type UnreadBalance = z.infer<typeof unreadable>;
 
-/** The answer to the balances of an account. It has one at least that can be read. `unread` has the types of the others. */
+/** The answer to the balances of an account. It has one at least that can be read. `unread` has the others. */
 export const balancesAnswer = z.object({
   balances: z.pipe(
     listOf(z.unknown()),
-    z.transform((all, context): { read: WireBalance[]; unread: (string | null)[] } => {
+    z.transform((all, context): { read: WireBalance[]; unread: UnreadBalance[] } => {
       const read: WireBalance[] = [];
-      const unread: (string | null)[] = [];
+      const unread: UnreadBalance[] = [];
       for (const each of all) {
         const { data } = balance.safeParse(each);
         if (data) read.push(data);
-        else unread.push(unreadable.parse(each)?.balanceType ?? null);
+        else unread.push(unreadable.parse(each));
       }
       if (read.length === 0)
         context.issues.push({ code: 'custom', message: 'expected a balance', input: all });
@@ -107,21 +116,24 @@ export const balancesAnswer = z.object({
 /** More lines than the standard has in all forms. */
 const MAX_LINES = 100;
 
-/** Remittance information: text, `{reference}`, or a list of either. */
-function remittanceIn(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  const texts = linesIn(value);
-  return texts.length === 0 ? null : cleanWords(texts.join(' '));
-}
-
-function linesIn(value: unknown): string[] {
+/** The lines of remittance information: text, `{reference}`, or a list of either. Null: there is none that can be read. */
+function remittanceIn(value: unknown): string[] | null {
   const lines = Array.isArray(value) ? value.slice(0, MAX_LINES) : [value];
-  return lines.flatMap((line) => lineIn(line)?.trim() || []);
+  const texts = lines.flatMap((line) => lineIn(line)?.trim() || []);
+  return texts.length === 0 ? null : texts;
 }
 
-/** References, without those that say that there is none. */
-function referencesIn(value: unknown): string | null {
-  return remittanceIn(linesIn(value).filter((line) => !isNoReference(line)));
+/** The lines of two places, those that are in both once. A text may also be all lines of the other place in one. */
+function together(one: readonly string[], other: readonly string[]): readonly string[] {
+  const whole = (lines: readonly string[]) => lines.join('').replace(/\s/g, '');
+  if (whole(one) === whole(other)) return one.length > other.length ? other : one;
+  // The order of the longer place is that of the lines.
+  const [first, second] = one.length < other.length ? [other, one] : [one, other];
+  return [...first, ...second.filter((line) => !first.includes(line))];
+}
+
+function textOfLines(lines: readonly string[]): string | null {
+  return lines.length === 0 ? null : cleanWords(lines.join(' '));
 }
 
 function lineIn(value: unknown): string | undefined {
@@ -214,20 +226,20 @@ class RowReader {
     });
   }
 
-  remittance(name: string): string | null {
-    return this.read(name, remittanceIn);
-  }
-
-  structured(name: string): string | null {
-    const value = this.remittance(name);
-    return value === null ? null : referencesIn(this.#row[name]);
+  /** What stands in a field, and in the list of the same kind: a bank may fill both. */
+  #lines(name: 'remittanceInformationUnstructured' | 'remittanceInformationStructured'): readonly string[] {
+    const [one, list] = [this.read(name, remittanceIn), this.read(`${name}Array`, remittanceIn)];
+    return one && list ? together(one, list) : (one ?? list ?? []);
   }
 
   unstructured(): string | null {
-    return (
-      this.remittance('remittanceInformationUnstructured') ??
-      this.remittance('remittanceInformationUnstructuredArray')
-    );
+    return textOfLines(this.#lines('remittanceInformationUnstructured'));
+  }
+
+  /** References, without those that say that there is none. */
+  structured(): string | null {
+    const lines = this.#lines('remittanceInformationStructured');
+    return textOfLines(lines.filter((line) => !isNoReference(line)));
   }
 
   party(side: 'creditor' | 'debtor'): WireParty {
@@ -250,9 +262,7 @@ class RowReader {
     if (customerReference !== null) facts.customerReference = customerReference;
     const returnReason = this.read('returnReason', reasonIn) ?? this.read('returnInformation', reasonIn);
     if (returnReason !== null) facts.returnReason = returnReason;
-    const structured =
-      this.structured('remittanceInformationStructured') ??
-      this.structured('remittanceInformationStructuredArray');
+    const structured = this.structured();
     if (structured !== null) facts.remittanceStructured = structured;
     this.#readMoney(facts, currency);
     return facts;
@@ -350,13 +360,22 @@ function detailsIn(value: unknown): Record<string, unknown>[] {
   return (Array.isArray(value) ? value : [value]).filter(isRecord);
 }
 
-/** The row, with what only its one detail says. */
+const REMITTANCE = ['Unstructured', 'UnstructuredArray', 'Structured', 'StructuredArray'].map(
+  (kind) => `remittanceInformation${kind}`,
+);
+
+/** The row, with what only its one detail says. Both may have a text. */
 function withDetail(row: Record<string, unknown>, detail: Record<string, unknown>): Record<string, unknown> {
   const own = Object.entries(row).filter(
     ([name, value]) =>
       value !== null && value !== undefined && !(isNothing(value) && detail[name] !== undefined),
   );
-  return { ...detail, ...Object.fromEntries(own) };
+  const whole = { ...detail, ...Object.fromEntries(own) };
+  for (const name of REMITTANCE) {
+    const [inRow, inDetail] = [remittanceIn(row[name]), remittanceIn(detail[name])];
+    if (inRow && inDetail) whole[name] = together(inRow, inDetail);
+  }
+  return whole;
 }
 
 /** A payment of a batch. */
@@ -456,6 +475,13 @@ const links = z.catch(z.nullish(z.object({ next: link, download: link })), null)
 
 /** The account that an answer is about. */
 const reference = z.catch(z.nullish(z.object({ iban, bban: optionalWords, currency: currencyWord })), null);
+
+const aboutAccount = z.object({ account: reference });
+
+/** The IBAN that an answer names. Null: none. */
+export function ibanNamedIn(json: unknown): string | null {
+  return aboutAccount.safeParse(json).data?.account?.iban ?? null;
+}
 
 /** A page of transactions of an account or a card. @param zone of the bank */
 export function transactionsAnswerIn(zone: string) {

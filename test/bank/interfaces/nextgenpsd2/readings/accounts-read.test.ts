@@ -295,11 +295,26 @@ describe('the balance of an account', () => {
   });
 
   const CLOSING = of('closingBooked', '1.00');
+  const INTERIM = of('interimBooked', '1.00');
+  const OF_DOLLARS = {
+    ...of('interimBooked', 'n/a'),
+    balanceAmount: { amount: 'n/a', currency: 'usd' },
+  };
+  const withLine = of('interimBooked', '1001.00', limit(true));
+  it.each([[[withLine, INTERIM]], [[INTERIM, withLine]]])(
+    'is the one without a credit line of two that are else the same: %j',
+    async (balances) => {
+      const { balance } = await balanceOf(balances);
+      expect(balance).toMatchObject({ accountBalance: money('1.00') });
+    },
+  );
+
   it.each<[string, object[], string, string]>([
     ['a type in capitals', [of(' INTERIMBOOKED ', '1.00')], '1.00', 'interimBooked'],
     ['an amount with a plus sign', [of('closingBooked', '+5.00')], '5.00', 'closingBooked'],
     ['an odd available one', [of('interimAvailable', 'n/a'), CLOSING], '1.00', 'closingBooked'],
-    ['an odd one that is booked, too', [of('interimBooked', 'n/a'), CLOSING], '1.00', 'closingBooked'],
+    ['an odd older one', [of('closingBooked', 'n/a', day('2026-11-18')), INTERIM], '1.00', 'interimBooked'],
+    ['an odd one in another currency', [OF_DOLLARS, CLOSING], '1.00', 'closingBooked'],
   ])('can be known with %s', async (_, balances, booked, type) => {
     const { balance } = await balanceOf(balances);
     expect([balance.accountBalance, balance.availableBalance]).toEqual([money(booked), null]);
@@ -311,6 +326,8 @@ describe('the balance of an account', () => {
     "The bank's answer to GET /v1/accounts/a1/balances has no usable balances: expected a balance";
   it.each<[string, object[], string]>([
     ['booked one', [of('closingBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
+    ['newest one', [of('interimBooked', 'abc'), of('closingBooked', '9.00', day('2026-11-18'))], UNREADABLE],
+    ['one of two of a day', [of('interimBooked', '9.00'), of('interimBooked', 'abc')], UNREADABLE],
     ['one without a type', [{ amount: '1.00' }, of('interimAvailable', '2.00')], UNREADABLE],
     ['only one', [of('interimAvailable', '1e5')], NO_BALANCE],
     ['balance, because there is none', [], NO_BALANCE],
@@ -510,6 +527,21 @@ describe('the transactions of an account', () => {
       ['booked', 'pending'],
     ],
     ['does without pending ones', [NO_BOTH, page([row('b1')]), NO_PENDING], ['b1'], ['booked']],
+    [
+      'does so after another status',
+      [refused('SERVICE_INVALID', 405, 'Booking status is not available'), page([row('b1')]), NO_PENDING],
+      ['b1'],
+      ['booked'],
+    ],
+    ['does so after 403', [NO_BOTH, page([row('b1')]), refused('SERVICE_INVALID', 403)], ['b1'], ['booked']],
+    ['does so after 405', [NO_BOTH, page([row('b1')]), { status: 405 }], ['b1'], ['booked']],
+    [
+      'does so after a parameter is refused',
+      [NO_BOTH, page([row('b1')]), refused('PARAMETER_NOT_SUPPORTED', 400, 'only booked')],
+      ['b1'],
+      ['booked'],
+    ],
+    ['reads nothing from 204', [NO_BOTH, page([row('b1')]), { status: 204 }], ['b1'], ['booked', 'pending']],
   ])('where a bank refuses both lists at once, psd2 %s, and remembers it', async (_, answers, ids, lists) => {
     const taken: unknown[] = [];
     const consents: ConsentSource = {
@@ -527,6 +559,31 @@ describe('the transactions of an account', () => {
     expect([rows, taken]).toEqual([ids, [['c1', lists]]]);
   });
 
+  const knowing = (lists: ('booked' | 'pending')[]) => {
+    const taken: unknown[] = [];
+    const consents: ConsentSource = {
+      for: async () => ({ consentId: 'c1', reads: ['transactions'] }),
+      listsOf: () => lists,
+      tookLists: async (...what) => void taken.push(what),
+    };
+    return { consents, taken };
+  };
+  it.each<[string, Scripted[], ('booked' | 'pending')[], 'pending' | undefined]>([
+    ['if they are refused later', [page([row('b1')]), NO_PENDING], ['booked', 'pending'], undefined],
+    ['to who asks for them alone', [], ['booked'], 'pending'],
+  ])('that there are no pending ones is noted again %s', async (_, answers, lists, status) => {
+    const { consents, taken } = knowing(lists);
+    const { calls, sent } = scriptedCalls(answers, {}, consents);
+    const of = { customerId: 'shop', productId: ID, from: undefined, to: undefined, status };
+    const pages = [];
+    for await (const each of accountsOf(calls).pages({ ...of, transactionId: TRANSACTION_ID }))
+      pages.push(each);
+    expect([sent.length, pages.at(-1), taken]).toEqual([
+      ...[answers.length, { pending: { rows: [], total: null, hasMore: false } }],
+      [['c1', ['booked']]],
+    ]);
+  });
+
   it.each([refusedParameter('dateFrom is too early'), { status: 503 }])(
     'another refusal of both lists stays one',
     async (answer) => {
@@ -535,6 +592,29 @@ describe('the transactions of an account', () => {
   );
 
   const LINK = { _links: { download: { href: `${AT}/d` } } };
+
+  it.each([LINK, { transactions: LINK }])(
+    'are none beside a document that the bank file says is none: %j',
+    async (answer) => {
+      const { calls } = scriptedCalls(
+        [said(answer)],
+        { accounts: { download: 'never' } },
+        {
+          for: async () => ({ consentId: 'c1', reads: ['transactions'] }),
+        },
+      );
+      const of = {
+        customerId: 'shop',
+        productId: ID,
+        from: undefined,
+        to: undefined,
+        status: 'booked' as const,
+      };
+      for await (const { booked } of accountsOf(calls).pages({ ...of, transactionId: TRANSACTION_ID }))
+        expect(booked?.rows).toEqual([]);
+      expect.assertions(1);
+    },
+  );
 
   it.each<[string, object]>([
     ['has none', {}],

@@ -47,6 +47,19 @@ const readRow = async (more: object) => {
   return { ...rows[0], unread };
 };
 
+const LINES = ['Line one', 'Line two', 'Line three'];
+const ALL_LINES = 'Line one Line two Line three';
+const text = (
+  remittanceInformationUnstructured: unknown,
+  remittanceInformationUnstructuredArray?: unknown,
+) => ({
+  ...{ remittanceInformationUnstructured, remittanceInformationUnstructuredArray },
+});
+const references = (...list: string[]) => ({
+  remittanceInformationStructured: { reference: 'RF18' },
+  remittanceInformationStructuredArray: list.map((reference) => ({ reference })),
+});
+
 const exchange = (more: object) => ({ currencyExchange: [{ exchangeRate: '1.1', ...more }] });
 const RATE = { exchangeRate: '1.1' };
 const EXCHANGE = exchange({ instructedAmount: { amount: '14', currency: 'USD' } });
@@ -81,6 +94,13 @@ describe('an odd row', () => {
     ['a clock after a blank', { bookingDate: ' 2026-11-20 13:45:00.000 ' }, { bookingDate: '2026-11-20' }],
     ['midnight of another zone', { bookingDate: '2026-11-19T23:00:00Z' }, { bookingDate: '2026-11-20' }],
     ['midnight in UTC', { bookingDate: '2026-11-20T00:00:00.000Z' }, { bookingDate: '2026-11-20' }],
+    ['the day first, with points', { bookingDate: '7.11.2026' }, { bookingDate: '2026-11-07' }],
+    ['the day first, and a clock', { bookingDate: '27.11.2026 10:15' }, { bookingDate: '2026-11-27' }],
+    ['a day that cannot be a month', { bookingDate: '27/11/2026' }, { bookingDate: '2026-11-27' }],
+    ['the month first', { bookingDate: '11/27/2026' }, { bookingDate: '2026-11-27' }],
+    ['the same number twice', { bookingDate: '11-11-2026' }, { bookingDate: '2026-11-11' }],
+    ['the year first, with strokes', { bookingDate: '2026/11/7' }, { bookingDate: '2026-11-07' }],
+    ['30 February, the day first', { valueDate: '30.02.2026' }, { valueDate: '2026-02-28' }],
     ['numbers for texts', { creditorName: 47, endToEndId: 5 }, { counterpartyName: '47', endToEndId: '5' }],
     ['an amount as a number', { transactionAmount: { amount: -1.5, currency: 'EUR' } }, { amount: '-1.5' }],
     ['a decimal comma', amountOf('-12,30', ' eur '), { amount: '-12.30', currency: 'EUR' }],
@@ -128,6 +148,21 @@ describe('an odd row', () => {
       { endToEndId: 'E-1', counterpartyName: 'Shop' },
     ],
     ['the payments of a batch', BATCH, { entryDetails: BATCH_READ }],
+    ['its first line in a place of its own', text('Line one', LINES), { remittance: ALL_LINES }],
+    ['a line that is not in the list', text('Other', LINES), { remittance: `${ALL_LINES} Other` }],
+    [
+      'all lines in one',
+      text('Line one Line twoLine three', LINES),
+      { remittance: 'Line one Line twoLine three' },
+    ],
+    ['the same line twice', text(null, ['a', 'a']), { remittance: 'a a' }],
+    ['two references', references('RF18', 'RF19'), { remittanceStructured: 'RF18 RF19' }],
+    ['another reference in the list', references('RF19'), { remittanceStructured: 'RF18 RF19' }],
+    [
+      'a text of its own, and one of its payment',
+      { ...text('One'), entryDetails: [text('Two', LINES)] },
+      { remittance: `${ALL_LINES} One Two` },
+    ],
     ['an IBAN with blanks', payeeAt({ iban: 'de02 1001 0010 9307 1186 03' }), { counterpartyIban: OTHER }],
     ['blanks', { creditorName: '  Shop ' }, { counterpartyName: 'Shop' }],
     ['new members', { news: { a: 1 }, ...payeeAt({ iban: OTHER, kind: 7 }) }, { counterpartyIban: OTHER }],
@@ -174,6 +209,10 @@ describe('an odd row', () => {
       ],
     ),
     ['a wrong booking day, but a value day', SOON, { ...SOON, bookingDate: null }, { bookingDate: 1 }],
+    ['31 November', { ...SOON, bookingDate: '2026-11-31' }, { bookingDate: null }, { bookingDate: 1 }],
+    ['one of two days', { ...SOON, bookingDate: '05/11/2026' }, { bookingDate: null }, { bookingDate: 1 }],
+    ['a month 13', { ...SOON, bookingDate: '27/13/2026' }, { bookingDate: null }, { bookingDate: 1 }],
+    ['two signs', { ...SOON, bookingDate: '27.11/2026' }, { bookingDate: null }, { bookingDate: 1 }],
     ['an object for a name', { creditorName: { a: 'A' } }, { counterpartyName: null }, { creditorName: 1 }],
     ['a number for an account', { creditorAccount: [1] }, { counterpartyIban: null }, { creditorAccount: 1 }],
     ['no amount', { originalAmount: { amount: 'x', currency: 'USD' } }, {}, { originalAmount: 1 }],

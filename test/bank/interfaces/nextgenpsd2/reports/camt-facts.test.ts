@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pagesOf } from '../../../../../src/bank/interfaces/nextgenpsd2/readings/transactions.ts';
 import { zoneOf } from '../../../../../src/bank/interfaces/nextgenpsd2/readings/zone.ts';
 import type { Transaction } from '../../../../../src/bank/ports/bank.ts';
+import type { ConsentSource } from '../../../../../src/bank/ports/call.ts';
 import { failureOf, type Scripted, scriptedCalls } from '../scripted.ts';
 
 const OWN = 'DE89370400440532013000';
@@ -14,9 +15,9 @@ const CONSENT = {
   ibanOf: () => OWN,
 };
 
-async function read(body: string, accounts: { zone?: string } = {}) {
+async function read(body: string, accounts: { zone?: string } = {}, consent: ConsentSource = CONSENT) {
   const answer: Scripted = { body, headers: {} };
-  const { calls } = scriptedCalls([answer], { accounts: { cards: 'never', ...accounts } }, CONSENT);
+  const { calls } = scriptedCalls([answer], { accounts: { cards: 'never', ...accounts } }, consent);
   const rows: Transaction[] = [];
   const contradictions: string[] = [];
   for await (const page of pagesOf(calls, QUERY)) {
@@ -133,19 +134,54 @@ describe('a camt entry', () => {
   });
 });
 
+const FINNISH = 'FI2112345600000785';
+const IRISH = 'IE29AIBK93115212345678';
+it.each([
+  ['fi21 1234 5600 0007 85', '2026-11-19T22:30:00Z', {}, '2026-11-20'],
+  ['RO49AAAA1B31007593840000', '2026-11-19T22:30:00Z', {}, '2026-11-20'],
+  ['PT50000201231234567890154', '2026-11-19T23:30:00Z', {}, '2026-11-19'],
+  ['GB29NWBK60161331926819', '2026-11-19T23:30:00Z', {}, '2026-11-19'],
+  [OWN, '2026-11-19T22:30:00Z', {}, '2026-11-19'],
+  [FINNISH, '2026-11-19T22:30:00Z', { zone: 'Europe/Rome' }, '2026-11-19'],
+])(
+  'of an account %s the time %s at a bank with %j is of %s, whoever names the account',
+  async (of, time, zone, day) => {
+    const account = of.replaceAll(' ', '').toUpperCase();
+    const amount = { amount: '1', currency: 'EUR' };
+    const json = { transactions: { booked: [{ bookingDate: time, transactionAmount: amount }] } };
+    const inXml = (id: string) => camt(statement(entry('', '1.00', `<DtTm>${time}</DtTm>`), id));
+    const knows: ConsentSource = { for: CONSENT.for, ibanOf: () => account };
+    // An account without an IBAN in the list.
+    const doesNot: ConsentSource = { for: CONSENT.for, ibanOf: () => null };
+    for (const [body, consent] of [
+      [JSON.stringify(json), knows],
+      [JSON.stringify({ ...json, account: { iban: of } }), doesNot],
+      [inXml(''), knows],
+      [inXml(iban(account)), doesNot],
+    ] as const)
+      expect((await read(body, zone, consent)).rows).toMatchObject([{ bookingDate: day }]);
+  },
+);
+
 it.each([
   [{}, [], 'Europe/Rome'],
   [{}, ['RO', 'RO'], 'Europe/Bucharest'],
   [{}, ['RO', 'DE'], 'Europe/Rome'],
   [{}, ['DE'], 'Europe/Rome'],
   [{ zone: 'Europe/Riga' }, ['RO'], 'Europe/Riga'],
-])('the zone of a bank %j in the countries %j is %s', (accounts, countries, zone) => {
-  const { calls } = scriptedCalls([], {
-    accounts,
-    banks: countries.map((country) => ({ name: 'Bank', country })),
-  });
-  expect(zoneOf(calls.description)).toBe(zone);
-});
+  [{ zone: 'Europe/Riga' }, ['RO'], 'Europe/Riga', FINNISH],
+  [{}, ['RO', 'DE'], 'Europe/Dublin', IRISH],
+  [{}, ['RO'], 'Europe/Rome', OWN],
+])(
+  'the zone of a bank %j in the countries %j is %s for the account %s',
+  (accounts, countries, zone, own?: string) => {
+    const { calls } = scriptedCalls([], {
+      accounts,
+      banks: countries.map((country) => ({ name: 'Bank', country })),
+    });
+    expect(zoneOf(calls.description, own)).toBe(zone);
+  },
+);
 
 describe('whose a camt statement is', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCamt } from '../../../../src/bank/interfaces/nextgenpsd2/reports/camt.ts';
+import { readCamt } from '../../../../../src/bank/interfaces/nextgenpsd2/reports/camt.ts';
 
 // Where a value of a camt entry may stand twice: in two forms, at the entry and in its payment, in each of several payments. Each
 // alone, both, both the other way round.
@@ -17,7 +17,7 @@ function rowOf(more: string, day = el('BookgDt/Dt', '2026-11-20')): Record<strin
   const statement = el('BkToCstmrStmt/Stmt', `<Id>S</Id>${entry}`);
   const document = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08">${statement}</Document>`;
   const refuse = (what: string) => expect.unreachable(what);
-  const [row, ...others] = readCamt(document, 'Europe/Rome', refuse).transactions.booked;
+  const [row, ...others] = readCamt(document, () => 'Europe/Rome', refuse).transactions.booked;
   expect(others).toEqual([]);
   return { ...row };
 }
