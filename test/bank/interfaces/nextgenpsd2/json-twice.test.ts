@@ -46,7 +46,9 @@ describe.each<[string, (row: Row) => unknown, (value: string) => unknown]>([
       read(rowOf({ [name]: own, entryDetails: details.map((detail) => ({ [name]: detail })) })) ?? null;
     const [one, two] = [write('one'), write('two')];
     expect(of(one)).toBe('one');
-    expect(of(one, two)).toBe('one');
+    // Of what the payment was for, nothing is dropped.
+    expect(of(one, two)).toBe(name.startsWith('remittance') ? 'one two' : 'one');
+    expect(of(one, one)).toBe('one');
     for (const nothing of NOTHING) {
       expect([nothing, of(nothing)]).toEqual([nothing, null]);
       expect([nothing, of(nothing, two)]).toEqual([nothing, 'two']);
@@ -61,18 +63,6 @@ describe.each<[string, (row: Row) => unknown, (value: string) => unknown]>([
 it.each<[string, string, string, (row: Row) => unknown]>([
   ['of one', 'transactionId', 'cardTransactionId', (row) => row.transactionId],
   ['of two days', 'valueDate', 'transactionDate', (row) => row.valueDate],
-  [
-    'of two texts',
-    'remittanceInformationUnstructured',
-    'remittanceInformationUnstructuredArray',
-    (row) => row.remittance,
-  ],
-  [
-    'of two references',
-    'remittanceInformationStructured',
-    'remittanceInformationStructuredArray',
-    (row) => row.facts.remittanceStructured,
-  ],
   [
     'of two own references',
     'customerReference',
@@ -89,6 +79,19 @@ it.each<[string, string, string, (row: Row) => unknown]>([
   expect(of({ [first]: one, [second]: two })).toBe(one);
   expect(of({ [second]: two, [first]: one })).toBe(one);
   for (const nothing of [null, '', ' ']) expect(of({ [first]: nothing, [second]: two })).toBe(two);
+});
+
+it.each<[string, (row: Row) => unknown]>([
+  ['remittanceInformationUnstructured', (row) => row.remittance],
+  ['remittanceInformationStructured', (row) => row.facts.remittanceStructured],
+])('%s and its list: all lines, each once', (name, read) => {
+  const of = (one: unknown, list: unknown) => read(rowOf({ [name]: one, [`${name}Array`]: list })) ?? null;
+  expect(of('one', undefined)).toBe('one');
+  expect(of(undefined, ['two'])).toBe('two');
+  expect(of('one', ['two'])).toBe('one two');
+  expect(of('one', ['one'])).toBe('one');
+  expect(of('one', ['one', 'two'])).toBe('one two');
+  for (const nothing of NOTHING) expect([nothing, of(nothing, ['two'])]).toEqual([nothing, 'two']);
 });
 
 const usd = (amount: string) => ({ amount, currency: 'USD' });
