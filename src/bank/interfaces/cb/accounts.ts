@@ -274,10 +274,8 @@ async function* fetchPages(
   for (;;) {
     const { data, envelope } = await ask(bank, get(path, query.transactionId), transactionsAnswer);
     const { transactionsAccounting, transactionsNotAccounting } = data;
-    if (booked.open && (data.numberTransactionsAccounting ?? 0) > 0)
-      requireList(transactionsAccounting, 'transactionsAccounting', query);
-    if (pending.open && (data.numberTransactionsNotAccounting ?? 0) > 0)
-      requireList(transactionsNotAccounting, 'transactionsNotAccounting', query);
+    if (booked.open) requireRows(data, 'Accounting', query);
+    if (pending.open) requireRows(data, 'NotAccounting', query);
     const { next: link } = envelope;
     const hasLink = link?.method === 'GET' && link.href.trim() !== '';
     const isLinked = hasLink && data.nextAccounting === null && data.nextNotAccounting === null;
@@ -359,11 +357,15 @@ async function fetchDocument(
 }
 
 /** Requires a list that the bank says has rows. An empty list may be missing. @throws Psd2Error `bank_answer` */
-function requireList(list: unknown, name: string, { productId, transactionId }: TransactionQuery): void {
-  if (list) return;
+function requireRows(
+  data: z.infer<typeof transactionsAnswer>,
+  which: 'Accounting' | 'NotAccounting',
+  { productId, transactionId }: TransactionQuery,
+): void {
+  if (data[`transactions${which}`] || (data[`numberTransactions${which}`] ?? 0) === 0) return;
   throw new Psd2Error(
     'bank_answer',
-    `The bank's answer to the transactions of ${productId} counts rows of data.${name} but has none`,
+    `The bank's answer to the transactions of ${productId} counts rows of data.transactions${which} but has none`,
     { transactionId },
   );
 }
