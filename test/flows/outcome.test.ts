@@ -15,6 +15,8 @@ import {
   findOutcome,
   ifAnswered,
   pollSettlement,
+  settlementEvent,
+  settlementIn,
 } from '../../src/flows/payment/outcome.ts';
 import { lookAt } from '../../src/flows/payment/status.ts';
 import { outcomeUnknown } from '../../src/flows/refusals.ts';
@@ -81,6 +83,16 @@ describe('the settlement of an instant transfer', () => {
     return { asked, settlement, sleeps: world.sleeps };
   }
   const PENDING = { status: 'PENDING', description: null, said: 'PENDING' };
+
+  it('has the words of a bank with links, and what it says beside them', () => {
+    const settlement = settlementIn({ ...status('KO', 'No', 'RJCT'), messages: ['Call the branch'] });
+    const event = { type: 'settlement', status: 'KO', description: 'No' };
+    expect(settlementEvent(settlement, { authorises: 'by call' })).toEqual(event);
+    expect(settlementEvent(settlement, { authorises: 'by links' })).toEqual({
+      ...event,
+      bank: { transactionStatus: 'RJCT', scaStatus: null, messages: ['Call the branch'] },
+    });
+  });
 
   it('psd2 asks five times within 15 s, and keeps the last words', async () => {
     const answers = [status('PENDING', 'Early', 'WAITING'), ...Array(3).fill(status('PENDING'))];

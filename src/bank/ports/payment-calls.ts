@@ -12,6 +12,8 @@ export interface ExecutionStatus {
   reasons?: BankReason[];
   /** The bank has rejected it because it has another one like it: nobody knows which of them was ordered. */
   isDuplicate?: true;
+  /** What the bank says to psd2 and to the customer beside it. Absent: nothing. */
+  messages?: string[];
   /** Any value that the interface does not know means pending. */
   status: SettlementStatus;
 }

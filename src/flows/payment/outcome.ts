@@ -212,11 +212,11 @@ export async function awaitSettlement(
 
 /** The event of a settlement, with the bank's own word if it is a transaction status. */
 export function settlementEvent(
-  { status, description, said, reasons, isDuplicate }: Settlement,
+  { status, description, said, reasons, isDuplicate, messages }: Settlement,
   { authorises }: Pick<Payment, 'authorises'>,
 ): StepEvent {
-  const words = { bank: { transactionStatus: said, scaStatus: null } };
-  const bank = authorises === 'by links' ? words : {};
+  const words = { transactionStatus: said, scaStatus: null, ...(messages && { messages }) };
+  const bank = authorises === 'by links' ? { bank: words } : {};
   if (isDuplicate) return { type: 'execute-unanswered', isDuplicate, ...because(reasons), ...bank };
   return { type: 'settlement', status, description, ...(reasons && { reasons }), ...bank };
 }
@@ -224,8 +224,13 @@ export function settlementEvent(
 /** What an execution status says. */
 export function settlementIn(answer: ExecutionStatus): Settlement {
   const { status, executionStatusDescription: description, executionStatus: said, reasons } = answer;
-  const { isDuplicate } = answer;
-  return { status, description, said, ...(reasons && { reasons }), ...(isDuplicate && { isDuplicate }) };
+  const { isDuplicate, messages } = answer;
+  return {
+    ...{ status, description, said },
+    ...(reasons && { reasons }),
+    ...(isDuplicate && { isDuplicate }),
+    ...(messages && { messages }),
+  };
 }
 
 /** Waits for the settlement of an executed instant transfer. @throws Psd2Error `outcome_unknown` if the bank does not answer */
@@ -256,6 +261,8 @@ export interface Settlement {
   reasons?: BankReason[];
   /** The bank has rejected it because it has another one like it. */
   isDuplicate?: true;
+  /** As {@link ExecutionStatus.messages}. */
+  messages?: string[];
   /** The bank's own word. Null: it was not asked. */
   said: string | null;
 }

@@ -113,7 +113,7 @@ function meaningOfEntry(said: PaymentSaid): EntryState['means'] {
 
 /** Whether an instant transfer is settled. @param final the statuses that say so, by the bank file */
 export function settlementOf(
-  { status, reasons = [] }: PaymentSaid,
+  { status, reasons = [], messages = [] }: PaymentSaid,
   final: readonly string[],
   isBulk = false,
 ): ExecutionStatus {
@@ -124,6 +124,7 @@ export function settlementOf(
     executionStatusDescription: description,
     ...why,
     ...(isDuplicate({ status, reasons }) && { isDuplicate: true }),
+    ...(messages.length > 0 && { messages }),
     status: final.includes(status) || (isBulk && status === PART) ? 'OK' : isEnded ? 'KO' : 'PENDING',
   };
 }

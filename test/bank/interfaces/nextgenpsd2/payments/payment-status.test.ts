@@ -119,5 +119,7 @@ describe('the settlement of an instant transfer', () => {
     const settled = { executionStatus: status, executionStatusDescription: null, status: means };
     expect(settlementOf({ status }, final, isBulk)).toEqual(settled);
     if (!isBulk) expect(settlementOf({ status }, final)).toEqual(settled);
+    const messages = ['Call the branch'];
+    expect(settlementOf({ status, messages }, final, isBulk)).toEqual({ ...settled, messages });
   });
 });
