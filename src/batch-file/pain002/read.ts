@@ -93,6 +93,8 @@ class Reading {
   /** The levels that are open, the lowest first. */
   readonly #open: Level[] = [];
   readonly #reasons = new Map<Level, BankReason[]>();
+  /** Of all groups that have ended. */
+  readonly #ofGroups: BankReason[] = [];
   #isInReason = false;
 
   /** An element begins. */
@@ -126,6 +128,7 @@ class Reading {
     }
     this.#endInReason(local, said, at && this.#reasons.get(at)?.at(-1));
     if (at && levelOf(local) === at) this.#open.shift();
+    if (levelOf(local) === 'group') this.#endGroup();
     if (local === 'TxInfAndSts') this.#endEntry();
   }
 
@@ -157,6 +160,11 @@ class Reading {
     this.#entry = undefined;
   }
 
+  #endGroup(): void {
+    this.#ofGroups.push(...(this.#reasons.get('group') ?? []));
+    this.#reasons.delete('group');
+  }
+
   /** Those of what is open, and of what is above it. */
   #reasonsNow(): BankReason[] {
     return ranked([...this.#reasons.values()].flat());
@@ -170,7 +178,7 @@ class Reading {
     if (contradiction !== null)
       return { about, status: null, reasons: [], entries: new Map(), contradiction };
     const [ofFile = this.#onlyOfGroups()] = this.#ofFile;
-    const above = this.#reasonsNow();
+    const above = ranked([...this.#ofGroups, ...this.#reasonsNow()]);
     const below = [...this.#found.values()].flatMap(({ reasons }) => reasons);
     return {
       ...{ about, status: ofFile === '' ? null : ofFile },

@@ -78,6 +78,18 @@ describe('a pain.002', () => {
     );
   });
 
+  test('of two groups gives the reasons of each to its payments, and those of both for all', () => {
+    const of = (name: string, code: string) =>
+      group(`<StsRsnInf><Rsn><Cd>${code}</Cd></Rsn></StsRsnInf>`, told(name)).replace('P-1', name);
+    const told = (id: string) =>
+      `<TxInfAndSts><OrgnlEndToEndId>${id}</OrgnlEndToEndId><TxSts>RJCT</TxSts></TxInfAndSts>`;
+    const because = (code: string) => ({ level: 'group', code, proprietary: null, text: null });
+    const found = readPain002(report(ALL + of('E-1', 'AC01') + of('E-2', 'AC04') + group(told('E-3'))));
+    const [one, two] = [because('AC01'), because('AC04')];
+    expect(found?.reasons).toEqual([one, two]);
+    expect(['E-1', 'E-2', 'E-3'].map((id) => found?.entries.get(id)?.reasons)).toEqual([[one], [two], []]);
+  });
+
   test('is read with prefixes, references of characters and comments', () => {
     const plain = report(`${ALL}${group(entry('E-1', 'ACSC'))}`);
     const other = plain
