@@ -75,7 +75,9 @@ const daysOfZones = new Map<string, Days>();
 const MOST_DAYS = 2000;
 
 function daysIn(zone: string): Days {
-  const days = daysOfZones.get(zone) ?? new Map();
+  const known = daysOfZones.get(zone);
+  if (known) return known;
+  const days: Days = new Map();
   daysOfZones.set(zone, days);
   return days;
 }

@@ -2,10 +2,10 @@ import Big from 'big.js';
 import { written } from './account-history.ts';
 import type { Money } from './decimal.ts';
 
-/** The sum and the number of some rows. */
-interface Total {
-  sum: Big;
-  count: number;
+/** The amounts of some rows, with their signs. Most statements have nothing to compare their sums with. */
+interface Amounts {
+  readonly credits: string[];
+  readonly debits: string[];
 }
 
 /** What a statement says of its rows. Absent: it does not. */
@@ -35,8 +35,8 @@ export interface OwnTotal {
 
 /** Adds up the rows of a statement, and compares them with the figures that it has itself. */
 export class StatementCheck {
-  readonly #booked = { credits: none(), debits: none() };
-  readonly #pending = { credits: none(), debits: none() };
+  readonly #booked: Amounts = { credits: [], debits: [] };
+  readonly #pending: Amounts = { credits: [], debits: [] };
   #currency: string | undefined;
   #isMixed = false;
 
@@ -44,9 +44,8 @@ export class StatementCheck {
   add({ amount, currency }: Record<keyof Money, string>, isBooked: boolean): void {
     this.#currency ??= currency;
     this.#isMixed ||= this.#currency !== currency;
-    const total = (isBooked ? this.#booked : this.#pending)[amount.startsWith('-') ? 'debits' : 'credits'];
-    total.sum = total.sum.plus(amount);
-    total.count += 1;
+    const { credits, debits } = isBooked ? this.#booked : this.#pending;
+    (amount.startsWith('-') ? debits : credits).push(amount);
   }
 
   /**
@@ -65,7 +64,7 @@ export class StatementCheck {
     if (!opening || !closing || opening.currency !== closing.currency) return undefined;
     if (this.#currency !== undefined && this.#currency !== closing.currency) return undefined;
     const { credits, debits } = this.#booked;
-    const reached = new Big(opening.amount).plus(credits.sum).plus(debits.sum);
+    const reached = new Big(opening.amount).plus(sumOf(credits)).plus(sumOf(debits));
     if (reached.eq(closing.amount)) return undefined;
     const [from, to] = [opening, closing].map(({ amount }) => written(new Big(amount)));
     return `has the balances ${from} and ${to} ${closing.currency}, and its rows lead to ${written(reached)}`;
@@ -74,18 +73,13 @@ export class StatementCheck {
   *#ofTotals({ credits, debits, all }: OwnFigures): Generator<string> {
     yield* this.#ofTotal('money in', credits, (rows) => rows.credits);
     yield* this.#ofTotal('money out', debits, (rows) => rows.debits);
-    yield* this.#ofTotal('entries', all, (rows) => ({
-      sum: rows.credits.sum.plus(rows.debits.sum.abs()),
-      count: rows.credits.count + rows.debits.count,
-    }));
+    yield* this.#ofTotal('entries', all, (rows) => [...rows.credits, ...rows.debits.map(unsigned)]);
   }
 
   #ofNet({ net }: OwnFigures): string | undefined {
     if (!isNumber(net?.amount)) return undefined;
-    const [booked, pending] = [this.#booked, this.#pending].map(({ credits, debits }) =>
-      credits.sum.plus(debits.sum),
-    );
-    if (!booked || !pending) return undefined;
+    const netOf = ({ credits, debits }: Amounts) => sumOf(credits).plus(sumOf(debits));
+    const [booked, pending] = [netOf(this.#booked), netOf(this.#pending)];
     const own = new Big(net.amount).times(net.isDebit ? -1 : 1);
     const isReached = (sum: Big) => own.eq(net.isDebit === undefined ? sum.abs() : sum);
     if (isReached(booked) || isReached(booked.plus(pending))) return undefined;
@@ -93,18 +87,16 @@ export class StatementCheck {
   }
 
   /** Banks count booked entries alone, or pending ones too. */
-  *#ofTotal(
-    what: string,
-    own: OwnTotal | undefined,
-    of: (rows: { credits: Total; debits: Total }) => Total,
-  ): Generator<string> {
-    const [booked, pending] = [of(this.#booked), of(this.#pending)];
+  *#ofTotal(what: string, own: OwnTotal | undefined, of: (rows: Amounts) => string[]): Generator<string> {
     const { sum, count } = own ?? {};
-    const together = booked.sum.plus(pending.sum).abs();
-    if (isNumber(sum) && ![booked.sum.abs(), together].some((each) => each.eq(sum)))
-      yield `has ${written(new Big(sum))} for ${what}, and its rows have ${written(booked.sum.abs())}`;
-    if (isNumber(count) && ![booked.count, booked.count + pending.count].includes(Number(count)))
-      yield `counts ${count} for ${what}, and has ${booked.count}`;
+    if (!isNumber(sum) && !isNumber(count)) return;
+    const [booked, pending] = [of(this.#booked), of(this.#pending)];
+    const bookedSum = sumOf(booked);
+    const together = bookedSum.plus(sumOf(pending)).abs();
+    if (isNumber(sum) && ![bookedSum.abs(), together].some((each) => each.eq(sum)))
+      yield `has ${written(new Big(sum))} for ${what}, and its rows have ${written(bookedSum.abs())}`;
+    if (isNumber(count) && ![booked.length, booked.length + pending.length].includes(Number(count)))
+      yield `counts ${count} for ${what}, and has ${booked.length}`;
   }
 }
 
@@ -124,8 +116,12 @@ export function gapBetween(name: string, before: Money | undefined, opening: Mon
   ];
 }
 
-function none(): Total {
-  return { sum: new Big(0), count: 0 };
+function sumOf(amounts: readonly string[]): Big {
+  return amounts.reduce((sum, amount) => sum.plus(amount), new Big(0));
+}
+
+function unsigned(amount: string): string {
+  return amount.replace('-', '');
 }
 
 function isNumber(text: string | undefined): text is string {

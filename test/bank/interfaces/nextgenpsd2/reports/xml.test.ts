@@ -4,7 +4,7 @@ import {
   readAnyXml,
   readPlainXml,
   type XmlHandler,
-} from '../../../../src/bank/interfaces/nextgenpsd2/reports/xml.ts';
+} from '../../../../../src/bank/interfaces/nextgenpsd2/reports/xml.ts';
 
 const DECLARED = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const PLAIN = `${DECLARED}<Document xmlns="urn:x" a:b="c"><A>1 &amp; 2</A>\n<p:B Ccy="EUR" />\t<C/>x<D_.-1></D_.-1>é &lt;&gt;</Document>\n`;
