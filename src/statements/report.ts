@@ -100,7 +100,7 @@ ${writeCounterparties('Money went to', 'out', paid)}
 ${writeCounterparties('Money came from', 'in', received)}
 </div>
 </section>
-<footer>${history.bookings.length} booked transactions; pending ones are not included. ${history.balances.length === 0 ? 'Written' : "Balances are calculated back from the bank's balance"} at <time class="day" datetime="${escaped(createdAt)}">${escaped(createdAt.replace(/T|(?=[+-]\d\d:)/g, ' '))}</time>. ${history.bookings.some((booking) => namedCounterparty(booking)) ? 'Where the bank does not name the counterparty, transactions' : 'The bank does not name counterparties. Transactions'} whose texts differ only in dates and numbers count as one.</footer>
+<footer>${history.bookings.length} booked transactions; pending ones are not included. ${history.balances.length === 0 ? 'Written' : `Balances are calculated back from the bank's balance${statement.creditLimitIncluded ? ', which has a credit line in it,' : ''}`} at <time class="day" datetime="${escaped(createdAt)}">${escaped(createdAt.replace(/T|(?=[+-]\d\d:)/g, ' '))}</time>. ${history.bookings.some((booking) => namedCounterparty(booking)) ? 'Where the bank does not name the counterparty, transactions' : 'The bank does not name counterparties. Transactions'} whose texts differ only in dates and numbers count as one.</footer>
 </main>
 </body>
 </html>

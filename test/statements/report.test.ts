@@ -89,6 +89,12 @@ describe('the report', () => {
     `);
   });
 
+  it('the report says that a credit line is in the balances', () => {
+    const said = (creditLimitIncluded: boolean | null) =>
+      writeReport({ ...statementOf(EXAMPLE), creditLimitIncluded }).includes('which has a credit line in it');
+    expect([null, false, true].map(said)).toEqual([false, false, true]);
+  });
+
   it('the report has the name of a counterparty, and does not say that the bank names none', () => {
     const lines = readIn(report([TOLD, ...EXAMPLE]));
     expect(lines).toContain('MUSTERLADEN');
