@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Psd2Error } from '../../errors.ts';
 import type { Bank, BankInterface, ComposedRequest, FreeCall, Identity } from '../ports/bank.ts';
 import type {
@@ -355,7 +356,7 @@ async function attempt<What extends Said>(
       },
       connected: (socket) => times.connected(socket),
       answered: () => times.answered(),
-      lingers: (received) => (wire.mayEnd?.(received, call) ? settings.sleep(LINGER_MS) : null),
+      lingers: (received) => (wire.mayEnd?.(received, call) ? linger(call, settings) : null),
     });
     wire.check(answer, request, call);
     const said = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt });
@@ -479,6 +480,15 @@ function reporterOf(
 
 function beganOrUnknown({ says }: Verdict): Verdict['says'] {
   return says === 'began' ? says : 'unknown';
+}
+
+/** The time for what may follow an answer. A call that nobody interrupts has it whole. */
+function linger(
+  { interruptible }: BankCall,
+  { sleep }: Pick<ExchangeSettings<Said>, 'sleep'>,
+): Promise<void> {
+  const time = sleep(LINGER_MS);
+  return interruptible === undefined ? time : time.catch(() => delay(LINGER_MS));
 }
 
 /** The signal that ends a running call: the operator's Ctrl-C, if the call allows it. */

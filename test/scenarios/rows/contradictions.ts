@@ -264,7 +264,9 @@ const unclear: Row[] = [
     ...{ bank: { file: {} }, paid: 1, waits: true },
     steps: [
       step(PAY, '9 outcome_unknown authorizing', {
-        meets: { status: Array<Treatment>(200).fill(gets(200, TWO_WAYS)) },
+        meets: {
+          status: Array<Treatment>(200).fill(gets(200, TWO_WAYS, { 'content-type': 'application/json' })),
+        },
         says: 'can be read in two ways',
       }),
       AGAIN,
