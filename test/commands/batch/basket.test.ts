@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import type { Surroundings } from '../../../src/commands/context.ts';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { bankDay, untilWorkday } from '../../e2e/support/bank-days.ts';
 import { storeLogin } from '../access.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { TODAY } from '../payer-here.ts';
@@ -113,7 +114,8 @@ it('a basket that the bank refuses leaves its payments to another one, or to an 
 });
 
 it('at a bank without baskets each payment is authorised alone, and the run says so once', async () => {
-  const days = [TODAY, TODAY, '2026-12-30', '2026-12-30'];
+  const later = bankDay(untilWorkday());
+  const days = [TODAY, TODAY, later, later];
   const rows = days.map((day, index) => `Payee ${index},${IBAN},${index + 10},R-${index},${day}`);
   const file = ['name,iban,amount,reference,date', ...rows].join('\n');
   const { bank, pay } = await withFile(temporary, BASKET, file, ['--from', OWN_ACCOUNT]);
