@@ -8,3 +8,6 @@ afterAll(() => {
   for (const name of Object.keys(process.env)) if (!before.has(name)) delete process.env[name];
   for (const [name, value] of before) if (process.env[name] !== value) process.env[name] = value;
 });
+
+// Each file loads psd2 anew, and psd2 watches these once, so Node would warn of a leak in the output of some test.
+for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
