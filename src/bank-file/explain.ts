@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { aboutPlatform, type Fact, factOf, type Sureness } from './about.ts';
+import { type AboutPlatform, aboutPlatform, factOf, type Sureness } from './about.ts';
 import { type ReadBank, readBankFile } from './bank-file.ts';
 import type { BankHead, Descriptions } from './description.ts';
 import type { Layer } from './layers.ts';
@@ -23,12 +23,21 @@ export interface ExplainedValue extends Known {
   from: string;
 }
 
+/** A layer with what is known of its values. A file of the operator's has no facts. */
+type Explained = Omit<Layer, 'about'> & { about: AboutPlatform | null };
+
 /** What a file says of itself, not of the bank. */
 const OF_THE_FILE = ['interface', 'name', 'source', 'verifiedOn', 'learned', 'platform'];
 const NOTHING: Known = { source: null, sureness: null, differs: null };
 
 /** Each value in force of a bank file, with its source and how sure it is (docs/banks.md, "How sure a value is"). */
-export function explainBank({ description, layers }: ReadBank): ExplainedValue[] {
+export function explainBank({ description, layers: files }: ReadBank): ExplainedValue[] {
+  const layers = files.map(
+    (file): Explained => ({
+      ...file,
+      about: file.about === undefined ? null : aboutPlatform.parse(file.about),
+    }),
+  );
   const said = layers.map(({ content }) => new Set([...valuesIn(content)].map(([path]) => path)));
   return [...valuesIn(description)].flatMap(([field, value]): ExplainedValue[] => {
     const layer = layers[said.findIndex((paths) => paths.has(field))];
@@ -40,21 +49,15 @@ export function explainBank({ description, layers }: ReadBank): ExplainedValue[]
 }
 
 /** @param layer that says the value. Undefined: it is the default, which the sources of a platform may still contest */
-function knownOf(field: string, layer: Layer | undefined, layers: readonly Layer[]): Known {
+function knownOf(field: string, layer: Explained | undefined, layers: readonly Explained[]): Known {
   if (layer?.text !== undefined) return saidByFile(layer, field);
-  const fact = layer
-    ? factIn(layer, field)
-    : layers.map((each) => factIn(each, field)).find((each) => each?.sureness === 'contested');
+  const factIn = ({ about }: Explained) => (about ? factOf(about, field) : undefined);
+  const fact = layer ? factIn(layer) : layers.map(factIn).find((each) => each?.sureness === 'contested');
   return fact ? { ...NOTHING, ...fact } : NOTHING;
 }
 
-/** What the file of a platform says of a value. A file of the operator's has no facts. */
-function factIn({ about }: Layer, field: string): Fact | undefined {
-  return about === undefined ? undefined : factOf(aboutPlatform.parse(about), field);
-}
-
 /** An operator's file: what somebody saw, or psd2 learned at the bank, was seen at a server. */
-function saidByFile({ content }: Layer, field: string): Known {
+function saidByFile({ content }: Pick<Layer, 'content'>, field: string): Known {
   const { source, verifiedOn, learned } = isObject(content) ? content : {};
   const isLearned =
     isObject(learned) && Object.keys(learned).some((path) => field === path || field.startsWith(`${path}.`));

@@ -58,10 +58,10 @@ type Payment = Operation<OrderTarget>;
 /** What a bank answered to the questions about a payment. */
 export interface PaymentAnswers {
   status: ResourceStatus;
-  /** How far the authorisation is, by the link of that which psd2 began last, or else by the bank's list. Null: the bank does not say. */
+  /** How far the authorisation is. Null: the bank does not say. */
   progress: ScaProgress | null;
-  /** `no`: the list said it. `unanswered`: the bank could not be asked. */
-  isOfOurLink: 'yes' | 'no' | 'unanswered';
+  /** The link of the authorisation that psd2 began last, else the bank's list of them. `unanswered`: the bank could not be asked. */
+  progressFrom: 'our link' | 'the list' | 'unanswered';
   /** Whether the customer may have another authorisation than one that has failed. It counts only where {@link asksForOther}. */
   mayHaveOther: boolean;
   /** The payment is in a signing basket that the customer has authorised. */
@@ -104,13 +104,13 @@ const STATUS_ALONE = {
  * accepted it after that, it never runs.
  */
 export function readPayment(operation: Payment, answers: PaymentAnswers): PaymentReading {
-  const { status, progress, isOfOurLink } = answers;
+  const { status, progress, progressFrom } = answers;
   if (operation.authorises === 'by call')
     return { ...STATUS_ALONE, found: whatHappened(status), isUnauthorised: false, saidAt: undefined };
   const found = eventIn(operation, answers);
   const { saidAt } = status;
   const isUnauthorised = status.isUnauthorised === true;
-  if (isOfOurLink === 'unanswered') return { ...STATUS_ALONE, found, isUnauthorised, saidAt };
+  if (progressFrom === 'unanswered') return { ...STATUS_ALONE, found, isUnauthorised, saidAt };
   return {
     found,
     awaitsCustomer: awaitsCustomer(operation, answers),
@@ -118,7 +118,7 @@ export function readPayment(operation: Payment, answers: PaymentAnswers): Paymen
     isSigned: progress?.means === 'done',
     partly: whoseIsMissing(operation, answers),
     isOverHere: failsAlone(operation, answers),
-    progress: isOfOurLink === 'yes' ? progress : null,
+    progress: progressFrom === 'our link' ? progress : null,
     saidAt,
   };
 }
@@ -213,9 +213,9 @@ function failsAlone(operation: Payment, { progress, status }: FirstAnswers): boo
  */
 function isNoNews(
   { state, transactionStatus, links, bulk, returned }: Payment,
-  { status, progress, isOfOurLink, isInAuthorisedBasket }: FirstAnswers,
+  { status, progress, progressFrom, isInAuthorisedBasket }: FirstAnswers,
 ): boolean {
-  if (progress !== null || isOfOurLink === 'unanswered' || isInAuthorisedBasket) return false;
+  if (progress !== null || progressFrom === 'unanswered' || isInAuthorisedBasket) return false;
   const isSame = status.authorizationStatus === transactionStatus && state !== 'authorized';
   if (!isSame || !isOnlyChecked(status)) return false;
   if (bulk !== null) return true;

@@ -54,7 +54,7 @@ export async function readEarlierPayments(
       begun.set(batch, (begun.get(batch) ?? new Set()).add(line));
     if (isPlainlyFailed(transfer)) continue;
     if (order.reference !== null) references.set(comparableReference(order.reference), flow);
-    if (dayOf(createdAt) >= since) payments.set(keyOf({ ...order, iban: order.to }), flow);
+    if (dayAtBank(createdAt) >= since) payments.set(keyOf({ ...order, iban: order.to }), flow);
     if (batch === undefined || line === undefined) continue;
     live.add(batch);
     if (isRecent(transfer, since)) lines.set(orderedForm({ ...order, iban: order.to }), { batch, line });
@@ -90,11 +90,11 @@ export async function readEarlierPayments(
 /** Whether a transfer is not over, or was paid lately. */
 function isRecent(transfer: Transfer, since: IsoDate): boolean {
   const { updatedAt, order } = transfer;
-  return standingOf(transfer) !== 'done' || dayOf(updatedAt) >= since || order.executionDate >= since;
+  return standingOf(transfer) !== 'done' || dayAtBank(updatedAt) >= since || order.executionDate >= since;
 }
 
 /** The day at the bank of a time in a journal. */
-function dayOf(time: string): IsoDate {
+function dayAtBank(time: string): IsoDate {
   return bankDay(new Date(time));
 }
 

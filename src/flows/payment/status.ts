@@ -71,8 +71,8 @@ async function lookOnce(sca: Sca, operation: Payment, question: Question): Promi
   const said = byLink ?? (await progressWithoutLink(sca, operation, status).catch(failed));
   const failure = said instanceof Psd2Error ? said : null;
   const progress = said instanceof Psd2Error ? null : said;
-  const isOfOurLink = failure ? 'unanswered' : byLink === null ? 'no' : 'yes';
-  const answers = { status, progress, isOfOurLink, isInAuthorisedBasket } as const;
+  const progressFrom = failure ? 'unanswered' : byLink === null ? 'the list' : 'our link';
+  const answers = { status, progress, progressFrom, isInAuthorisedBasket } as const;
   const mayHaveOther =
     asksForOther(operation, answers) && (await hasOtherAuthorisation(sca, operation, resourceId));
   const reading = readPayment(operation, { ...answers, mayHaveOther });

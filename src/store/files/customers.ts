@@ -186,7 +186,7 @@ export class FileCustomers implements Customers {
       if (place.customer === customer)
         await this.#exclusively(place, async () => {
           removeStored(this.#folderOf(place));
-          removeStored(this.#knownPath(place.bank));
+          for (const path of [this.#knownPath(place.bank), this.#olderPath(place.bank)]) removeStored(path);
         });
   }
 
@@ -316,8 +316,12 @@ export class FileCustomers implements Customers {
   }
 
   #knownPath(bank: string): string {
-    // Earlier versions left consents without a last day out of `known`.
     return join(this.#folder, bank, 'lasting');
+  }
+
+  /** What an earlier version wrote there. It left out consents without a last day. */
+  #olderPath(bank: string): string {
+    return join(this.#folder, bank, 'known');
   }
 
   #places(): Place[] {

@@ -23,7 +23,9 @@ import { FACT_COLUMNS } from '../fact-columns.ts';
 
 /** How long to wait for another run that works on the customer. */
 const CUSTOMER_PATIENCE_MS = 15_000;
-const UNDATED = '0001-01-01';
+export const UNDATED = '0001-01-01';
+
+const OF_PRODUCT = 'profile = $1 and customer_id = $2 and product_id = $3';
 
 /** As `dayOfRow`. */
 export const DAY_OF_ROW = `coalesce(case when booking_date >= '${EARLIEST_DAY}' then booking_date end, value_date)`;
@@ -205,8 +207,13 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
       lastDay: async (latest) => {
         const stored = await this.database.lookOne(
           z.object({ day: z.nullable(isoDate) }),
-          `select max(${DAY_OF_ROW})::text as day from psd2.transactions
-           where profile = $1 and customer_id = $2 and product_id = $3 and ${DAY_OF_ROW} <= $4::date`,
+          // The largest DAY_OF_ROW, in two parts because the index has the booking day.
+          `select greatest(
+             (select max(booking_date) from psd2.transactions where ${OF_PRODUCT}
+                and booking_date between '${EARLIEST_DAY}' and $4::date),
+             (select max(value_date) from psd2.transactions where ${OF_PRODUCT}
+                and (booking_date is null or booking_date < '${EARLIEST_DAY}') and value_date <= $4::date)
+           )::text as day`,
           [...this.#address, productId, latest],
         );
         const days = appended().flatMap((row) => {
@@ -244,7 +251,7 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
     const months = new Set([UNDATED, ...[...days].map((day) => monthOf(day))]);
     return this.database.look(
       storedRow,
-      `select ${FOUND} from psd2.transactions where profile = $1 and customer_id = $2 and product_id = $3
+      `select ${FOUND} from psd2.transactions where ${OF_PRODUCT}
          and (month = any ($4::date[]) and (${DAY_OF_ROW} = any ($5::date[])
              or $7 and ${DAY_OF_ROW} is null)
            or (month >= date_trunc('month', $6::date) or month = '${UNDATED}') and ${DAY_OF_ROW} >= $6::date)`,

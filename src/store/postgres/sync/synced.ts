@@ -11,7 +11,7 @@ import type {
 } from '../../ports/synced.ts';
 import { newestFirst, syncedAccount, syncedBalance, syncedBooking } from '../../synced-rows.ts';
 import { ProfileRows } from '../database.ts';
-import { balanceIn, contradictionsIn, DAY_OF_ROW, FACTS_OF_ROW } from './rows.ts';
+import { balanceIn, contradictionsIn, DAY_OF_ROW, FACTS_OF_ROW, UNDATED } from './rows.ts';
 
 const balanceRow = z.object({
   kind: z.string(),
@@ -97,7 +97,8 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
          t.transfer_reference as "transferReference", t.fee_charge as "feeCharge", ${FACTS_OF_ROW}
        from psd2.sync_progress p left join psd2.transactions t
          on t.profile = p.profile and t.customer_id = p.customer_id and t.product_id = p.product_id
-         and coalesce(${DAY_OF_ROW}, $4::date) >= $4::date and t.synced_at <= p.synced_at and t.cancelled is not true and t.replaced is not true
+         and (t.month >= date_trunc('month', $4::date) or t.month = '${UNDATED}') and coalesce(${DAY_OF_ROW}, $4::date) >= $4::date
+         and t.synced_at <= p.synced_at and t.cancelled is not true and t.replaced is not true
        where p.profile = $1 and p.customer_id = $2 and p.product_id = $3
        order by ${DAY_OF_ROW} nulls first, t.synced_at, t.id`,
       [customerId, productId, from],

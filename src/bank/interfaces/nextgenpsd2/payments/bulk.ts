@@ -7,6 +7,7 @@ import type { BulkPayments, BulkTerms, EntryState } from '../../../ports/bulk.ts
 import type { Decides } from '../../../ports/customer.ts';
 import type { OAuth } from '../access/oauth.ts';
 import type { BankDescription } from '../description/schema.ts';
+import { whyNoAnswer } from '../judge/status.ts';
 import { ask, contradictsItself } from '../wire/answer.ts';
 import type { Calls } from '../wire/calls.ts';
 import { callOf } from '../wire/paths.ts';
@@ -157,10 +158,10 @@ async function askEntries(
     const call = callOf(paths, 'getPaymentInitiationStatus', values, transactionId);
     const { statuses } = await bank.ask(
       { ...call, headers: { accept: 'application/xml' }, decides },
-      ({ said, body: report }) => ({
-        statuses: said.meaning === null ? (reportOf(report, idsIn(initiation))?.entries ?? null) : null,
-        notices: [],
-      }),
+      (answer) => {
+        const report = whyNoAnswer(answer) === null ? reportOf(answer.body, idsIn(initiation)) : null;
+        return { statuses: report?.entries ?? null, notices: [] };
+      },
     );
     return entriesFrom(
       [...(statuses ?? [])].map(([id, { status, reasons }]) => ({ id, status, reasons })),

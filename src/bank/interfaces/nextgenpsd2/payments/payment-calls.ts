@@ -18,6 +18,7 @@ import {
   usableLinks,
 } from '../access/sca.ts';
 import type { BankDescription } from '../description/schema.ts';
+import { whyNoAnswer } from '../judge/status.ts';
 import { sameIban } from '../readings/whose.ts';
 import { lacksFormat } from '../reports/format.ts';
 import {
@@ -222,7 +223,7 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
     decides: decides || true,
   };
   const readAs = (mayBeXml: boolean) => (answer: NextGenAnswer) => {
-    const isAnswer = mayBeXml && answer.said.meaning === null;
+    const isAnswer = mayBeXml && whyNoAnswer(answer) === null;
     const report = isAnswer ? reportIn(answer, payment, paymentId) : null;
     const time = timed('saidAt', answer.headers);
     if (!report?.status)

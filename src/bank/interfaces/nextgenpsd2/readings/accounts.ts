@@ -167,8 +167,7 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
 
 /**
  * The newest balance with one of these types in the account's currency; of equally new ones, the first in their order, without a credit line if
- * one is without. If nobody says
- * the currency, all of them must have one.
+ * one is without. If nobody says the currency, all of them must have one.
  */
 function newest(
   balances: readonly WireBalance[],

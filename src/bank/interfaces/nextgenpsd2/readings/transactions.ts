@@ -53,46 +53,51 @@ export async function* pagesOf(calls: Calls, query: TransactionQuery): AsyncGene
   const took = (lists: readonly Status[]) => consent && consents?.tookLists?.(consent.consentId, lists);
   // Who asks for pending ones alone is told each time that there is no list of them.
   if (query.status === 'pending' && learnt && !learnt.includes('pending')) await took(learnt);
-  for (const run of runsOf(query.status, offered)) {
-    const range = run === 'none' ? null : rangeOf(calls, query, run);
-    if (run === 'none' || range === null) yield emptyPage(query.status);
-    else if (run.bookingStatus === 'both')
-      yield* unlessRefused(pagesOfRun(calls, query, run, range), 'both', () =>
-        pagesOfEach(calls, query, took),
-      );
-    else if (run.bookingStatus === 'pending')
-      yield* unlessRefused(pagesOfRun(calls, query, run, range), 'pending', async function* () {
-        await took(['booked']);
-        yield emptyPage('pending');
-      });
-    else yield* pagesOfRun(calls, query, run, range);
-  }
+  yield* pagesOfLists(calls, query, offered, took);
 }
 
-/** The lists one by one, at a bank that refuses to give both at once. Some give no list of what is pending. */
-async function* pagesOfEach(
+/** The lists one by one, for a bank that refuses to give both at once. */
+const EACH: readonly Status[] = ['booked', 'pending'];
+
+/**
+ * The pages of the lists that a bank offers. What it refuses is noted.
+ *
+ * @returns whether it has refused none
+ */
+async function* pagesOfLists(
   calls: Calls,
   query: TransactionQuery,
+  offered: readonly (Status | 'both')[],
   took: (lists: readonly Status[]) => Promise<void> | undefined,
-): AsyncGenerator<TransactionPage> {
-  const lists: Status[] = ['booked', 'pending'];
-  for (const run of runsOf(query.status, lists)) {
+): AsyncGenerator<TransactionPage, boolean> {
+  let isWhole = true;
+  const oneByOne = async function* () {
+    if (yield* pagesOfLists(calls, query, EACH, took)) await took(EACH);
+  };
+  const withoutPending = async function* () {
+    isWhole = false;
+    await took(['booked']);
+    yield emptyPage('pending');
+  };
+  for (const run of runsOf(query.status, offered)) {
     const range = run === 'none' ? null : rangeOf(calls, query, run);
-    if (run === 'none' || range === null) yield emptyPage(query.status);
-    else if (run.bookingStatus === 'pending')
-      yield* unlessRefused(pagesOfRun(calls, query, run, range), 'pending', async function* () {
-        lists.pop();
-        yield emptyPage('pending');
-      });
-    else yield* pagesOfRun(calls, query, run, range);
+    if (run === 'none' || range === null) {
+      yield emptyPage(query.status);
+      continue;
+    }
+    const pages = pagesOfRun(calls, query, run, range);
+    if (run.bookingStatus === 'both') yield* unlessRefused(pages, 'both', query, oneByOne);
+    else if (run.bookingStatus === 'pending') yield* unlessRefused(pages, 'pending', query, withoutPending);
+    else yield* pages;
   }
-  await took(lists);
+  return isWhole;
 }
 
 /** The pages, or what stands for them if the bank refuses the first because of its `bookingStatus`. */
 async function* unlessRefused(
   pages: AsyncGenerator<TransactionPage>,
   bookingStatus: 'both' | 'pending',
+  query: TransactionQuery,
   instead: () => AsyncGenerator<TransactionPage>,
 ): AsyncGenerator<TransactionPage> {
   let first: IteratorResult<TransactionPage, void>;
@@ -103,7 +108,7 @@ async function* unlessRefused(
       yield emptyPage('pending');
       return;
     }
-    if (!refusesStatus(error, bookingStatus)) throw error;
+    if (!refusesStatus(error, bookingStatus, query)) throw error;
     yield* instead();
     return;
   }
@@ -121,17 +126,22 @@ function isNothing(error: unknown): boolean {
 const REFUSES_CONTENT = new Set([400, 404, 405, 422, 501]);
 
 /**
- * Whether the bank says that it has no list of this status: in its words, or in the path of its error. Of pending rows alone, after it gave
- * the booked ones, any answer says it that the service does not exist.
+ * Whether the bank says that it has no list of this status: in its words, or in the path of its error. Of pending rows, an answer says it that
+ * there is no such service; and 404, once the bank has given the booked rows of the same account.
  */
-function refusesStatus(error: unknown, bookingStatus: 'both' | 'pending'): boolean {
+function refusesStatus(
+  error: unknown,
+  bookingStatus: 'both' | 'pending',
+  { status: asked }: TransactionQuery,
+): boolean {
   if (!(error instanceof Psd2Error)) return false;
   const { httpStatus = 0, bankCode, message, hint, reasons = [] } = error;
-  const isUnknown =
-    [404, 405, 501].includes(httpStatus) ||
+  const hasNone =
+    [405, 501].includes(httpStatus) ||
+    (httpStatus === 404 && asked === undefined) ||
     (httpStatus === 403 && bankCode === 'SERVICE_INVALID') ||
     (httpStatus === 400 && bankCode === 'PARAMETER_NOT_SUPPORTED');
-  if (bookingStatus === 'pending' && isUnknown) return true;
+  if (bookingStatus === 'pending' && hasNone) return true;
   if (!REFUSES_CONTENT.has(httpStatus)) return false;
   const words = [message, hint, ...reasons.map(({ text }) => text)].join(' ');
   return /booking[\s_-]?status/i.test(words) || new RegExp(`\\b${bookingStatus}\\b`, 'i').test(words);

@@ -104,7 +104,7 @@ function currencyIn(account: string): string | undefined {
 }
 
 /** The number of a statement: `7`, or `00007/001` with that of its part. */
-function numberIn(value: string): number | undefined {
+function statementNumberIn(value: string): number | undefined {
   const [, number] = /^0*(\d{1,5})(?:\/|\s*$)/.exec(value) ?? [];
   return number === undefined ? undefined : Number(number);
 }
@@ -156,7 +156,7 @@ class Statement {
     const [value = ''] = lines;
     this.#line = line;
     if (tag === '25' || tag === '25P') this.#name(compactIban(value));
-    else if (tag === '28' || tag === '28C') this.#number = numberIn(value);
+    else if (tag === '28' || tag === '28C') this.#number = statementNumberIn(value);
     else if (tag === '60F' || tag === '60M') this.#open(tag, value);
     else if (tag === '62F' || tag === '62M') this.#close(tag, value);
     else if (tag === '34F') this.#limit(value);

@@ -341,6 +341,7 @@ describe('what the bank says of each transfer', () => {
   it.each<[string, Scripted, string[]]>([
     ['those in the report', { body: REPORT }, ['INV-1 paid', 'INV-2 refused', 'INV-3 open']],
     ['none in a report that is refused', { body: REPORT, status: 404 }, []],
+    ['none in a page', { body: REPORT, headers: { 'content-type': 'text/html' } }, []],
     ['none in one with a DOCTYPE', { body: REPORT.replace('<Document', '<!DOCTYPE x><Document') }, []],
     ['none in another document', { body: REPORT.replace('pain.002', 'camt.054') }, []],
     ['none in half of a report', { body: REPORT.slice(0, 200) }, []],

@@ -300,7 +300,7 @@ describe('the status of a payment', () => {
     expect(sent).toEqual([asked, { ...asked, headers: { accept: 'application/xml' } }]);
   });
 
-  it.each<[string, string, object]>([
+  it.each<[string, string, object, string?]>([
     [
       'by its end-to-end id',
       reportOf('ACSP', 'INV-7', 'ACSC'),
@@ -309,11 +309,13 @@ describe('the status of a payment', () => {
     ['by its id at the bank', REPORT.replace('M-1', 'p1'), { became: 'executed' }],
     ['not by another id', reportOf('ACSC', 'INV-8', 'ACSC'), { code: 'bank_answer' }],
     ['not twice', reportOf('ACSC', 'INV-7', 'RJCT'), { code: 'bank_answer' }],
+    ['not in a page', REPORT.replace('M-1', 'p1'), { code: 'bank_answer' }, 'text/html'],
   ])(
     'of a payment in JSON is read in XML where the bank has no other one: %s',
-    async (_, report, expected) => {
+    async (_, report, expected, type = 'application/xml') => {
       const none = { ...said({ tppMessages: [] }), status: 406 };
-      const { calls } = made([none, page(report)], { initiation: { body: '{"a":1}' } });
+      const answer = { ...page(report), headers: { 'content-type': type } };
+      const { calls } = made([none, answer], { initiation: { body: '{"a":1}' } });
       const asked = Promise.resolve(calls.sca?.status('p1', TRANSACTION_ID));
       expect('code' in expected ? await failureOf(asked) : await asked).toMatchObject(expected);
     },

@@ -536,6 +536,12 @@ describe('the transactions of an account', () => {
     ['does so after 403', [NO_BOTH, page([row('b1')]), refused('SERVICE_INVALID', 403)], ['b1'], ['booked']],
     ['does so after 405', [NO_BOTH, page([row('b1')]), { status: 405 }], ['b1'], ['booked']],
     [
+      'does so after 404',
+      [NO_BOTH, page([row('b1')]), refused('RESOURCE_UNKNOWN', 404), { status: 404 }],
+      ['b1'],
+      ['booked'],
+    ],
+    [
       'does so after a parameter is refused',
       [NO_BOTH, page([row('b1')]), refused('PARAMETER_NOT_SUPPORTED', 400, 'only booked')],
       ['b1'],
@@ -582,6 +588,27 @@ describe('the transactions of an account', () => {
       ...[answers.length, { pending: { rows: [], total: null, hasMore: false } }],
       [['c1', ['booked']]],
     ]);
+  });
+
+  it('404 for pending rows alone does not say that there are none: the account may be unknown', async () => {
+    const { consents, taken } = knowing(['booked', 'pending']);
+    const { calls } = scriptedCalls(
+      [refused('RESOURCE_UNKNOWN', 404)],
+      { accounts: { cards: 'never' } },
+      consents,
+    );
+    const of = {
+      customerId: 'shop',
+      productId: ID,
+      from: undefined,
+      to: undefined,
+      status: 'pending' as const,
+    };
+    const first = accountsOf(calls)
+      .pages({ ...of, transactionId: TRANSACTION_ID })
+      .next();
+    expect(await failureOf(first)).toMatchObject({ httpStatus: 404 });
+    expect(taken).toEqual([]);
   });
 
   it.each([refusedParameter('dateFrom is too early'), { status: 503 }])(
