@@ -163,7 +163,8 @@ function readEnd(answer: unknown): EndedRun {
 /** @throws Error if the process ends before it answers */
 function answerOf(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const onExit = () => reject(new Error('a resident psd2 has ended'));
+    const onExit = (code: number | null, signal: string | null) =>
+      reject(new Error(`a resident psd2 has ended with ${signal ?? code}`));
     child.once('exit', onExit).once('message', (message) => {
       child.off('exit', onExit);
       resolve(message);
