@@ -147,7 +147,6 @@ async function listTransactions(
   const status = options.booked ? 'booked' : options.pending ? 'pending' : undefined;
   if (options.pending && bank.accounts.lacksPending)
     context.terminal.warn('This bank gives booked transactions only, so psd2 knows of no pending ones.');
-  keepHeapSmall();
   const today = bankDay(context.world.now());
   const watch = new RangeWatch({ from, to, today });
   const accounts = watch.over(bank.accounts);
@@ -158,10 +157,12 @@ async function listTransactions(
         { ...query, status },
         { tell: context.terminal.warn, mayAskAgain: !context.globals.raw },
       );
-  await context.output.pages(
-    atMost(limit, within(pages, { from, to }, today)),
-    bank.accounts.identifiesRows ? row : plainRow,
-    nothingIn(from, to),
+  await keepHeapSmall(() =>
+    context.output.pages(
+      atMost(limit, within(pages, { from, to }, today)),
+      bank.accounts.identifiesRows ? row : plainRow,
+      nothingIn(from, to),
+    ),
   );
   assertComplete(productId, watch.certain);
   if (watch.contradictions.size > 0) throw contradicts(productId, watch.contradictions);

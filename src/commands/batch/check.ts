@@ -97,7 +97,7 @@ export const check = verb(
       '--payees',
       'also run the payee check (PSD2_PAYEE_CHECK) for all payments',
     ),
-  (context, file, options) => checkFile(context, file, options),
+  (context, file, options) => keepHeapSmall(() => checkFile(context, file, options)),
 );
 
 /** @throws Psd2Error `usage` if there are errors */
@@ -106,7 +106,6 @@ async function checkFile(
   file: string,
   { payees, ...options }: FileOptions & { payees?: true },
 ): Promise<void> {
-  keepHeapSmall();
   readNote(options.note);
   const how = await examinationOf(context, options);
   const examined = await examineFile(context, file, payees ? payeeCommandOf(context) : undefined, how);

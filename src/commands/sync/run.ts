@@ -193,9 +193,6 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
   const jobs = shares(plan.concurrency, threads).map(
     (concurrency): SyncJob => ({ out, since, today, allowance, stop, concurrency }),
   );
-  // A few customers may have accounts with a million rows. With many customers, each is soon done, and frequent garbage
-  // collection would cost a twentieth of the time.
-  const stopLooking = due < MIN_CUSTOMERS ? keepHeapSmall() : () => {};
   const start = context.world.now().getTime();
   const callsBefore = pace.turns;
   const line = () => {
@@ -209,12 +206,15 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
     if (each.status === 'failed') failed.add(each.customerId);
     tally.add(each, failure);
   };
-  try {
-    await watch.during(round, plan.allCustomers, () =>
+  const syncAll = () =>
+    watch.during(round, plan.allCustomers, () =>
       context.terminal.whileWaiting(line, syncInThreads(context, round, jobs, shared, onReport)),
     );
+  try {
+    // A few customers may have accounts with a million rows. With many customers, each is soon done, and frequent garbage
+    // collection would cost a twentieth of the time.
+    await (due < MIN_CUSTOMERS ? keepHeapSmall(syncAll) : syncAll());
   } finally {
-    stopLooking();
     gentle.removeEventListener('abort', end);
   }
   if (plan.allCustomers && plan.isByConsent) await reportWithdrawn(context, failed, onReport);

@@ -19,19 +19,24 @@ const space = (name: string, mib: number) => ({
   physical_space_size: mib * 1024 ** 2,
 });
 
-it('only a command with 12 MiB for new objects keeps its heap small, once, with both settings, and a round that has ended looks no longer', () => {
+it('only work with 12 MiB for new objects keeps its heap small, once, with both settings, until it ends', async () => {
   const spaces = vi.mocked(getHeapSpaceStatistics);
+  const flags = () => vi.mocked(setFlagsFromString).mock.calls.flat();
+  const ending = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds));
   spaces.mockReturnValue([space('old_space', 12), space('new_space', 11)]);
-  keepHeapSmall();
-  vi.advanceTimersByTime(1000);
-  expect(setFlagsFromString).not.toHaveBeenCalled();
-  const stop = keepHeapSmall();
-  stop();
-  expect(vi.getTimerCount()).toBe(1);
+  const short = keepHeapSmall(() => ending(1000));
+  await vi.advanceTimersByTimeAsync(1000);
+  await short;
+  expect([flags(), vi.getTimerCount()]).toEqual([[], 0]);
   spaces.mockReturnValue([space('old_space', 12), space('new_space', 12)]);
-  vi.advanceTimersByTime(1000);
-  expect(vi.mocked(setFlagsFromString).mock.calls).toEqual([
-    ['--heap-growing-percent=20'],
-    ['--semi-space-growth-factor=1'],
-  ]);
+  const long = keepHeapSmall(async () => {
+    await ending(1000);
+    throw new Error('it failed');
+  });
+  const failed = expect(long).rejects.toThrow('it failed');
+  await vi.advanceTimersByTimeAsync(999);
+  expect(flags()).toEqual(['--heap-growing-percent=20', '--semi-space-growth-factor=1']);
+  await vi.advanceTimersByTimeAsync(1);
+  await failed;
+  expect(flags().slice(2)).toEqual(['--heap-growing-percent=0', '--semi-space-growth-factor=2']);
 });
