@@ -19,7 +19,7 @@ import { collect, examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { requireSyncFolder } from '../shared/sync-folder.ts';
 import { type EndedAtBank, endConsents, endLogin, openForEnding } from './at-bank.ts';
-import { type Collected, callsFor, collectFor, isUnknown, namesOf } from './collected.ts';
+import { type Collected, callsFor, collectFor, hasNothing, namesOf } from './collected.ts';
 import { refuseDamaged, refuseUnfinished } from './unfinished.ts';
 
 /** What people see a part of. */
@@ -118,13 +118,13 @@ ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes -
       await refuseUnfinished(data, known, bankDay(context.world.now()));
     };
     await refuse(found);
-    if (revoke && !isUnknown(found)) await openForEnding(context, customerId);
-    if (!isUnknown(found)) await confirmForgetting(context, found, revoke);
+    if (revoke && !hasNothing(found)) await openForEnding(context, customerId);
+    if (!hasNothing(found)) await confirmForgetting(context, found, revoke);
     // No payment begins from now on, and what began since the first look is found.
     const result = await data.flows.exclusively(async () => {
       const now = await collectFor(context, customerId, syncFolder);
       await refuse(now);
-      if (isUnknown(now)) return nothing(context, customerId, await removeFromLog(context, now));
+      if (hasNothing(now)) return nothing(context, customerId, await removeFromLog(context, now));
       return forgetNow(context, customerId, syncFolder, revoke);
     });
     printProof(context, result);

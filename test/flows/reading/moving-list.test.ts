@@ -6,10 +6,10 @@ import { isDecimal } from '../../../src/domain/decimal.ts';
 import {
   continuesWith,
   isSameRow,
-  KnownRows,
   REMEMBERED_ROWS,
   RecentRows,
   rowsInFront,
+  SeenRows,
 } from '../../../src/flows/reading/moving-list.ts';
 import { amountOf, dayOf } from '../../domain/bookings.ts';
 
@@ -193,28 +193,28 @@ const row = (transactionId: string | null, description = 'a'): Transaction => ({
 const idsOf = (rows: Transaction[]) => rows.map(({ transactionId }) => transactionId);
 
 it('a row whose id and content came on an earlier page is dropped', () => {
-  const known = new KnownRows(10);
+  const known = new SeenRows(10);
   expect(idsOf(known.fresh([row('1'), row('2')]))).toEqual(['1', '2']);
   expect(idsOf(known.fresh([row('2'), row('3'), row('1')]))).toEqual(['3']);
 });
 
 it('an id that two rows of a page have names no row, so equal rows are two, also on later pages', () => {
-  const known = new KnownRows(10);
+  const known = new SeenRows(10);
   expect(known.fresh([row('1'), row('1')])).toHaveLength(2);
   expect(known.fresh([row('1'), row('1', 'b')])).toHaveLength(2);
 });
 
 it('the same id with other content is another row', () => {
-  const known = new KnownRows(10);
+  const known = new SeenRows(10);
   expect(known.fresh([row('1'), row('1', 'b')])).toHaveLength(2);
 });
 
 it.each([null, 'NOTPROVIDED'])('without an id (%s), equal rows are two', (id) => {
-  expect(new KnownRows(10).fresh([row(id), row(id)])).toHaveLength(2);
+  expect(new SeenRows(10).fresh([row(id), row(id)])).toHaveLength(2);
 });
 
 it('only so many rows are remembered', () => {
-  const known = new KnownRows(2);
+  const known = new SeenRows(2);
   known.fresh([row('1'), row('2'), row('3')]);
   expect(idsOf(known.fresh([row('1'), row('3')]))).toEqual(['1']);
 });
