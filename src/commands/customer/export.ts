@@ -107,7 +107,7 @@ psd2 remembers the folders of psd2 sync --out on this machine. Name others with 
 accounts export, accounts report and other commands have saved for you.
 
 If psd2 cannot read a batch, or somebody has changed it, the document has its id in damagedBatches, and the exit code is 12.
-${examples('psd2 customer export 1000001 --file customer-1000001.json')}`,
+${examples('psd2 customer export 1048262 --file customer-1048262.json')}`,
   },
   (command) =>
     command

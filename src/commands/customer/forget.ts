@@ -91,7 +91,7 @@ succeeds: its lines had the pseudonym from the beginning, and psd2 forgets whose
 
 psd2 refuses if a payment of the customer, or a batch with one, is not over, or if it cannot read a batch. If the command is interrupted, run it again: it
 continues. With PostgreSQL it needs the rights of the owner of the tables. On stdout it prints the proof.
-${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes --json > forgotten.json')}`,
+${examples('psd2 customer forget 1048262', 'psd2 customer forget 1048262 --yes --json > forgotten.json')}`,
   },
   (command) =>
     command

@@ -11,7 +11,8 @@ import {
   rowsInFront,
   SeenRows,
 } from '../../../src/flows/reading/moving-list.ts';
-import { amountOf, dayOf } from '../../domain/bookings.ts';
+import { transactionOf } from '../../bank/transaction.ts';
+import { dayOf } from '../../domain/bookings.ts';
 
 const decimal = (text: string) => {
   if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);
@@ -185,11 +186,8 @@ describe('the beginning of a list, read again', () => {
   });
 });
 
-const row = (transactionId: string | null, description = 'a'): Transaction => ({
-  ...{ index: '1', status: 'booked', bookingDate: dayOf('2026-11-20'), valueDate: null },
-  ...{ amount: amountOf('1.00'), currency: 'EUR', description, details: '', code: null },
-  ...{ transferReference: null, feeCharge: null, transactionId, entryReference: null },
-});
+const row = (transactionId: string | null, description = 'a') =>
+  transactionOf({ bookingDate: dayOf('2026-11-20'), description, transactionId });
 const idsOf = (rows: Transaction[]) => rows.map(({ transactionId }) => transactionId);
 
 it('a row whose id and content came on an earlier page is dropped', () => {
