@@ -9,6 +9,7 @@ import { manName, writeCommandPage, writeMainPage } from './man-page.ts';
 import { writeOutputPage } from './output-page.ts';
 import { writeReference } from './reference.ts';
 import { writeSandboxPage } from './sandbox-page.ts';
+import { writeStorePage } from './store-page.ts';
 import { walksIn } from './walks.ts';
 
 /** The walk in the drawing. */
@@ -41,6 +42,7 @@ export async function writePages(version: string): Promise<Record<string, string
     'docs/reference.md': writeReference(program, topics),
     'docs/sandbox.md': writeSandboxPage(readFileSync('docs/sandbox.md', 'utf8')),
     'docs/output.md': await writeOutputPage(readFileSync('docs/output.md', 'utf8')),
+    'docs/store.md': writeStorePage(readFileSync('docs/store.md', 'utf8')),
     'man/psd2.1': writeMainPage(program, topics, version),
     ...Object.fromEntries(
       program.children.map((page) => [`man/${manName(page.name)}.1`, writeCommandPage(page, version)]),

@@ -10,6 +10,9 @@ export type FlowState = OperationState | ConsentState;
  * - `open`: nothing irreversible was sent. The flow can be resumed or cancelled.
  * - `sent`: it may have an effect without psd2, and its outcome is not known: `execute` (for a consent, `confirm`) was sent, or
  *   the payment may run by itself ({@link Progress.mayExecuteWithoutUs}).
+ *   This is what messages call an unknown outcome. The state `unknown` is narrower: an answer was lost. `isOutcomeOpen`
+ *   (`next-step.ts`) is what a person may resolve, and the `LineOutcome` `unknown` (`flows/batch/known-lines.ts`) has the instant
+ *   transfers too that are executed and not settled.
  * - `done`: executed or accepted for it (for a consent, confirmed).
  * - `refused`: it definitely had no effect and never will.
  * - `kept`: it has ended, and may have had an effect, or a customer can still give it one. Its reference stays reserved.

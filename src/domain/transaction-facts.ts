@@ -13,9 +13,9 @@ export interface Fact {
 
 /**
  * What a bank may say of a transaction, beside what every bank says. One row is a fact: its type, its column in both tables of
- * PostgreSQL, its place in the store, its field of output and its column of CSV come from here. What is left to write are its
- * readers (`bank/interfaces/`), its element in camt.053 and OFX if they have one, and its line in `docs/exports.md` and
- * `docs/store.md`; `test/domain/transaction-facts.test.ts` names what was forgotten.
+ * PostgreSQL, its place in the store, its field of output, its column of CSV and its line in `docs/store.md` come from here. What is
+ * left to write are its readers (`bank/interfaces/`), its element in camt.053 and OFX if they have one, and its name in
+ * `docs/exports.md`; `test/domain/transaction-facts.test.ts` names what was forgotten.
  */
 export const TRANSACTION_FACTS = {
   transactionId: {

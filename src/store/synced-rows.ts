@@ -81,12 +81,16 @@ export const syncedBooking: z.ZodMiniType<SyncedBooking> = z.object({
 
 const flag = z.optional(z.nullable(z.boolean()));
 
-/** A row as psd2 recognises it again. Other fields stay as they are. */
-export const storedRow: z.ZodMiniType<SyncedRow> = z.looseObject({
+const storedFields = {
   ...rowFields,
   ...{ transactionId: mayLack, entryReference: mayLack, internalTransactionId: mayLack },
   ...{ counterpartyIban: mayLack, future: flag, cancelled: flag, replaced: flag },
-});
+};
+/** By which psd2 recognises a row again. */
+export const FIELDS_OF_STORED_ROW: readonly string[] = Object.keys(storedFields);
+
+/** A row as psd2 recognises it again. Other fields stay as they are. */
+export const storedRow: z.ZodMiniType<SyncedRow> = z.looseObject(storedFields);
 
 /** The newest first; rows of one day in the opposite order to that in which they were stored. */
 export function newestFirst(stored: readonly SyncedBooking[]): SyncedBooking[] {

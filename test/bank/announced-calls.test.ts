@@ -5,14 +5,14 @@ import { Psd2Error } from '../../src/errors.ts';
 import { withOpenssl } from '../certificates/openssl.ts';
 import { freePort } from '../support/free-port.ts';
 import { refusal, scaRequired, success } from './answers.ts';
-import { FACTS, useClients } from './client.ts';
+import { PLAIN_FACTS, useClients } from './client.ts';
 import { useRecordedBank, type WrittenAnswer } from './recorded-bank.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
-const put: BankCall = { method: 'PUT', path: '/x', facts: FACTS, body: {}, transactionId };
+const put: BankCall = { method: 'PUT', path: '/x', facts: PLAIN_FACTS, body: {}, transactionId };
 
 /** What an announced call reports of itself. */
 class Journal implements Announced {

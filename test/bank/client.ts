@@ -126,7 +126,7 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
 }
 
 /** The facts of a call of which nothing is known. */
-export const FACTS: CallFacts = { reads: null, needsConsent: false, login: false };
+export const PLAIN_FACTS: CallFacts = { reads: null, needsConsent: false, login: false };
 
 /** Records what psd2 announces before a call leaves. */
 export function announcements() {

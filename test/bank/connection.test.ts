@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
 import { GIVEN_KEY, withOpenssl } from '../certificates/openssl.ts';
 import { success } from './answers.ts';
-import { FACTS, useClients } from './client.ts';
+import { PLAIN_FACTS, useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
 
 const recorded = useRecordedBank();
@@ -16,8 +16,8 @@ const stranger = withOpenssl((openssl) =>
 );
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
-const get = { method: 'GET', path: '/x', facts: FACTS, transactionId } as const;
-const put = { method: 'PUT', path: '/x', facts: FACTS, body: {}, transactionId } as const;
+const get = { method: 'GET', path: '/x', facts: PLAIN_FACTS, transactionId } as const;
+const put = { method: 'PUT', path: '/x', facts: PLAIN_FACTS, body: {}, transactionId } as const;
 const MIB = 1024 * 1024;
 /** Includes the ciphers of TLS versions before 1.2. */
 const WEAK = 'ALL:@SECLEVEL=0';

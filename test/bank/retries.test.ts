@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BankCall } from '../../src/bank/call/call.ts';
 import { freePort } from '../support/free-port.ts';
 import { refusal, success } from './answers.ts';
-import { FACTS, useClients } from './client.ts';
+import { PLAIN_FACTS, useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
 
 // How an exchange makes calls again. repetition.test.ts has which calls, and after which answers.
@@ -11,8 +11,8 @@ const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
-const get: BankCall = { method: 'GET', path: '/x', facts: FACTS, transactionId };
-const put: BankCall = { method: 'PUT', path: '/x', facts: FACTS, body: {}, transactionId };
+const get: BankCall = { method: 'GET', path: '/x', facts: PLAIN_FACTS, transactionId };
+const put: BankCall = { method: 'PUT', path: '/x', facts: PLAIN_FACTS, body: {}, transactionId };
 
 describe('a GET', () => {
   it.each([503, 420])('psd2 retries a GET after a pause if the answer is %i', async (status) => {

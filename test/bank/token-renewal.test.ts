@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { TokenSource } from '../../src/bank/ports/call.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { refusal, scaRequired, success } from './answers.ts';
-import { FACTS, useClients } from './client.ts';
+import { PLAIN_FACTS, useClients } from './client.ts';
 import { useRecordedBank, type WrittenAnswer } from './recorded-bank.ts';
 
 const recorded = useRecordedBank();
@@ -10,7 +10,7 @@ const openClient = useClients(recorded);
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const PATH = '/private/customers/customerid-info';
-const PUT = { method: 'PUT', path: '/x', facts: FACTS, body: {}, transactionId } as const;
+const PUT = { method: 'PUT', path: '/x', facts: PLAIN_FACTS, body: {}, transactionId } as const;
 
 /** Returns tokens that count their renewals. */
 function numberedTokens(): TokenSource & { refused: string[] } {

@@ -66,6 +66,18 @@ function callAt(line: string, from: number): string[] {
   return shellWords(line.slice(from), 'an example').slice(1);
 }
 
+/** The ids of anna and of her current account, and its IBAN (docs/sandbox.md). */
+const OF_ANNA = ['1048262', '0010482620', 'IT89F0999001600000010482620'];
+
+/** The customers and accounts that a call acts for. */
+function numbersIn(words: readonly string[]): string[] {
+  return words.filter(
+    (word, at) =>
+      /^(\d{7}|\d{10})$/.test(word) ||
+      (/^--(account|from)$/.test(words[at - 1] ?? '') && /^[A-Z]{2}\d{2}\w+$/.test(word)),
+  );
+}
+
 describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name, command) => {
   const examples = examplesIn(helpOf(command));
 
@@ -87,6 +99,11 @@ describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name
       await expect(program.parseAsync(words, { from: 'user' })).resolves.toBe(program);
     },
   );
+
+  it('its examples work at the sandbox: its own accounts and customers are those of anna', () => {
+    const own = examples.filter(([noun]) => noun !== '--profile').flatMap(numbersIn);
+    expect(own.filter((number) => !OF_ANNA.includes(number))).toEqual([]);
+  });
 
   it.each([170, 80, undefined])(
     'at %s columns, no prose is wider than the help, and examples stay',

@@ -7,6 +7,7 @@ import { KnownRows } from '../../src/store/known-rows.ts';
 import { byIdsOfToday, type NamedProgress } from '../../src/store/placed-accounts.ts';
 import type { SyncedRow } from '../../src/store/ports/sync.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
+import { transactionOf } from '../bank/transaction.ts';
 import { decimalOf } from '../domain/bookings.ts';
 import { fewer, SEED } from '../support/sample.ts';
 import { TODAY } from './sync-bank.ts';
@@ -62,16 +63,12 @@ function bankOf(customer: Customer, sync: number): Bank {
   const list = listAt(customer, sync);
   const atOf = (productId: string) => list.find((each) => each.productId === productId)?.at ?? 0;
   const rows = (productId: string): Transaction[] =>
-    (customer.accounts[atOf(productId)]?.cents ?? []).map((cents, number) => ({
-      ...{
-        index: String(number),
-        status: 'booked',
-        bookingDate: addDays(TODAY, -number - 1),
-        valueDate: null,
-      },
-      ...{ amount: decimalOf(cents), currency: null, description: `of ${atOf(productId)}`, details: '' },
-      ...{ code: null, transferReference: null, feeCharge: null },
-    }));
+    (customer.accounts[atOf(productId)]?.cents ?? []).map((cents, number) =>
+      transactionOf({
+        ...{ index: String(number), bookingDate: addDays(TODAY, -number - 1), amount: decimalOf(cents) },
+        ...{ currency: null, description: `of ${atOf(productId)}` },
+      }),
+    );
   const balance = (productId: string): Balance => ({
     ...{ accountId: productId, productId, availableBalance: null, accountAvailability: null },
     ...{ accountAvailableCredit: null, asOf: null, accountBalance: null },

@@ -5,6 +5,7 @@ import { type AccountCheck, syncCustomer } from '../../src/flows/sync.ts';
 import { KnownRows } from '../../src/store/known-rows.ts';
 import { counts, type Progress, type SyncedRow, type SyncTarget } from '../../src/store/ports/sync.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
+import { transactionOf } from '../bank/transaction.ts';
 import { decimalOf } from '../domain/bookings.ts';
 import { rowsInMemory } from '../store/rows-in-memory.ts';
 import { PRODUCT, TODAY } from './sync-bank.ts';
@@ -201,17 +202,13 @@ function bankOf(ledger: Ledger, sync: number): Bank {
       )
       .slice(0, cut?.at);
     if (order === 'up') shown.reverse();
-    return shown.map(({ each, at, day }, place) => ({
-      ...{
-        index: String(place),
-        status: 'booked',
-        bookingDate: history.hasValueDayAlone ? null : day,
-        valueDate: day,
-      },
-      amount: decimalOf(each.cents),
-      ...{ currency: 'EUR', description: each.text, details: '', code: null, transferReference: null },
-      ...{ feeCharge: null, transactionId: idOf(at, place), entryReference: null },
-    }));
+    return shown.map(({ each, at, day }, place) =>
+      transactionOf({
+        ...{ index: String(place), bookingDate: history.hasValueDayAlone ? null : day, valueDate: day },
+        ...{ amount: decimalOf(each.cents), description: each.text, transactionId: idOf(at, place) },
+        entryReference: null,
+      }),
+    );
   };
   const balance = (): Balance => {
     const cents = bookings.reduce(

@@ -6,6 +6,7 @@ import { type ErrorCode, Psd2Error } from '../../src/errors.ts';
 import { type SyncedCustomer, syncCustomer } from '../../src/flows/sync.ts';
 import { syncIntoFolder } from '../../src/store/files/sync/folder.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
+import { transactionOf } from '../bank/transaction.ts';
 import { amountOf } from '../domain/bookings.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { ago, PRODUCT, TODAY } from './sync-bank.ts';
@@ -25,13 +26,10 @@ const amount = amountOf('-1.00');
 
 function row(reference: string | null, day: Transaction['bookingDate'], more: Partial<Transaction> = {}) {
   count += 1;
-  const texts = { description: `row ${reference}`, details: '', code: null, transferReference: null };
-  const transaction: Transaction = {
-    ...{ index: String(count), status: 'booked', bookingDate: day, valueDate: day, amount },
-    ...{ currency: 'EUR', ...texts, feeCharge: null, transactionId: null, entryReference: reference },
-    ...more,
-  };
-  return transaction;
+  return transactionOf({
+    ...{ index: String(count), bookingDate: day, valueDate: day, amount, description: `row ${reference}` },
+    ...{ transactionId: null, entryReference: reference, ...more },
+  });
 }
 
 const IDS = { accountId: PRODUCT, productId: PRODUCT };

@@ -88,8 +88,8 @@ export const balance = verb(
 With --from-store, psd2 shows the balance that psd2 sync has stored, and asks no bank.
 
 Examples:
-  $ psd2 accounts balance 0012345678 --json | jq -r .availableBalance.amount
-  $ psd2 accounts balance 0012345678 --from-store`,
+  $ psd2 accounts balance 0010482620 --json | jq -r .availableBalance.amount
+  $ psd2 accounts balance 0010482620 --from-store`,
     kind: 'inquiry',
   },
   (command) => withStore(command.argument('<account>')),

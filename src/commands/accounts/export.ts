@@ -46,8 +46,8 @@ With --from-store, psd2 writes what psd2 sync has stored. It asks no bank, so it
 only if a sync has read it on a later day.
 
 Examples:
-  $ psd2 accounts export 0012345678 --format camt053 --from 2026-10-01 --to 2026-10-31 --file october.xml
-  $ psd2 accounts export 0012345678 --format csv --from-store | head
+  $ psd2 accounts export 0010482620 --format camt053 --from 2026-10-01 --to 2026-10-31 --file october.xml
+  $ psd2 accounts export 0010482620 --format csv --from-store | head
   $ psd2 accounts export --all-customers --month 2026-10 --format camt053 --out october`,
   },
   withOptions,

@@ -7,8 +7,8 @@ export const accounts: Noun = {
       'after',
       examples(
         'psd2 accounts list',
-        'psd2 accounts balance 0012345678',
-        'psd2 accounts transactions 0012345678 --from 2026-01-01',
+        'psd2 accounts balance 0010482620',
+        'psd2 accounts transactions 0010482620 --from 2026-01-01',
       ),
     ),
   commands: {

@@ -15,8 +15,8 @@ export const report = verb(
 With --from-store, psd2 uses what psd2 sync has stored. It asks no bank, so it costs none of the day's reads.
 
 Examples:
-  $ psd2 accounts report 0012345678 --file report.html
-  $ psd2 accounts report 0012345678 --from-store --file report.html`,
+  $ psd2 accounts report 0010482620 --file report.html
+  $ psd2 accounts report 0010482620 --from-store --file report.html`,
   },
   (command) =>
     withStore(

@@ -100,9 +100,9 @@ export const transactions = verb(
 With -o ndjson, psd2 prints each transaction as soon as its page has arrived.
 
 Examples:
-  $ psd2 accounts transactions 0012345678 --from 2026-01-01 -o ndjson | jq -r .amount
-  $ psd2 accounts transactions 0012345678 --chart --from 2026-01-01
-  $ psd2 accounts transactions 0012345678 --export pdf --file transactions.pdf`,
+  $ psd2 accounts transactions 0010482620 --from 2026-01-01 -o ndjson | jq -r .amount
+  $ psd2 accounts transactions 0010482620 --chart --from 2026-01-01
+  $ psd2 accounts transactions 0010482620 --export pdf --file transactions.pdf`,
     kind: 'inquiry',
   },
   (command) =>

@@ -33,7 +33,7 @@ nothing of the earlier one was or can be paid. It also refuses a payment that a 
 paid in the last 30 days. --again means that you want to pay it once more. Another content with the MsgId of an earlier file is
 refused too. If PSD2_PAYEE_CHECK is set, psd2
 checks all payees, and keeps the results for psd2 batch show.
-${examples('psd2 batch add salaries.csv --from 0012345678 --note "Salaries of November"', 'psd2 batch add refunds.xml --json --query batch --raw-output')}`,
+${examples('psd2 batch add salaries.csv --from 0010482620 --note "Salaries of November"', 'psd2 batch add refunds.xml --json --query batch --raw-output')}`,
   },
   (command) => takingFile(command.argument('<file>', FILE)),
   (context, file, options) => addFile(context, file, options),

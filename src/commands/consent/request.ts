@@ -64,12 +64,12 @@ export const request: Verb = {
         `
 Examples:
   $ psd2 consent request --category ACCOUNT_INFO --all-accounts
-  $ psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --account 0012345678
+  $ psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --account 0010482620
 
 Where the bank has terms of consents, and the customer may choose the accounts:
   $ psd2 consent request
-  $ psd2 consent request --account DE89370400440532013000 --valid-until 2027-03-31
-  $ psd2 consent request --category FUNDS_AVAILABILITY --account DE89370400440532013000`,
+  $ psd2 consent request --account IT89F0999001600000010482620 --valid-until 2027-03-31
+  $ psd2 consent request --category FUNDS_AVAILABILITY --account IT89F0999001600000010482620`,
       )
       .action(({ category, allowPartial = false, ...given }) => {
         const { allAccounts = false, listOnly = false, balances = false, transactions = false } = given;

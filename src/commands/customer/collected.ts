@@ -71,7 +71,7 @@ export async function collectFor(
 }
 
 /** Whether nothing is kept about the customer. */
-export function isUnknown(found: Collected): boolean {
+export function hasNothing(found: Collected): boolean {
   const { logins, flows, rows, batches, audit, folders, calls, pseudonym } = found;
   const parts = [logins, flows, rows, batches, audit, folders, calls];
   return pseudonym === undefined && parts.every(({ length }) => length === 0);

@@ -17,7 +17,7 @@ import { collect, examples, verb } from '../declare.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireNewFile, saveDocument } from '../shared/save-document.ts';
 import { requireSyncFolder } from '../shared/sync-folder.ts';
-import { type Collected, collectFor, isUnknown } from './collected.ts';
+import { type Collected, collectFor, hasNothing } from './collected.ts';
 
 /** A stored event or line, as psd2 wrote it. */
 const asStored = described(() => z.looseObject({}));
@@ -107,7 +107,7 @@ psd2 remembers the folders of psd2 sync --out on this machine. Name others with 
 accounts export, accounts report and other commands have saved for you.
 
 If psd2 cannot read a batch, or somebody has changed it, the document has its id in damagedBatches, and the exit code is 12.
-${examples('psd2 customer export 1000001 --file customer-1000001.json')}`,
+${examples('psd2 customer export 1048262 --file customer-1048262.json')}`,
   },
   (command) =>
     command
@@ -125,7 +125,7 @@ ${examples('psd2 customer export 1000001 --file customer-1000001.json')}`,
     const customerId = (await context.bankInterface()).readCustomerId(customer);
     const found = await collectFor(context, customerId, syncFolder);
     const document = await documentOf(context, found);
-    if (isUnknown(found))
+    if (hasNothing(found))
       context.terminal.warn(`psd2 has nothing stored about customer ${customerId} of ${document.profile}.`);
     else await recordExport(context, customerId, 'customer');
     if (path === '-') context.output.json(document);

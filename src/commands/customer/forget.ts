@@ -19,7 +19,7 @@ import { collect, examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { requireSyncFolder } from '../shared/sync-folder.ts';
 import { type EndedAtBank, endConsents, endLogin, openForEnding } from './at-bank.ts';
-import { type Collected, callsFor, collectFor, isUnknown, namesOf } from './collected.ts';
+import { type Collected, callsFor, collectFor, hasNothing, namesOf } from './collected.ts';
 import { refuseDamaged, refuseUnfinished } from './unfinished.ts';
 
 /** What people see a part of. */
@@ -91,7 +91,7 @@ succeeds: its lines had the pseudonym from the beginning, and psd2 forgets whose
 
 psd2 refuses if a payment of the customer, or a batch with one, is not over, or if it cannot read a batch. If the command is interrupted, run it again: it
 continues. With PostgreSQL it needs the rights of the owner of the tables. On stdout it prints the proof.
-${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes --json > forgotten.json')}`,
+${examples('psd2 customer forget 1048262', 'psd2 customer forget 1048262 --yes --json > forgotten.json')}`,
   },
   (command) =>
     command
@@ -118,13 +118,13 @@ ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes -
       await refuseUnfinished(data, known, bankDay(context.world.now()));
     };
     await refuse(found);
-    if (revoke && !isUnknown(found)) await openForEnding(context, customerId);
-    if (!isUnknown(found)) await confirmForgetting(context, found, revoke);
+    if (revoke && !hasNothing(found)) await openForEnding(context, customerId);
+    if (!hasNothing(found)) await confirmForgetting(context, found, revoke);
     // No payment begins from now on, and what began since the first look is found.
     const result = await data.flows.exclusively(async () => {
       const now = await collectFor(context, customerId, syncFolder);
       await refuse(now);
-      if (isUnknown(now)) return nothing(context, customerId, await removeFromLog(context, now));
+      if (hasNothing(now)) return nothing(context, customerId, await removeFromLog(context, now));
       return forgetNow(context, customerId, syncFolder, revoke);
     });
     printProof(context, result);

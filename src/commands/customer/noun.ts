@@ -31,7 +31,7 @@ export const customer: Noun = {
   declare: (command) =>
     command.addHelpText(
       'after',
-      examples('psd2 customer id', 'psd2 customer export 1000001 --file customer.json'),
+      examples('psd2 customer id', 'psd2 customer export 1048262 --file customer.json'),
     ),
   commands: {
     id: {

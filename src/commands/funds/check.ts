@@ -23,7 +23,7 @@ const shape = object({
 export const check = verb(
   {
     prints: { what: 'whether an account has an amount', shape },
-    help: `\nThe exit code is 0 if the account has the amount, and 7 if the bank says that it does not. If the bank refuses\nthe question, the exit code is another one: 4, 5 or 11. At some banks the currency belongs to the account's\nname: --account <IBAN>:EUR.\n${examples('psd2 funds check --account DE02100100109307118603 --amount 12.50')}`,
+    help: `\nThe exit code is 0 if the account has the amount, and 7 if the bank says that it does not. If the bank refuses\nthe question, the exit code is another one: 4, 5 or 11. At some banks the currency belongs to the account's\nname: --account <IBAN>:EUR.\n${examples('psd2 funds check --account IT89F0999001600000010482620 --amount 12.50')}`,
   },
   (command) =>
     command

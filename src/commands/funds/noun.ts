@@ -5,7 +5,7 @@ export const funds: Noun = {
   declare: (command) =>
     command.addHelpText(
       'after',
-      examples('psd2 funds check --account DE02100100109307118603 --amount 12.50'),
+      examples('psd2 funds check --account IT89F0999001600000010482620 --amount 12.50'),
     ),
   commands: {
     check: {

@@ -15,10 +15,10 @@ Each step prints the flow. Give the flow, or the resource id, to the steps after
 For a bank transfer (moneyTransfer), use "psd2 transfer", which checks more.
 
 Examples:
-  $ psd2 operation run standingOrder --account 0012345678 --data @order.json --verify-data @more.json
-  $ psd2 operation verify standingOrder --account 0012345678 --data @order.json
-  $ psd2 operation sca standingOrder --account 0012345678 --resource <id>
-  $ psd2 operation execute standingOrder --account 0012345678 --resource <id>`,
+  $ psd2 operation run standingOrder --account 0010482620 --data @order.json --verify-data @more.json
+  $ psd2 operation verify standingOrder --account 0010482620 --data @order.json
+  $ psd2 operation sca standingOrder --account 0010482620 --resource <id>
+  $ psd2 operation execute standingOrder --account 0010482620 --resource <id>`,
     ),
   commands: {
     run: {

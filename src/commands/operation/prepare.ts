@@ -7,7 +7,7 @@ import { parseOperationName, withAccount } from './name.ts';
 export const prepare = verb(
   {
     prints: BANK_DATA,
-    help: examples('psd2 operation prepare standingOrder --account 0012345678 --json'),
+    help: examples('psd2 operation prepare standingOrder --account 0010482620 --json'),
     kind: 'inquiry',
   },
   (command) => withAccount(command).argument('<operationName>'),

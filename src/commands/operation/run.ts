@@ -12,8 +12,8 @@ export const run = verb(
   {
     prints: printsOne(OPERATIONS),
     help: examples(
-      'psd2 operation run standingOrder --account 0012345678 --data @order.json',
-      'psd2 operation run standingOrder --account 0012345678 --data @order.json --verify-data @more.json --yes --json',
+      'psd2 operation run standingOrder --account 0010482620 --data @order.json',
+      'psd2 operation run standingOrder --account 0010482620 --data @order.json --verify-data @more.json --yes --json',
     ),
   },
   (command) =>

@@ -20,7 +20,7 @@ const shape = object({
 export const status = verb(
   {
     prints: { what: "the bank's status of an operation", shape },
-    help: examples('psd2 operation status standingOrder --account 0012345678 --resource op-0mwq9zj41'),
+    help: examples('psd2 operation status standingOrder --account 0010482620 --resource op-0mwq9zj41'),
     kind: 'inquiry',
   },
   (command) =>

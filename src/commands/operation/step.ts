@@ -17,8 +17,8 @@ export const verify = verb(
   {
     prints: printsOne(OPERATIONS),
     help: examples(
-      'psd2 operation verify standingOrder --account 0012345678 --data @order.json',
-      'psd2 operation verify standingOrder --account 0012345678 --resource op-0mwq9zj41 --data @more.json',
+      'psd2 operation verify standingOrder --account 0010482620 --data @order.json',
+      'psd2 operation verify standingOrder --account 0010482620 --resource op-0mwq9zj41 --data @more.json',
     ),
   },
   (command) =>
@@ -39,7 +39,7 @@ function stepVerb(step: Step): Verb {
   return verb(
     {
       prints: printsOne(OPERATIONS),
-      help: examples(`psd2 operation ${step} standingOrder --account 0012345678 --resource op-0mwq9zj41`),
+      help: examples(`psd2 operation ${step} standingOrder --account 0010482620 --resource op-0mwq9zj41`),
     },
     (command) =>
       withAccount(command)

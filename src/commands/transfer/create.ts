@@ -44,8 +44,8 @@ Exit codes that matter to a script: 6 the customer did not authorise, 8 the paym
 can still authorise it at the bank ("psd2 transfer resume <flow>" finds out and never pays again).
 
 Examples:
-  $ psd2 transfer --from 0012345678 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50
-  $ psd2 transfer --instant --payee-verified --yes --json --from 0012345678 \\
+  $ psd2 transfer --from 0010482620 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50
+  $ psd2 transfer --instant --payee-verified --yes --json --from 0010482620 \\
       --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --reference INV-1 | jq -r .cro`;
 
 export interface TransferOptions extends OrderOptions, PsuOptions {

@@ -12,7 +12,7 @@ export const transfer: Noun = {
       'after',
       '\n`psd2 transfer --instant ...` is `psd2 transfer create --instant ...`.\n' +
         examples(
-          'psd2 transfer --from 0012345678 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50',
+          'psd2 transfer --from 0010482620 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50',
           'psd2 transfer list',
         ),
     ),

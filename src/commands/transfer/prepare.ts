@@ -40,7 +40,7 @@ function writeCodes(all: readonly { code: string }[]): string {
 export const prepare = verb(
   {
     prints: { what: 'what the bank allows', shape },
-    help: examples('psd2 transfer prepare 0012345678'),
+    help: examples('psd2 transfer prepare 0010482620'),
     kind: 'inquiry',
   },
   (command) => command.argument('<account>'),

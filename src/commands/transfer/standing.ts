@@ -14,7 +14,7 @@ export const standing = verb(
   {
     prints: printsOne(TRANSFERS),
     help: examples(
-      'psd2 transfer standing --from DE02100100109307118603 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --frequency Monthly --start 2026-12-01',
+      'psd2 transfer standing --from IT89F0999001600000010482620 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --frequency Monthly --start 2026-12-01',
     ),
   },
   (command) =>

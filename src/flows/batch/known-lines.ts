@@ -118,15 +118,20 @@ export async function readLine(flows: Flows, batch: Batch, line: BatchLine): Pro
   const flow = batch.flows.get(line.line);
   try {
     const transfer = flow === undefined ? undefined : await flows.find('transfer', flow);
-    return { line, transfer, row: rowOf(batch, line, transfer), outcome: outcomeOf(batch, line, transfer) };
+    return {
+      line,
+      transfer,
+      row: reportRowOf(batch, line, transfer),
+      outcome: outcomeOf(batch, line, transfer),
+    };
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-    const row = { ...rowOf(batch, line, undefined), flow: flow ?? null, reason: error.message };
+    const row = { ...reportRowOf(batch, line, undefined), flow: flow ?? null, reason: error.message };
     return { line, transfer: undefined, row: { ...row, state: 'unknown' }, outcome: 'unknown' };
   }
 }
 
-function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): ReportRow {
+function reportRowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): ReportRow {
   const own = transfer && !isBeforeAll(transfer) ? transfer : undefined;
   const check = own?.payeeCheck ?? keptCheck(batch, line);
   const reference = referenceOf(batch, line);

@@ -41,14 +41,15 @@ export async function unknownLines(
 ): Promise<UnknownLine[]> {
   const unknown: UnknownLine[] = [];
   for (const { transfer, ...line } of known) {
-    if (!transfer || !isUnknown(line)) continue;
+    if (!transfer || !isForPerson(line)) continue;
     const group = transfer.bulk === null ? null : await flows.find('operation', transfer.bulk);
     if (!group || !isUnderWay(group)) unknown.push({ ...line, transfer });
   }
   return unknown;
 }
 
-function isUnknown({ outcome }: Pick<KnownLine, 'outcome'>): boolean {
+/** Whether a person may end it: its outcome is unknown, or the refusal was about one delivery alone. */
+function isForPerson({ outcome }: Pick<KnownLine, 'outcome'>): boolean {
   return outcome === 'unknown' || outcome === 'refused';
 }
 
@@ -90,7 +91,7 @@ export async function resolveNotExecuted(
   for (const { line, transfer } of left)
     await flows.resume('transfer', transfer.flow, async (open) => {
       const outcome = outcomeOf(now.batch, line, open.current);
-      if (isUnknown({ outcome })) await open.record(event);
+      if (isForPerson({ outcome })) await open.record(event);
       await store.tidy(open.current);
     });
   await endSettledGroups(store, batch, ports.said.by);

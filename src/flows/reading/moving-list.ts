@@ -26,7 +26,7 @@ const NO_REFERENCE = 'NOTPROVIDED';
  * Recognises rows that a moving list shows again on a later page, by the ids of the bank. If two rows of one page have an id, or
  * it comes with other content, ids name no rows in this list.
  */
-export class KnownRows {
+export class SeenRows {
   readonly #rows = new Map<string, Transaction>();
   readonly #most: number;
   /** Two rows have one id. */

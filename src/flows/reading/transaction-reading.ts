@@ -12,10 +12,10 @@ import { Psd2Error } from '../../errors.ts';
 import {
   continuesWith,
   isSameRow,
-  KnownRows,
   REMEMBERED_ROWS,
   RecentRows,
   rowsInFront,
+  SeenRows,
 } from './moving-list.ts';
 import { type Cut, pagesInHand } from './range.ts';
 
@@ -95,7 +95,7 @@ export class WholeReadings {
   ): Promise<Transaction[] | undefined> {
     const rows: Transaction[] = [];
     const fresh: Transaction[] = [];
-    const known = new KnownRows(Number.POSITIVE_INFINITY);
+    const known = new SeenRows(Number.POSITIVE_INFINITY);
     this.hasPages = false;
     this.cut = undefined;
     this.contradictions.clear();
@@ -285,7 +285,7 @@ class StreamedList {
   readonly #query: TransactionQuery;
   readonly #status: Transaction['status'];
   readonly #recent = new RecentRows();
-  readonly #known = new KnownRows(REMEMBERED_ROWS);
+  readonly #known = new SeenRows(REMEMBERED_ROWS);
   #first: Pick<ListPage, 'rows' | 'total'> | undefined;
   #total: number | null = null;
   #doTotalsTell = true;

@@ -139,7 +139,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
          returning reads
        )
        select (select reads from counted) as reads, used, failures, paused_until from past`,
-      [...rowOf(read), limit?.budget ?? null, ...pausesOf(read), limit?.minute ?? null],
+      [...keyOf(read), limit?.budget ?? null, ...pausesOf(read), limit?.minute ?? null],
     );
     if (!counted || counted.reads === null) {
       const { used = 0, paused_until = 0 } = counted ?? {};
@@ -166,7 +166,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
        select $1, $2::date, $3, pause.product_id, pause.value
        from soon, unnest($5::text[], $6::integer[]) as pause (product_id, value)
        on conflict (profile, day, customer_id, product_id) do update set reads = excluded.reads`,
-      [...rowOf(read), failedAt === undefined ? [] : pausesOf(read), pauses],
+      [...keyOf(read), failedAt === undefined ? [] : pausesOf(read), pauses],
     );
   }
 
@@ -174,7 +174,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
     const failures = this.#taken.get(nameOf(read));
     if (failures !== undefined) this.#taken.set(nameOf(read), 'kept');
     if (!failures || failures === 'kept') return;
-    const [day, customerId] = rowOf(read);
+    const [day, customerId] = keyOf(read);
     await this.executeAgain(
       `delete from psd2.unattended_reads
        where profile = $1 and day = $2::date and customer_id = $3 and product_id = any($4::text[])`,
@@ -189,7 +189,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
 }
 
 /** The primary key of a read's row, after the profile. */
-function rowOf({
+function keyOf({
   day,
   customerId,
   productId,
@@ -198,7 +198,7 @@ function rowOf({
 }
 
 function nameOf(read: AccountRead): string {
-  return rowOf(read).join(' ');
+  return keyOf(read).join(' ');
 }
 
 /** The rows of a pause. No product has such an id: it has no space. */

@@ -1,4 +1,4 @@
-import { FACT_COLUMNS } from './fact-columns.ts';
+import { BOOKED_COLUMNS, declared, MARK_COLUMNS, PENDING_COLUMNS } from './transaction-columns.ts';
 
 /** The ids of customers that a column may have. */
 export function idOf(column: string): string {
@@ -6,8 +6,6 @@ export function idOf(column: string): string {
 }
 export const CUSTOMER = idOf('customer_id');
 const ACCOUNT = `${CUSTOMER} and product_id collate "C" ~ '^[!-~]{1,70}$'`;
-
-const FACTS = Object.values(FACT_COLUMNS).join(',\n  ');
 
 /** What syncs read of customers and accounts, and whose turn it is. */
 export const ROWS = `
@@ -54,26 +52,10 @@ create table psd2.transactions (
   customer_id text not null,
   product_id text not null,
   month date not null,
-  id text not null,
-  status text not null,
-  booking_date date,
-  value_date date,
-  amount numeric not null,
-  currency text not null,
-  description text,
-  details text,
-  code text,
-  transfer_reference text,
-  fee_charge boolean,
+  -- Facts that only banks with the standard's say are null at others. future: the row was stored before its day. cancelled: it
+  -- vanished before that. replaced: the bank hid it when it showed another one for it. Null: no.
+  ${declared([...BOOKED_COLUMNS, ...MARK_COLUMNS])},
   synced_at timestamptz not null default transaction_timestamp(),
-  -- What a bank with the standard's facts says. Null at other banks.
-  ${FACTS},
-  internal_transaction_id text,
-  -- future: the row was stored before its day. cancelled: it vanished before that. replaced: the bank hid it when it showed
-  -- another one for it. Null: no.
-  future boolean,
-  cancelled boolean,
-  replaced boolean,
   primary key (profile, customer_id, product_id, month, id),
   constraint ids check (${ACCOUNT})
 ) partition by range (month);
@@ -103,18 +85,8 @@ create table psd2.pending_transactions (
   customer_id text not null,
   product_id text not null,
   n integer not null,
-  value_date date,
-  amount numeric not null,
-  currency text not null,
-  description text,
-  details text,
-  code text,
-  transfer_reference text,
-  fee_charge boolean,
+  ${declared(PENDING_COLUMNS)},
   synced_at timestamptz not null default transaction_timestamp(),
-  -- What a bank with the standard's facts says. Null at other banks.
-  ${FACTS},
-  internal_transaction_id text,
   primary key (profile, customer_id, product_id, n),
   constraint ids check (${ACCOUNT})
 );

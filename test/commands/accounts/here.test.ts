@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Accounts, Transaction } from '../../../src/bank/ports/bank.ts';
 import { buildProgram } from '../../../src/cli/program.ts';
 import { isAccountId } from '../../../src/domain/identifiers.ts';
+import { transactionOf } from '../../bank/transaction.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
@@ -12,11 +13,11 @@ import { ANNA, endOf, payerAt, TODAY } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
 
-const transaction = (index: string, more: Partial<Transaction> = {}): Transaction => ({
-  ...{ index, status: 'booked', bookingDate: TODAY, valueDate: TODAY, amount: decimalOf(1250) },
-  ...{ currency: 'EUR', description: `Row ${index}`, details: `Details of row ${index}`, code: null },
-  ...{ transferReference: null, feeCharge: null, ...more },
-});
+const transaction = (index: string, more: Partial<Transaction> = {}) =>
+  transactionOf({
+    ...{ index, bookingDate: TODAY, valueDate: TODAY, amount: decimalOf(1250) },
+    ...{ description: `Row ${index}`, details: `Details of row ${index}`, ...more },
+  });
 
 /** An operator at a bank whose accounts differ in these parts. */
 async function operatorAt(bank = new BankHere(), accounts: Partial<Accounts> = {}) {

@@ -6,6 +6,7 @@ import type { EntryState } from '../../../src/bank/ports/bulk.ts';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import { isDecimal } from '../../../src/domain/decimal.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { transactionOf } from '../../bank/transaction.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { ANNA, TODAY } from '../payer-here.ts';
@@ -20,11 +21,9 @@ const today = parseDate('--date', TODAY);
 function booking(reference: string, amount: string, more: Partial<Transaction> = {}): Transaction {
   const signed = `-${amount}`;
   if (!isDecimal(signed)) throw new TypeError(`${signed} is not a decimal`);
-  return {
-    ...{ index: '1', status: 'booked', bookingDate: today, valueDate: null, description: '', amount: signed },
-    ...{ currency: 'EUR', details: '', code: null, transferReference: null, feeCharge: null },
-    ...{ endToEndId: reference, counterpartyIban: IBAN, ...more },
-  };
+  return transactionOf({
+    ...{ bookingDate: today, amount: signed, endToEndId: reference, counterpartyIban: IBAN, ...more },
+  });
 }
 
 /** A partial bulk payment of three lines. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import type { Transaction } from '../../../src/bank/ports/bank.ts';
 import { addDays, bankLocalTime, type IsoDate } from '../../../src/domain/calendar.ts';
+import { transactionOf } from '../../bank/transaction.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
@@ -54,11 +54,8 @@ it.each<[time: string, booked: IsoDate[], status: 'pass' | 'fail']>([
   ['12:00:00', [day(1)], 'fail'],
 ])('at %s of the bank, rows of %j are asked for with the last 7 days: %s', async (time, booked, status) => {
   const bank = new BankHere();
-  bank.booked = booked.map(
-    (bookingDate, index): Transaction => ({
-      ...{ index: `${index}`, status: 'booked', bookingDate, valueDate: bookingDate, ...EUR },
-      ...{ description: 'Row', details: '', code: null, transferReference: null, feeCharge: null },
-    }),
+  bank.booked = booked.map((bookingDate, index) =>
+    transactionOf({ index: `${index}`, bookingDate, valueDate: bookingDate, ...EUR, description: 'Row' }),
   );
   const found = await smokeAt(time, bank, 'transactions');
   expect(found.calls.at(-1)).toContain(`from ${day(-7)},`);

@@ -4,14 +4,12 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { notComplete, RangeWatch, type WatchedList, withOlder } from '../../../src/flows/reading/range.ts';
 import { WholeReadings } from '../../../src/flows/reading/transaction-reading.ts';
 import { scriptedBank } from '../../bank/scripted-bank.ts';
-import { amountOf, dayOf } from '../../domain/bookings.ts';
+import { transactionOf } from '../../bank/transaction.ts';
+import { dayOf } from '../../domain/bookings.ts';
 import { ago, TODAY } from '../sync-bank.ts';
 
-const row = (days: number, status: Transaction['status'] = 'booked'): Transaction => ({
-  ...{ index: '1', status, bookingDate: dayOf(ago(days)), valueDate: null, amount: amountOf('1.00') },
-  ...{ currency: 'EUR', description: 'a', details: '', code: null, transferReference: null },
-  ...{ feeCharge: null, transactionId: null, entryReference: null },
-});
+const row = (days: number, status: Transaction['status'] = 'booked') =>
+  transactionOf({ status, bookingDate: dayOf(ago(days)), description: 'a' });
 /** As many rows, the last ones of these days. */
 const rows = (count: number, oldest: number) =>
   Array.from({ length: count }, (_, at) => row(at === 0 ? oldest : 0));

@@ -84,7 +84,7 @@ const cursor = z.pipe(
  * Only the amount is required, and for a booked transaction a day. What else cannot be read counts as missing. Without a schema for each
  * field, because a list may have a million rows.
  */
-const rowOf = (isBooked: boolean) =>
+const rowSchema = (isBooked: boolean) =>
   z.pipe(
     z.unknown(),
     z.transform((value, context) => {
@@ -132,8 +132,8 @@ const rowOf = (isBooked: boolean) =>
     }),
   );
 
-const booked = rowOf(true);
-const pending = rowOf(false);
+const booked = rowSchema(true);
+const pending = rowSchema(false);
 export type WireTransaction = z.infer<typeof booked>;
 
 /** The positions of the next page of the two lists. */

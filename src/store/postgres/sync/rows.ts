@@ -16,10 +16,19 @@ import type {
   SyncedRow,
   SyncRun,
 } from '../../ports/sync.ts';
-import { contradiction, storedRow } from '../../synced-rows.ts';
+import { contradiction, FIELDS_OF_STORED_ROW, storedRow } from '../../synced-rows.ts';
 import type { Claim, Claims } from '../claims.ts';
 import { type Database, ProfileRows, type Statements } from '../database.ts';
-import { FACT_COLUMNS } from '../fact-columns.ts';
+import {
+  asFields,
+  BOOKED_COLUMNS,
+  type Column,
+  columnOf,
+  MARK_COLUMNS,
+  namesOf,
+  PENDING_COLUMNS,
+  typed,
+} from '../transaction-columns.ts';
 
 /** How long to wait for another run that works on the customer. */
 const CUSTOMER_PATIENCE_MS = 15_000;
@@ -43,60 +52,16 @@ const progressRow = z.object({
 });
 const count = z.object({ count: z.number() });
 
-/** The columns that `psd2.transactions` and `psd2.pending_transactions` share, by the name of the field in psd2's output. */
-const TRANSACTION_COLUMNS = {
-  valueDate: 'value_date date',
-  amount: 'amount numeric',
-  currency: 'currency text',
-  description: 'description text',
-  details: 'details text',
-  code: 'code text',
-  transferReference: 'transfer_reference text',
-  feeCharge: 'fee_charge boolean',
-  ...FACT_COLUMNS,
-  internalTransactionId: 'internal_transaction_id text',
-};
-/** The columns of what a bank may say of a row, as its fields. */
-export const FACTS_OF_ROW = Object.entries(FACT_COLUMNS)
-  .map(([fact, column]) => {
-    const [name = '', type] = column.split(' ');
-    return `t.${name}${type === 'numeric' ? '::text' : ''} as "${fact}"`;
-  })
-  .join(', ');
-const BOOKED_COLUMNS = {
-  id: 'id text',
-  status: 'status text',
-  bookingDate: 'booking_date date',
-  ...TRANSACTION_COLUMNS,
-  future: 'future boolean',
-};
 /** What `find` reads of a row. */
-const FOUND = [
-  ...[
-    'id',
-    'status',
-    'booking_date::text as "bookingDate"',
-    'value_date::text as "valueDate"',
-    'amount::text',
-  ],
-  ...['currency', `coalesce(description, '') as description`, `coalesce(details, '') as details`, 'code'],
-  ...['transfer_reference as "transferReference"', 'transaction_id as "transactionId"'],
-  ...['entry_reference as "entryReference"', 'internal_transaction_id as "internalTransactionId"'],
-  ...['counterparty_iban as "counterpartyIban"', 'future', 'cancelled', 'replaced'],
-].join(', ');
-const ACCOUNT_COLUMNS = {
-  productId: 'product_id text',
-  iban: 'iban text',
-  currency: 'currency text',
-  name: 'name text',
-  productCode: 'product_code text',
-  productDescription: 'product_description text',
-  card: 'card boolean',
-  bban: 'bban text',
-  maskedPan: 'masked_pan text',
-  status: 'status text',
-  bankId: 'bank_id text',
-};
+const FIELDS_OF_FIND = new Set(['status', ...FIELDS_OF_STORED_ROW]);
+const FOUND = asFields([...BOOKED_COLUMNS, ...MARK_COLUMNS].filter(({ field }) => FIELDS_OF_FIND.has(field)));
+const ACCOUNT_COLUMNS = [
+  ...['productId', 'iban', 'currency', 'name', 'productCode', 'productDescription'].map((field) =>
+    columnOf(field, 'text'),
+  ),
+  columnOf('card', 'boolean'),
+  ...['bban', 'maskedPan', 'status', 'bankId'].map((field) => columnOf(field, 'text')),
+];
 const BALANCE_KINDS = ['accountBalance', 'availableBalance', 'accountAvailability', 'accountAvailableCredit'];
 const money = z.nullish(z.object({ amount: z.string(), currency: z.string() }));
 const balanceRow = z.looseObject({
@@ -251,7 +216,7 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
     const months = new Set([UNDATED, ...[...days].map((day) => monthOf(day))]);
     return this.database.look(
       storedRow,
-      `select ${FOUND} from psd2.transactions where ${OF_PRODUCT}
+      `select ${FOUND} from psd2.transactions t where ${OF_PRODUCT}
          and (month = any ($4::date[]) and (${DAY_OF_ROW} = any ($5::date[])
              or $7 and ${DAY_OF_ROW} is null)
            or (month >= date_trunc('month', $6::date) or month = '${UNDATED}') and ${DAY_OF_ROW} >= $6::date)`,
@@ -310,9 +275,9 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
   async #insertBooked(statements: Statements, product: string, rows: readonly SyncedRow[]): Promise<void> {
     if (rows.length === 0) return;
     await statements.execute(
-      `insert into psd2.transactions (profile, customer_id, product_id, month, ${names(BOOKED_COLUMNS)})
-       select $1, $2, $3, coalesce(date_trunc('month', ${DAY_OF_ROW})::date, '${UNDATED}'), ${names(BOOKED_COLUMNS)}
-       from json_to_recordset($4::json) as r (${Object.values(BOOKED_COLUMNS).join(', ')})
+      `insert into psd2.transactions (profile, customer_id, product_id, month, ${namesOf(BOOKED_COLUMNS)})
+       select $1, $2, $3, coalesce(date_trunc('month', ${DAY_OF_ROW})::date, '${UNDATED}'), ${namesOf(BOOKED_COLUMNS)}
+       from json_to_recordset($4::json) as r (${typed(BOOKED_COLUMNS)})
        on conflict do nothing`,
       [...this.#address, product, asColumns(rows, BOOKED_COLUMNS)],
     );
@@ -325,8 +290,8 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
         this.#address,
       );
       await statements.execute(
-        `insert into psd2.accounts (profile, customer_id, ${names(ACCOUNT_COLUMNS)}) select $1, $2, ${names(ACCOUNT_COLUMNS)}
-         from json_to_recordset($3::json) as r (${Object.values(ACCOUNT_COLUMNS).join(', ')})`,
+        `insert into psd2.accounts (profile, customer_id, ${namesOf(ACCOUNT_COLUMNS)}) select $1, $2, ${namesOf(ACCOUNT_COLUMNS)}
+         from json_to_recordset($3::json) as r (${typed(ACCOUNT_COLUMNS)})`,
         [...this.#address, asColumns(rows, ACCOUNT_COLUMNS)],
       );
     } else if (name.startsWith('balances')) {
@@ -376,10 +341,10 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
       [...this.#address, product],
     );
     await statements.execute(
-      `insert into psd2.pending_transactions (profile, customer_id, product_id, n, ${names(TRANSACTION_COLUMNS)})
-       select $1, $2, $3, row_number() over (), ${names(TRANSACTION_COLUMNS)}
-       from json_to_recordset($4::json) as r (${Object.values(TRANSACTION_COLUMNS).join(', ')})`,
-      [...this.#address, product, asColumns(rows, TRANSACTION_COLUMNS)],
+      `insert into psd2.pending_transactions (profile, customer_id, product_id, n, ${namesOf(PENDING_COLUMNS)})
+       select $1, $2, $3, row_number() over (), ${namesOf(PENDING_COLUMNS)}
+       from json_to_recordset($4::json) as r (${typed(PENDING_COLUMNS)})`,
+      [...this.#address, product, asColumns(rows, PENDING_COLUMNS)],
     );
   }
 }
@@ -413,18 +378,9 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** `id, status, booking_date, ...` */
-function names(columns: Readonly<Record<string, string>>): string {
-  return Object.values(columns)
-    .map((column) => column.split(' ')[0])
-    .join(', ');
-}
-
 /** Rows as JSON with column names. Amounts stay strings, which the database reads as `numeric`. */
-function asColumns(rows: readonly object[], columns: Readonly<Record<string, string>>): string {
-  const named = new Map(
-    Object.entries(columns).map(([field, column]) => [field, column.split(' ')[0] ?? field]),
-  );
+function asColumns(rows: readonly object[], columns: readonly Column[]): string {
+  const named = new Map(columns.map(({ field, name }) => [field, name]));
   return JSON.stringify(
     rows.map((row) =>
       Object.fromEntries(

@@ -11,7 +11,8 @@ import type {
 } from '../../ports/synced.ts';
 import { newestFirst, syncedAccount, syncedBalance, syncedBooking } from '../../synced-rows.ts';
 import { ProfileRows } from '../database.ts';
-import { balanceIn, contradictionsIn, DAY_OF_ROW, FACTS_OF_ROW, UNDATED } from './rows.ts';
+import { asFields, BOOKED_COLUMNS } from '../transaction-columns.ts';
+import { balanceIn, contradictionsIn, DAY_OF_ROW, UNDATED } from './rows.ts';
 
 const balanceRow = z.object({
   kind: z.string(),
@@ -22,6 +23,10 @@ const balanceRow = z.object({
   reason: z.nullable(z.string()),
 });
 
+/** What a reader gets of a row. */
+const ROW = asFields(
+  BOOKED_COLUMNS.filter(({ field }) => !['status', 'internalTransactionId', 'future'].includes(field)),
+);
 const DAYS = { from: isoDate, through: isoDate };
 const progressAndRow = z.looseObject({
   ...DAYS,
@@ -92,9 +97,7 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
       progressAndRow,
       `select p.read_from::text as "from", p.read_through::text as through, p.balance::text, p.balance_currency,
          p.balance_difference::text, p.contradictions::text as contradictions,
-         t.id, t.booking_date::text as "bookingDate", t.value_date::text as "valueDate", t.amount::text, t.currency,
-         coalesce(t.description, '') as description, coalesce(t.details, '') as details, t.code,
-         t.transfer_reference as "transferReference", t.fee_charge as "feeCharge", ${FACTS_OF_ROW}
+         ${ROW}
        from psd2.sync_progress p left join psd2.transactions t
          on t.profile = p.profile and t.customer_id = p.customer_id and t.product_id = p.product_id
          and (t.month >= date_trunc('month', $4::date) or t.month = '${UNDATED}') and coalesce(${DAY_OF_ROW}, $4::date) >= $4::date

@@ -4,7 +4,7 @@ import { answerCheck } from '../../../../src/bank/interfaces/cb/interface.ts';
 import type { WireRequest } from '../../../../src/bank/transport/line.ts';
 import { registeredPairs } from '../../../sandbox/registered-pairs.ts';
 import { thrownBy } from '../../../support/thrown.ts';
-import { FACTS, useClients } from '../../client.ts';
+import { PLAIN_FACTS, useClients } from '../../client.ts';
 import { useRecordedBank } from '../../recorded-bank.ts';
 
 const recorded = useRecordedBank();
@@ -134,6 +134,6 @@ it('an invalid bank certificate is a certificate error', () => {
 it('psd2 uses nothing of a changed answer and does not retry the call', async () => {
   recorded.expect('GET', '/x', { status: 200, headers: { digest: digestOf(BODY) }, body: '{}' });
   const { exchange } = openClient({ check: answerCheck(undefined) });
-  const call = { method: 'GET', path: '/x', facts: FACTS, transactionId: 't1' } as const;
+  const call = { method: 'GET', path: '/x', facts: PLAIN_FACTS, transactionId: 't1' } as const;
   await expect(exchange(call)).rejects.toMatchObject({ code: 'bank_answer' });
 });

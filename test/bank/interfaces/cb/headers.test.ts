@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { success } from '../../answers.ts';
-import { FACTS, TOKEN, useClients } from '../../client.ts';
+import { PLAIN_FACTS, TOKEN, useClients } from '../../client.ts';
 import { APPLICATION_NAME, useRecordedBank } from '../../recorded-bank.ts';
 
 const recorded = useRecordedBank();
@@ -10,7 +10,7 @@ const openClient = useClients(recorded);
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const CUSTOMER_ID = '/private/customers/customerid-info';
-const GET_X = { method: 'GET', path: '/x', facts: FACTS, transactionId } as const;
+const GET_X = { method: 'GET', path: '/x', facts: PLAIN_FACTS, transactionId } as const;
 const customer = success('{"customerid":"1234567"}');
 
 it('a GET has these headers and no others', async () => {
@@ -110,7 +110,7 @@ describe('cb-apitrack-id', () => {
 it('the observation of a call contains neither its query nor a secret', async () => {
   recorded.expect('GET', '/p/x?code=hush', { status: 400 });
   const { exchange, observations } = openClient({ pathPrefix: '/p' });
-  await exchange({ method: 'GET', path: '/x?code=hush', facts: FACTS, transactionId, bearer: TOKEN });
+  await exchange({ method: 'GET', path: '/x?code=hush', facts: PLAIN_FACTS, transactionId, bearer: TOKEN });
   expect(observations).toEqual([
     {
       method: 'GET',

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { ask } from '../../../../src/bank/interfaces/cb/answer.ts';
 import { Psd2Error } from '../../../../src/errors.ts';
 import { success, tokens } from '../../answers.ts';
-import { FACTS, useClients } from '../../client.ts';
+import { PLAIN_FACTS, useClients } from '../../client.ts';
 import { useRecordedBank } from '../../recorded-bank.ts';
 
 const recorded = useRecordedBank();
@@ -149,7 +149,7 @@ describe('OAuth', () => {
   it('an answer to another call that has a token in it counts no more than without it', async () => {
     for (const data of ['{}', `{${GRANT}}`]) {
       recorded.expect('PUT', '/x', { status: 200, body: `{"result":{},"data":${data}}` });
-      const call = { method: 'PUT', path: '/x', facts: FACTS, body: {}, transactionId } as const;
+      const call = { method: 'PUT', path: '/x', facts: PLAIN_FACTS, body: {}, transactionId } as const;
       await expect(ask(openClient().caller, call, z.unknown())).rejects.toThrow(Psd2Error);
     }
   });

@@ -404,7 +404,7 @@ function paymentIn(detail: Record<string, unknown>, currency: string, zone: stri
  * A transaction of an account or a card. A card's has other names for some fields. Only the amount is required, and for a booked
  * one a day. What is only shown is read leniently, and without a schema for each field: a list has many rows.
  */
-const rowOf = (isBooked: boolean, zone: string) =>
+const rowSchema = (isBooked: boolean, zone: string) =>
   z.pipe(
     z.unknown(),
     z.transform((value, context) => {
@@ -448,7 +448,7 @@ const rowOf = (isBooked: boolean, zone: string) =>
       };
     }),
   );
-export type WireTransaction = z.infer<ReturnType<typeof rowOf>>;
+export type WireTransaction = z.infer<ReturnType<typeof rowSchema>>;
 
 /** An id as it is: it is compared with that of other readings. */
 function idIn(value: unknown): string | null {
@@ -494,8 +494,8 @@ const answersIn = new Map<string, ReturnType<typeof makeTransactionsAnswer>>();
 
 function makeTransactionsAnswer(zone: string) {
   const report = z.object({
-    booked: z.optional(listOf(rowOf(true, zone))),
-    pending: z.optional(listOf(rowOf(false, zone))),
+    booked: z.optional(listOf(rowSchema(true, zone))),
+    pending: z.optional(listOf(rowSchema(false, zone))),
     _links: links,
   });
   return z.object({

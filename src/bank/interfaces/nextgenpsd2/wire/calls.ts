@@ -88,7 +88,7 @@ export async function atAccountOrCard<T>(
   try {
     return await work('account');
   } catch (error) {
-    if (!isUnknown(error)) throw error;
+    if (!lacksAccount(error)) throw error;
     const found = await work('card').catch((other: unknown) => {
       throw other instanceof Psd2Error ? error : other;
     });
@@ -97,6 +97,6 @@ export async function atAccountOrCard<T>(
   }
 }
 
-function isUnknown(error: unknown): boolean {
+function lacksAccount(error: unknown): boolean {
   return error instanceof Psd2Error && (error.httpStatus === 404 || error.bankCode === 'RESOURCE_UNKNOWN');
 }

@@ -12,9 +12,9 @@ import { isRefusal } from '../../../../../src/flows/refusals.ts';
 import { silent, TRANSACTION_ID } from '../client.ts';
 import {
   errorOf,
-  PLAIN_FACTS as FACTS,
   failureOf,
   ORIGIN,
+  PLAIN_FACTS,
   refused,
   type Scripted,
   said,
@@ -33,7 +33,7 @@ const EMBEDDED = {
   hint: 'Ask the bank to offer redirect or decoupled SCA to this application.',
   isDeadEnd: true,
 };
-const OF_CONSENT = { ...FACTS, ofConsent: 'c1' };
+const OF_CONSENT = { ...PLAIN_FACTS, ofConsent: 'c1' };
 
 const start = { method: 'POST', path: START, facts: OF_CONSENT, transactionId: TRANSACTION_ID } as const;
 const resource = { start: 'startConsentAuthorisation', values: { consentId: 'c1' } } as const;

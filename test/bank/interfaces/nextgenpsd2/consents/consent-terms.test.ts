@@ -23,7 +23,7 @@ type Consent = NonNullable<BankFile['consent']>;
 const date = (day: string) => parseDate('--until', day);
 const IBAN = 'DE89370400440532013000';
 const UNTAKEN = { wasTaken: false };
-const FACTS = { reads: null, needsConsent: false, login: false, ofConsent: 'c1' };
+const FACTS_OF_CONSENT = { reads: null, needsConsent: false, login: false, ofConsent: 'c1' };
 const CREATED = { consentId: 'c1', consentStatus: 'received' };
 const REQUEST = {
   customerId: 'shop',
@@ -218,7 +218,7 @@ describe('a consent at the bank', () => {
     const { consents, sent } = opened([said({ consentStatus: 'valid', consentId: 'c1' })]);
     expect(await consents[what]?.('c1', TRANSACTION_ID)).toMatchObject(statusOf('valid'));
     expect(sent).toEqual([
-      { ...{ method: 'GET', path, facts: FACTS }, transactionId: TRANSACTION_ID, decides: true },
+      { ...{ method: 'GET', path, facts: FACTS_OF_CONSENT }, transactionId: TRANSACTION_ID, decides: true },
     ]);
   });
 
@@ -330,7 +330,7 @@ describe('a consent at the bank', () => {
     expect(end).toMatchObject({ ...TERMINATED, ...(wasThere && { wasThere }) });
     expect(end?.wasThere === true).toBe(wasThere);
     expect(sent).toEqual([
-      { method: 'DELETE', path: '/v1/consents/c1', facts: FACTS, transactionId: TRANSACTION_ID },
+      { method: 'DELETE', path: '/v1/consents/c1', facts: FACTS_OF_CONSENT, transactionId: TRANSACTION_ID },
     ]);
   });
 

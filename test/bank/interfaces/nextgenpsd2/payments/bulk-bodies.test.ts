@@ -18,10 +18,10 @@ import { certificateOf, identifiedCalls } from '../identified.ts';
 import {
   described,
   errorOf,
-  PLAIN_FACTS as FACTS,
   failureOf,
   noBankHas,
   OTHER_THAN_ORDERED,
+  PLAIN_FACTS,
   type Scripted,
   said,
   scriptedCalls,
@@ -300,7 +300,7 @@ describe('what the bank says of each transfer', () => {
     expect([...(await bulk.entries(stored('{}'), 'b1', TRANSACTION_ID))]).toEqual(expected);
     const path = '/v1/bulk-payments/sct/b1';
     expect(sent).toEqual([
-      { method: 'GET', path, facts: FACTS, transactionId: TRANSACTION_ID, decides: true },
+      { method: 'GET', path, facts: PLAIN_FACTS, transactionId: TRANSACTION_ID, decides: true },
     ]);
   });
 
@@ -350,7 +350,7 @@ describe('what the bank says of each transfer', () => {
     const { bulk, sent, notices } = bulkAt(JSON_BULK, [answer, answer]);
     expect(meaningsOf(await bulk.entries(IN_XML, 'b1', TRANSACTION_ID))).toEqual(expected);
     expect(sent[0]).toEqual({
-      ...{ method: 'GET', path: '/v1/bulk-payments/sct/b1/status', facts: FACTS, decides: true },
+      ...{ method: 'GET', path: '/v1/bulk-payments/sct/b1/status', facts: PLAIN_FACTS, decides: true },
       ...{ transactionId: TRANSACTION_ID, headers: { accept: 'application/xml' } },
     });
     expect(notices).toEqual([]);
