@@ -1,0 +1,19 @@
+/** A way in which the customer can prove an authorisation, as the bank names it (NextGenPSD2, "Authentication Object"). */
+export interface ScaMethod {
+  id: string;
+  /** The bank's own word: `SMS_OTP`, `CHIP_OTP`, `PHOTO_OTP`, `PUSH_OTP`, or another. It decides nothing. */
+  type: string;
+  version?: string;
+  name?: string;
+  explanation?: string;
+}
+
+/** What the customer needs for a TAN (NextGenPSD2, "Challenge"). Texts are the bank's own, as they came. */
+export interface ScaChallenge {
+  information?: string;
+  data?: string[];
+  /** A PNG, in base64. */
+  image?: string;
+  otpMaxLength?: string;
+  otpFormat?: string;
+}
