@@ -289,7 +289,7 @@ const oauth = z.strictObject({
 const sca = z.strictObject({
   approaches: z._default(
     orderedSet(
-      z.enum(['redirect', 'oauth', 'decoupled']),
+      z.enum(['redirect', 'oauth', 'decoupled', 'embedded']),
       'SCA approaches that the bank has, the preferred one first',
       1,
     ),
@@ -298,6 +298,9 @@ const sca = z.strictObject({
   start: z._default(
     oneOf(['follow-links', 'explicit'], '`explicit`: psd2 asks for an authorisation that it starts itself'),
     'follow-links',
+  ),
+  first: z.optional(
+    oneOf(['password'], "`password`: an authorisation of embedded SCA begins with the customer's password"),
   ),
   authorisationMinutes: z._default(
     noted(
