@@ -7,6 +7,7 @@ import {
   type Given,
   readAfterAsking,
   readStep,
+  type SentCredential,
 } from '../domain/embedded.ts';
 import type { Cost } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
@@ -93,13 +94,19 @@ class Steps {
 
   /** What an earlier run has sent may have done its work: psd2 asks the bank, and sends nothing again before. */
   async #settleEarlier(): Promise<'is over' | 'goes on'> {
-    const last = this.#record.gifts.sent().at(-1);
+    const last = this.#ofThisPerson().at(-1);
     if (!last) return 'goes on';
     const said = await this.#record.gifts.look();
     const { next } = readAfterAsking(last.what, said, this.#known(false));
     if (!last.isAnswered) return this.#goOn(last.what, next, said);
     if (next === 'is over') return this.#goOn(last.what, next, said);
     return said.scaStatus === 'failed' || said.scaStatus === 'expired' ? this.#anew(last.what) : 'goes on';
+  }
+
+  /** What was sent before of the person who authorises now. Each has an authorisation of their own. */
+  #ofThisPerson(): SentCredential[] {
+    const { psuId = null } = this.#ports.returns;
+    return this.#record.gifts.sent().filter((each) => each.psuId === psuId);
   }
 
   /** @throws Psd2Error `still_open` if the customer gives nothing */
@@ -130,7 +137,7 @@ class Steps {
   #question(what: Given): CredentialQuestion {
     const { gifts } = this.#record;
     const { psuId } = this.#ports.returns;
-    const wasSent = gifts.sent().some((each) => each.what === what && each.psuId === (psuId ?? null));
+    const wasSent = this.#ofThisPerson().some((each) => each.what === what);
     const { message } = this.#links;
     return { psuId, subject: gifts.subject, message, ...(wasSent && { wasSent }) };
   }
