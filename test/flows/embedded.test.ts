@@ -522,9 +522,7 @@ describe('embedded SCA of a cancellation', () => {
     return paying;
   };
   const wantsPin = () =>
-    bank.cancel(
-      json(link('startAuthorisationWithPsuAuthentication', CANCELLATIONS), 202),
-    );
+    bank.cancel(json(link('startAuthorisationWithPsuAuthentication', CANCELLATIONS), 202));
 
   it('goes through PIN and TAN, and the status of the payment decides', async () => {
     const who = person({ pins: [PIN, PIN] });
