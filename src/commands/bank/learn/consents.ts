@@ -246,7 +246,7 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
   // What the file says of a way that was not seen stays. But a browser has one way, and none if another was chosen in its place.
   const isBrowsers = seen.some((each) => each !== 'decoupled') || sca.approaches[0] !== 'decoupled';
   const others = sca.approaches.filter(
-    (each) => !seen.includes(each) && (each === 'decoupled' || !isBrowsers),
+    (each) => !seen.some((way) => way === each) && (each === 'decoupled' || !isBrowsers),
   );
   const isAsked = ![...seen, ...others].includes('decoupled');
   const decoupled = isAsked ? await asksDecoupled(asker, first) : undefined;
