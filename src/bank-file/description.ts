@@ -30,6 +30,14 @@ export interface BankHead {
 /** A bank file as an operator writes it: every field of it may be absent, but its interface. */
 export type BankFileHead = Pick<BankHead, 'interface'> & Partial<Record<keyof BankHead, unknown>>;
 
+/** How a bank that takes credentials from psd2 sees its customers. */
+export interface EmbeddedCustomers {
+  /** The bank has no other way. */
+  isAlone: boolean;
+  /** The bank's name for PSU-ID. */
+  label?: string | undefined;
+}
+
 /** Something that is wrong with a bank file. */
 export interface BankProblem {
   /** Path of the field, with dots; empty if it is about the whole file. */
@@ -46,6 +54,8 @@ export interface Description<Bank extends BankHead = BankHead, File extends Bank
   inconsistencies(bank: Bank): BankProblem[];
   /** How a customer of the bank logs in or authorises, in a few words. */
   login(bank: Bank): string;
+  /** What psd2 may ask of a bank's customers where it has no other way (docs/embedded.md). Null or absent: nothing. */
+  credentials?(bank: Bank): EmbeddedCustomers | null;
   /**
    * What a refused payment proves at a bank, and what psd2 assumes of it: sentences for the operator. Absent: it does not depend on the
    * bank file. @param isSaid whether the file, or what it extends, has a field

@@ -19,6 +19,8 @@ export const nextgenpsd2: Description<BankDescription, BankFile> = {
   whyNotPossible,
   login: ({ sca, oauth }) =>
     `${sca.approaches.map((each) => (each === 'oauth' ? 'OAuth' : each)).join(', ')}${LOGINS[oauth.mode]}`,
+  credentials: ({ sca: { approaches }, psu: { label } }) =>
+    approaches.includes('embedded') ? { isAlone: approaches.length === 1, label } : null,
   proof: proofOf,
   // A file may take `same-answer` back. Then the minutes below it have no meaning.
   inherited(below, { payments }) {
