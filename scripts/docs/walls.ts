@@ -138,6 +138,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'errors.ts',
     'flows',
     'sandbox/folder',
+    'secret.ts',
     'signature',
     'store/disk',
     'store/machine',
@@ -401,6 +402,7 @@ export const OWNERS: Record<string, string | readonly string[]> = {
   'csv-parse': 'batch-file',
   'lossless-json': ['bank/call', 'bank-file'],
   pg: 'store/postgres',
+  pngjs: 'terminal',
   'pg-connection-string': 'store/postgres',
   saxes: [
     'bank/interfaces/nextgenpsd2/reports',

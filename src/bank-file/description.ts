@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import type { EmbeddedCustomers } from '../domain/embedded.ts';
 
 /** A bank behind an interface. `bic` may have the first characters alone, and `bankCode` has `?` for any character. */
 export interface ServedBank {
@@ -29,14 +30,6 @@ export interface BankHead {
 
 /** A bank file as an operator writes it: every field of it may be absent, but its interface. */
 export type BankFileHead = Pick<BankHead, 'interface'> & Partial<Record<keyof BankHead, unknown>>;
-
-/** How a bank that takes credentials from psd2 sees its customers. */
-export interface EmbeddedCustomers {
-  /** The bank has no other way. */
-  isAlone: boolean;
-  /** The bank's name for PSU-ID. */
-  label?: string | undefined;
-}
 
 /** Something that is wrong with a bank file. */
 export interface BankProblem {

@@ -17,3 +17,13 @@ export interface ScaChallenge {
   otpMaxLength?: string;
   otpFormat?: string;
 }
+
+/** How a bank that takes credentials from psd2 sees its customers, by its bank file. */
+export interface EmbeddedCustomers {
+  /** The bank has no other way. */
+  isAlone: boolean;
+  /** The bank's name for PSU-ID. */
+  label?: string | undefined;
+  /** The bank's own address. A gateway may stand before it. */
+  address?: string | undefined;
+}
