@@ -1,24 +1,20 @@
-import type { Command, OptionValues } from '@commander-js/extra-typings';
+import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import type { Context, GivenCredentials } from '../context.ts';
 import { where } from '../declare.ts';
 
 /** The options of commands in which a customer may authorise with credentials in psd2 (docs/embedded.md). */
 export function withCredentialOptions<Args extends unknown[], Options extends OptionValues>(
   command: Command<Args, Options>,
+  isHidden = false,
 ) {
+  const option = <Flags extends string>(flags: Flags, says: string) =>
+    new Option(flags, where('embedded SCA', says)).hideHelp(isHidden);
   return command
-    .option(
-      '--psu-password-file <file>',
-      where('embedded SCA', "file with a test customer's PIN, or - (or PSD2_PSU_PASSWORD_FILE)"),
+    .addOption(
+      option('--psu-password-file <file>', "file with a test customer's PIN, or - (PSD2_PSU_PASSWORD_FILE)"),
     )
-    .option(
-      '--otp-file <file>',
-      where('embedded SCA', "file with a test customer's TAN, or - (or PSD2_OTP_FILE)"),
-    )
-    .option(
-      '--sca-method <method>',
-      where('embedded SCA', 'id, type or name of the method with which the customer authorises'),
-    );
+    .addOption(option('--otp-file <file>', "file with a test customer's TAN, or - (PSD2_OTP_FILE)"))
+    .addOption(option('--sca-method <method>', 'id, type or name of the method of the customer'));
 }
 
 /**
