@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { writeCommand } from '../../advice.ts';
 import type { EmbeddedCustomers, ScaChallenge, ScaMethod } from '../../domain/embedded.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
@@ -163,8 +164,7 @@ const together = z.object({
 
 /** What the customer authorises. */
 function describeSubject({ subject }: CredentialQuestion): Described {
-  if (subject.kind === 'consent')
-    return [['For', `the consent ${subject.flow}: psd2 consent status ${subject.flow}`]];
+  if (subject.kind === 'consent') return [['For', `the consent ${subject.flow}`]];
   const what = subject.kind === 'payment' ? 'For' : 'Cancels';
   const { data: order } = ordered.safeParse(subject.payment.order);
   if (!order) return [[what, `the payment ${subject.payment.flow}`]];
@@ -181,7 +181,7 @@ function describeSubject({ subject }: CredentialQuestion): Described {
   return [
     [what, `${lines.length} payments together`],
     ['Amount', `${amount} ${currency} in all`],
-    ['See them', `psd2 batch show ${batch}`],
+    ['See them', writeCommand(['batch', 'show', batch])],
   ];
 }
 

@@ -23,7 +23,8 @@ export function checkedFiles(context: Context, options: GivenCredentials): Given
   if (how !== 'files') {
     if ((psuPasswordFile ?? otpFile) === undefined) return {};
     throw new Psd2Error('config', `The profile ${profile.name} takes no credentials from files`, {
-      hint: 'Files are for test customers at a sandbox: psd2 profile set --embedded files. Elsewhere the customer types them.',
+      hint: 'Leave the option out, and the customer types them. If these are test customers at a sandbox, allow it:',
+      next: [['profile', 'set', profile.name, '--embedded', 'files']],
     });
   }
   const { PSD2_PSU_PASSWORD_FILE: passwords, PSD2_OTP_FILE: codes } = context.env;
@@ -34,7 +35,7 @@ export function checkedFiles(context: Context, options: GivenCredentials): Given
     });
   if ((pin === '-' || tan === '-') && context.terminal.canAsk)
     throw new Psd2Error('usage', '- reads a pipe, and standard input is a terminal', {
-      hint: 'Leave the option out: psd2 asks, and shows nothing of what is typed.',
+      hint: 'Leave the option out. Then psd2 asks, and shows nothing of what is typed.',
     });
   if (pin !== undefined) checkFile(pin, 'PIN');
   if (tan !== undefined) checkFile(tan, 'TAN');

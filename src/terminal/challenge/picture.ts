@@ -14,7 +14,7 @@ const MAX_PIXELS = 4_000_000;
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /**
- * Reads a challenge's image (NextGenPSD2, "Challenge": a PNG in base64, perhaps as a data URL).
+ * Reads a challenge's image (the standard, "Challenge": a PNG in base64, perhaps as a data URL).
  *
  * @returns the picture, or why it is none that psd2 shows
  */
