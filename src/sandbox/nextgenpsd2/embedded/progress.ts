@@ -3,7 +3,7 @@ import { type CustomerMethod, methodsOf } from '../../customers/sca-methods.ts';
 import type { Customer } from '../../customers/seed-customers.ts';
 import type { Fault } from '../../faults/fault.ts';
 import { find } from '../../faults/spoil.ts';
-import { type Href, linkTo } from '../links.ts';
+import { appMessage, type Href, linkTo } from '../links.ts';
 import { amountOf } from '../readings/account-view.ts';
 import type { Authorisation } from '../sca/authorisations.ts';
 import type { ScaAnswer } from '../sca/sca-answer.ts';
@@ -50,7 +50,7 @@ export function progressOf(bank: Bank, authorisation: Authorisation, faults: rea
         customer && { scaMethods: methodsAt(bank, customer).map(methodShown) }),
       ...(isSelected && method && !isAtruvias(bank) && { chosenScaMethod: methodShown(method) }),
       ...(isSelected && challengeData && { challengeData }),
-      ...(isSelected && isDecoupled && { psuMessage: 'Confirm in the app.' }),
+      ...(isSelected && isDecoupled && { psuMessage: appMessage(bank) }),
       ...(fee && { transactionFees: amountOf(fee.value), transactionFeeIndicator: true }),
     },
   };

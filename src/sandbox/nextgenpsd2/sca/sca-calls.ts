@@ -3,7 +3,7 @@ import type { Bank } from '../../bank.ts';
 import { find } from '../../faults/spoil.ts';
 import { type DoorAnswer, type DoorCall, inPath } from '../door-call.ts';
 import { doorOf } from '../door-state.ts';
-import { isAtruvias } from '../embedded/progress.ts';
+import { isAtruvias, progressOf } from '../embedded/progress.ts';
 import { readStep, type Step } from '../embedded/step.ts';
 import { takeStep } from '../embedded/steps.ts';
 import { basketInPath, consentInPath, paymentInPath } from '../in-path.ts';
@@ -118,7 +118,7 @@ function stepped(bank: Bank, call: DoorCall, authorisation: Authorisation): Door
   if (isOver(status) || !asked || !isWaiting(bank, asked))
     throw new DoorRefusal('STATUS_INVALID', `The authorisation is ${status}, and waits for nothing`);
   takeStep(bank, call, authorisation, { step, psuId: namedPsu(bank, call) });
-  const sca = startedSca(bank, authorisation, call.faults);
+  const sca = progressOf(bank, authorisation, call.faults);
   return {
     status: 200,
     headers: approachHeader(sca),

@@ -3,7 +3,7 @@ import type { DoorCall } from '../door-call.ts';
 import { doorOf } from '../door-state.ts';
 import { progressOf } from '../embedded/progress.ts';
 import { beginEmbedded, offerEmbedded } from '../embedded/steps.ts';
-import { customerPage, linkTo, metadataUrl, waitingPage } from '../links.ts';
+import { appMessage, customerPage, linkTo, metadataUrl } from '../links.ts';
 import type { Authorisation, ScaStatus, ScaSubject } from './authorisations.ts';
 import type { ScaAnswer } from './sca-answer.ts';
 import { SCA_OPERATIONS } from './sca-operations.ts';
@@ -66,7 +66,7 @@ export function startedSca(bank: Bank, authorisation: Authorisation, faults: Doo
       return {
         approach: 'DECOUPLED',
         links: { scaStatus: self },
-        fields: { psuMessage: `Log in at ${waitingPage(bank)} and approve the request.` },
+        fields: { psuMessage: appMessage(bank) },
       };
     case 'embedded':
       return progressOf(bank, authorisation, faults);
