@@ -56,6 +56,24 @@ const kinds = {
   'link-stays': {
     says: 'the second door leaves the links of a payment working after it has cancelled it, and executes what the customer authorises then',
   },
+  'credentials-invalid': {
+    says: 'the second door takes the PIN, the method or the TAN, and does what follows, then answers 401 PSU_CREDENTIALS_INVALID',
+  },
+  'sca-fails': {
+    says: 'the second door answers a right TAN with `failed`, and the payment stays RCVD',
+  },
+  'one-method': { says: 'the second door takes no second method in an authorisation' },
+  'encrypted-pin': { says: 'the second door offers only to take an encrypted PIN' },
+  'second-password': { says: 'the second door offers only to take another password after the PIN' },
+  'sca-fee': {
+    says: 'the second door names a fee of this many cents with the chosen method',
+    value: { from: 1, to: 999_999, unit: 'cents', example: 150 },
+  },
+  'no-sca-status': { says: 'the second door answers a question for the SCA status without one' },
+  'finished-unknown': {
+    says: 'the second door answers a question for the SCA status of an authorisation that is over with RESOURCE_UNKNOWN and this status',
+    value: { from: 403, to: 404, unit: 'HTTP status', example: 403 },
+  },
   latin1: { says: 'the answer is in ISO-8859-1, and Content-Type says so' },
   'latin1-undeclared': { says: 'the same, and Content-Type does not say so' },
   settling: {

@@ -4,6 +4,8 @@ import { bareOrder, type Order, OrderRefused, orderWith } from '../control/order
 import type { OwnerSide } from '../server/pipeline.ts';
 import { accessSide } from './access-side.ts';
 import { consentStatus, doorOf } from './door-state.ts';
+import { deviceAnswer, tanAnswer } from './embedded/device-answers.ts';
+import { devicesShown, readTan } from './embedded/devices-shown.ts';
 import { customerPage, doorUrl } from './links.ts';
 import { operationIds } from './operations.ts';
 import { orderStatus, transactionStatus } from './payments/payment-status.ts';
@@ -19,6 +21,7 @@ export function ownerSide(bank: Bank): OwnerSide {
     flows: (most) => ({
       ...{ title: 'NextGenPSD2', orders: '/nextgenpsd2' },
       requests: access.open().map((request) => ({ ...request, url: customerPage(bank, request.id) })),
+      devices: devicesShown(bank).slice(-most).toReversed(),
       payments: listPayments(bank).slice(-most).toReversed(),
       consents: doorOf(bank)
         .consents.list()
@@ -112,6 +115,25 @@ const orders: readonly Order[] = [
     body: { what: 'revocation', shape: z.strictObject({ consentId: z.string() }) },
     answer: z.object({ revoked: z.boolean() }),
     run: ({ bank }, { consentId }) => ({ revoked: accessSide(bank).revoke(consentId) }),
+  }),
+  bareOrder({
+    method: 'GET',
+    path: '/nextgenpsd2/devices',
+    says: 'What the devices of customers show (embedded SCA): texts with TANs, oldest first',
+    answer: z.array(deviceAnswer),
+    run: ({ bank }) => devicesShown(bank),
+  }),
+  orderWith({
+    method: 'POST',
+    path: '/nextgenpsd2/read-tan',
+    says: 'The customer reads the newest valid TAN. Null: there is none that was not read before',
+    body: { what: 'reader', shape: z.strictObject({ user: z.string() }) },
+    answer: tanAnswer,
+    run: ({ bank }, { user }) => {
+      const customer = bank.customers.byUser(user);
+      if (!customer) throw new OrderRefused(404, `There is no customer ${user}`);
+      return readTan(bank, customer.customerId);
+    },
   }),
   bareOrder({
     method: 'GET',
