@@ -259,7 +259,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/sync': [...NOUN, 'advice.ts', 'commands/expiring', 'quote-for-shell.ts', 'store/disk/replace.ts'],
   'commands/transfer': [...NOUN, 'advice.ts', 'commands/batch/ask-accepted.ts', 'store/flow/order-filter.ts'],
 
-  flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports', 'time-limit.ts'],
+  flows: ['bank/ports', 'domain', 'errors.ts', 'secret.ts', 'store/ports', 'time-limit.ts'],
   // The payments of a file: the flows of single payments, and what is said of a batch alone.
   'flows/batch': [
     'bank/ports',
@@ -298,11 +298,22 @@ export const WALLS: Record<string, readonly string[]> = {
     'signature',
   ],
   // Banks described as data: fields, rules, operations. Neither a call is made here, nor a request composed.
-  'bank/interfaces/nextgenpsd2/description': ['bank-file', 'did-you-mean.ts', 'domain/order/terms.ts'],
+  'bank/interfaces/nextgenpsd2/description': [
+    'bank-file',
+    'did-you-mean.ts',
+    'domain/embedded.ts',
+    'domain/order/terms.ts',
+  ],
   'bank/descriptions.ts': ['bank-file', 'bank/interfaces'],
   'bank/transport': ['certificates', 'errors.ts'],
   // Banks described as data: reading and checking their files, and the platforms in banks/. An interface brings its fields.
-  'bank-file': ['did-you-mean.ts', 'domain/local-address.ts', 'errors.ts', 'store/disk/permissions.ts'],
+  'bank-file': [
+    'did-you-mean.ts',
+    'domain/embedded.ts',
+    'domain/local-address.ts',
+    'errors.ts',
+    'store/disk/permissions.ts',
+  ],
   // Files of payments: reading them, and writing them and their reports. No file is opened here.
   'batch-file': ['did-you-mean.ts', 'domain', 'errors.ts', 'statements', 'terminal/output/csv.ts'],
   signature: ['errors.ts'],
