@@ -127,6 +127,8 @@ export interface CredentialQuestion {
     | { kind: 'consent'; flow: string; order: unknown };
   /** What the bank says to the customer, in its own words. */
   message?: string | undefined;
+  /** psd2 has sent one for this person and this subject before. A value from a file is never sent twice, not even by a later command. */
+  wasSent?: true;
 }
 
 /** What became of a credential, by the bank's word. `unknown`: no answer says it. */
