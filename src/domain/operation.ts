@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { BankReason } from '../errors.ts';
 import { begunBy, type PersonsAuthorisation, saidOf, startedBy, withoutRefused } from './authorisations.ts';
+import { answeredIn, type SentCredential } from './embedded.ts';
 import type {
   authorization,
   cost,
@@ -117,6 +118,9 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   links: NonNullable<Verification['links']> | null;
   /** The authorisations that the bank may have begun, in the order in which psd2 learnt of them. */
   authorisations: readonly PersonsAuthorisation[];
+  /** What psd2 has sent of the customers, with which they authorise it, and its cancellation. In order. */
+  credentials: readonly SentCredential[];
+  cancellationCredentials: readonly SentCredential[];
   /** The customer's browser has come back from the authorisation that was begun last. */
   returned: boolean;
   feesAccepted: boolean;
@@ -224,6 +228,8 @@ export function applyOperationEvent<Order extends OrderTarget>(
       isBegunAgain: false,
       isRepeated: false,
       authorisations: [],
+      credentials: [],
+      cancellationCredentials: [],
       feesAccepted: false,
       isDuplicate: false,
       isFinal: false,
@@ -309,6 +315,10 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return { cancellation: startedBy(operation.cancellation ?? [], event.id, event.psuId, at) };
     case 'cancel-noted':
       return { cancellation: saidOf(operation.cancellation ?? [], event.id, event.scaStatus) };
+    case 'credential-sent':
+    case 'credential-not-begun':
+    case 'credential-answered':
+      return credentialed(operation, event, at);
     case 'sca-returned':
       return { returned: true };
     case 'verify-sent':
@@ -457,6 +467,52 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
         resolution: resolutionOf(event, at),
         refusedUnconfirmed: false,
       };
+  }
+}
+
+type OfCredential = Extract<StepEvent, { type: `credential-${string}` }>;
+
+/** What the customer gives psd2 is about to leave, or was answered: as if they had a link, from the first on. */
+function credentialed(operation: Operation<OrderTarget>, event: OfCredential, at: string): Changes {
+  const { credentials, cancellationCredentials, authorisations } = operation;
+  switch (event.type) {
+    case 'credential-sent': {
+      const { what, psuId, begins } = event;
+      const sent: SentCredential = { what, psuId: psuId ?? null, isAnswered: false };
+      if (event.ofCancellation) return { cancellationCredentials: [...cancellationCredentials, sent] };
+      return {
+        state: 'authorizing',
+        returned: false,
+        linkIsOut: true,
+        ...(operation.commits === 'by the customer' && { mayExecuteWithoutUs: true }),
+        credentials: [...credentials, sent],
+        authorisations: begins
+          ? begunBy(authorisations, psuId, at)
+          : startedBy(authorisations, operation.links?.id, psuId, at),
+      };
+    }
+    case 'credential-not-begun':
+      // Of both lists, only the last of one has no answer.
+      return cancellationCredentials.at(-1)?.isAnswered === false
+        ? { cancellationCredentials: cancellationCredentials.slice(0, -1) }
+        : { credentials: credentials.slice(0, -1), authorisations: withoutRefused(authorisations) };
+    case 'credential-answered': {
+      const { scaStatus, links = operation.links } = event;
+      if (event.ofCancellation) {
+        const whose = cancellationCredentials.at(-1)?.psuId ?? undefined;
+        const begun = startedBy(operation.cancellation ?? [], event.id, whose, at);
+        return {
+          cancellationCredentials: answeredIn(cancellationCredentials),
+          cancellation: scaStatus === null ? begun : saidOf(begun, event.id, scaStatus),
+        };
+      }
+      const begun = startedBy(authorisations, links?.id, credentials.at(-1)?.psuId ?? undefined, at);
+      return {
+        ...{ credentials: answeredIn(credentials), links },
+        ...(scaStatus !== null && { scaStatus }),
+        authorisations: scaStatus === null ? begun : saidOf(begun, links?.id, scaStatus),
+      };
+    }
   }
 }
 
