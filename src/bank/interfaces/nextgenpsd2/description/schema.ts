@@ -306,9 +306,6 @@ const sca = z.strictObject({
     oneOf(['follow-links', 'explicit'], '`explicit`: psd2 asks for an authorisation that it starts itself'),
     'follow-links',
   ),
-  first: z.optional(
-    oneOf(['password'], "`password`: an authorisation of embedded SCA begins with the customer's password"),
-  ),
   authorisationMinutes: z._default(
     noted(
       z.union([
