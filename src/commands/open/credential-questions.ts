@@ -39,7 +39,7 @@ export function openQuestions(
       ? 'the customer'
       : `${cleanText(psuId)}${takes.label === undefined ? '' : ` (${cleanText(takes.label)})`}`;
   const introduce = (kind: 'PIN' | 'TAN', question: CredentialQuestion, more: Described = []) => {
-    const lines: Described = [...describeSubject(question), ...more, ['Sent to', hostOf(profile, takes)]];
+    const lines: Described = [...describeSubject(question), ...more, ...describeHost(profile, takes)];
     const title = terminal.marked(
       `The bank asks for the ${kind} of ${who(question)}. Only this person types it.`,
     );
@@ -199,17 +199,15 @@ function keyOf({ subject }: CredentialQuestion): string {
 }
 
 /** The host that gets the credential, in ASCII. A gateway is named beside the bank, and so is a CA that the operator has chosen. */
-function hostOf(profile: CustomerBank['profile'], { address }: EmbeddedCustomers): string {
+function describeHost(profile: CustomerBank['profile'], { address }: EmbeddedCustomers): Described {
   const { host } = baseUrlOf(profile);
   const bank = address === undefined ? host : new URL(address).host;
   const { ca } = profile.settings;
   return [
-    host,
-    bank === host ? null : `a gateway: the bank's own is ${bank}`,
-    ca && `which the CA bundle ${'path' in ca ? ca.path : 'of the profile'} vouches for`,
-  ]
-    .filter(Boolean)
-    .join(', ');
+    ['Sent to', host],
+    ['Gateway', bank === host ? null : `this one is not the bank's own host, ${bank}`],
+    ['CA', ca && `${'path' in ca ? ca.path : "the profile's own"}, instead of the system's`],
+  ];
 }
 
 function nameOf({ name, type }: ScaMethod): string {

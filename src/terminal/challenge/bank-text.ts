@@ -19,7 +19,7 @@ export function plainLines(text: string): string[] {
       const code = Number.parseInt(decimal ?? hex, decimal === undefined ? 16 : 10);
       return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
     });
-  return cleanLines(plain.replace(/\r\n?/g, '\n'))
+  return cleanLines(plain.trim().replace(/\r\n?/g, '\n'))
     .split('\n')
     .map((line) => line.trim())
     .filter((line, index, all) => line !== '' || (all[index - 1] ?? '') !== '');
