@@ -190,7 +190,7 @@ function credentialed(
       const { scaStatus, links: next = links } = event;
       const begun = startedBy(authorisations, next?.id, credentials.at(-1)?.psuId ?? undefined, at);
       return {
-        ...{ credentials: answeredIn(credentials), links: next },
+        ...({ state: 'authorizing', credentials: answeredIn(credentials), links: next } as const),
         authorisations: scaStatus === null ? begun : saidOf(begun, next?.id, scaStatus),
       };
     }

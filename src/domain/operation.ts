@@ -508,7 +508,7 @@ function credentialed(operation: Operation<OrderTarget>, event: OfCredential, at
       }
       const begun = startedBy(authorisations, links?.id, credentials.at(-1)?.psuId ?? undefined, at);
       return {
-        ...{ credentials: answeredIn(credentials), links },
+        ...({ state: 'authorizing', credentials: answeredIn(credentials), links } as const),
         ...(scaStatus !== null && { scaStatus }),
         authorisations: scaStatus === null ? begun : saidOf(begun, links?.id, scaStatus),
       };

@@ -205,7 +205,7 @@ function whoseIsMissing(
 
 /** Whether the authorisation has failed, and the bank keeps the payment. What others have authorised may be paid all the same. */
 function failsAlone(operation: Payment, { progress, status }: FirstAnswers): boolean {
-  const isKept = status.isStanding || (operation.credentials.length > 0 && status.authorization.status === 'PENDING');
+  const isKept = status.isStanding || (operation.credentials.length > 0 && status.isUnauthorised);
   if (progress?.means !== 'failed' || !isKept || isDone(operation)) return false;
   return status.became !== 'executed' || !operation.authorisations.some(isAuthorised);
 }

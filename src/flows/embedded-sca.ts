@@ -98,7 +98,7 @@ class Steps {
     const said = await this.#record.gifts.look();
     const { then } = readAfterAsking(last.what, said, this.#known(false));
     if (!last.isAnswered) return this.#goOn(last.what, then, said);
-    if (then === 'is over') return 'is over';
+    if (then === 'is over') return this.#goOn(last.what, then, said);
     return said.scaStatus === 'failed' || said.scaStatus === 'expired' ? this.#anew(last.what) : 'goes on';
   }
 
@@ -115,7 +115,8 @@ class Steps {
       case 'method': {
         const [only] = methods;
         const value = methods.length === 1 && only ? only.id : await credentials.method(methods, question);
-        if (value === null) throw this.#stop(notChosen(methods.map(({ id, name, type }) => name ?? (type || id))));
+        if (value === null)
+          throw this.#stop(notChosen(methods.map(({ id, name, type }) => name ?? (type || id))));
         return { what: 'method', value };
       }
       case 'code': {
@@ -152,7 +153,8 @@ class Steps {
     if (then === 'ask the bank') return this.#asked(gift.what, answer, question, became);
     if (answer) await this.#answered(gift, answer);
     await this.#note(gift.what, question, became);
-    if (then === 'stop') throw this.#stop('The bank waits for a code that only a page of its own brings back');
+    if (then === 'stop')
+      throw this.#stop('The bank waits for a code that only a page of its own brings back');
     // What the bank tells before the TAN can still be refused.
     if (answer?.cost && then !== 'is over' && then !== 'wait') await this.#record.cost?.(answer.cost);
     return then;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Psd2Error } from '../../errors.ts';
+import type { Secret } from '../../secret.ts';
 import type { Bank, BankInterface, ComposedRequest, FreeCall, Identity } from '../ports/bank.ts';
 import type {
   BeforeSend,
@@ -13,7 +14,6 @@ import type {
   Turns,
   Verdict,
 } from '../ports/call.ts';
-import type { Secret } from '../../secret.ts';
 import type { Decides } from '../ports/customer.ts';
 import { type BankConnection, CallFailed } from '../transport/connection.ts';
 import { pathOf, tlsFactsOf, type WireAnswer, type WireRequest } from '../transport/line.ts';

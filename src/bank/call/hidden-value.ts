@@ -56,7 +56,9 @@ export interface Known {
 /** The parts of a path that are long enough to be ids. */
 export function idsInPath(path: string): string[] {
   const parts = path.split(/[/?&=]/).flatMap((part) => [part, decoded(part)]);
-  return parts.filter((part) => part.length >= SHORTEST_ID).toSorted((one, other) => other.length - one.length);
+  return parts
+    .filter((part) => part.length >= SHORTEST_ID)
+    .toSorted((one, other) => other.length - one.length);
 }
 const SHORTEST_ID = 8;
 
@@ -70,8 +72,7 @@ function decoded(part: string): string {
 
 /** Takes the headers out of an answer that have a value. */
 export function hideInHeaders(headers: Record<string, string>, secret: Secret): void {
-  for (const [name, text] of Object.entries(headers))
-    if (holds(text, secret.reveal())) delete headers[name];
+  for (const [name, text] of Object.entries(headers)) if (holds(text, secret.reveal())) delete headers[name];
 }
 
 /** The JSON of an answer without the texts and numbers that have a value. */
@@ -80,7 +81,10 @@ export function withoutValue(json: unknown, secret: Secret, known: Known): unkno
     if (typeof value !== 'string' && typeof value !== 'number') return false;
     const text = String(value);
     if (known.isWord(text)) return false;
-    return holds(known.texts.reduce((rest, each) => rest.replaceAll(each, ' '), text), secret.reveal());
+    return holds(
+      known.texts.reduce((rest, each) => rest.replaceAll(each, ' '), text),
+      secret.reveal(),
+    );
   };
   const clean = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.filter((each) => !isHidden(each)).map(clean);

@@ -1,7 +1,14 @@
 import type { Sca, ScaLinks } from '../../bank/ports/customer.ts';
 import { hasAuthorised, isAuthorised, type PersonsAuthorisation } from '../../domain/authorisations.ts';
 import { isLogin } from '../../domain/given-links.ts';
-import { type Cost, endsUnpaid, hasFees, type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
+import {
+  type Cost,
+  endsUnpaid,
+  hasFees,
+  type Initiation,
+  isPending,
+  type StepEvent,
+} from '../../domain/operation.ts';
 import { whatHappened } from '../../domain/payment-answers.ts';
 import { Psd2Error } from '../../errors.ts';
 import { announcingGift, type GiftRecord } from '../gifts.ts';
@@ -385,7 +392,11 @@ async function takeCost(run: Run, told: Cost): Promise<void> {
 
 /** Whether only this customer has given psd2 something for a payment, and nobody has authorised it. */
 function isAlone({ credentials, authorisations }: Payment): boolean {
-  return credentials.length > 0 && new Set(authorisations.map(({ psuId }) => psuId)).size <= 1 && !authorisations.some(isAuthorised);
+  return (
+    credentials.length > 0 &&
+    new Set(authorisations.map(({ psuId }) => psuId)).size <= 1 &&
+    !authorisations.some(isAuthorised)
+  );
 }
 
 /** Asks the operator whether they want the fees. @throws Psd2Error `cancelled` if not, and the bank may execute it all the same */

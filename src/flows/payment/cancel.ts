@@ -75,7 +75,9 @@ export async function cancelAtBank(
   try {
     return await askToCancel(open, calls, ports, returns, asked);
   } catch (error) {
-    throw asked.links === null && !asked.hasGiven ? error : leftOpen(open.current, calls.name, error, returns);
+    throw asked.links === null && !asked.hasGiven
+      ? error
+      : leftOpen(open.current, calls.name, error, returns);
   }
 }
 
@@ -273,7 +275,10 @@ function giftsOf(
       if (await hasEnded(open, { sca })) return { scaStatus: null, decided: 'accepted' };
       const { transactionId } = open.current;
       const links = asked.links ?? lastBegun(open.current);
-      const progress = await progressOf(cancellation, resourceOf(open.current).resourceId, { links, transactionId });
+      const progress = await progressOf(cancellation, resourceOf(open.current).resourceId, {
+        links,
+        transactionId,
+      });
       return { scaStatus: progress?.scaStatus ?? null, decided: null };
     },
     stop: (why) =>

@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
 import { bareOrder, type Order, OrderRefused, orderWith } from '../control/order.ts';
+import { stepNames } from '../faults/target.ts';
 import type { OwnerSide } from '../server/pipeline.ts';
 import { accessSide } from './access-side.ts';
 import { consentStatus, doorOf } from './door-state.ts';
-import { deviceAnswer, tanAnswer } from './embedded/device-answers.ts';
+import { deviceAnswer } from './embedded/device-answers.ts';
 import { devicesShown, readTan } from './embedded/devices-shown.ts';
 import { customerPage, doorUrl } from './links.ts';
 import { operationIds } from './operations.ts';
@@ -17,7 +18,7 @@ export function ownerSide(bank: Bank): OwnerSide {
   const access = accessSide(bank);
   return {
     url: doorUrl(bank),
-    calls: operationIds,
+    calls: [...operationIds, ...stepNames],
     flows: (most) => ({
       ...{ title: 'NextGenPSD2', orders: '/nextgenpsd2' },
       requests: access.open().map((request) => ({ ...request, url: customerPage(bank, request.id) })),
@@ -38,6 +39,7 @@ export function ownerSide(bank: Bank): OwnerSide {
     }),
     paid: (most) => paid(bank, most),
     orders,
+    readTan: (customerId) => readTan(bank, customerId),
     revokeAll: (customerId) => access.given(customerId).filter(({ id }) => access.revoke(id)).length,
   };
 }
@@ -122,18 +124,6 @@ const orders: readonly Order[] = [
     says: 'What the devices of customers show (embedded SCA): texts with TANs, oldest first',
     answer: z.array(deviceAnswer),
     run: ({ bank }) => devicesShown(bank),
-  }),
-  orderWith({
-    method: 'POST',
-    path: '/nextgenpsd2/read-tan',
-    says: 'The customer reads the newest valid TAN. Null: there is none that was not read before',
-    body: { what: 'reader', shape: z.strictObject({ user: z.string() }) },
-    answer: tanAnswer,
-    run: ({ bank }, { user }) => {
-      const customer = bank.customers.byUser(user);
-      if (!customer) throw new OrderRefused(404, `There is no customer ${user}`);
-      return readTan(bank, customer.customerId);
-    },
   }),
   bareOrder({
     method: 'GET',

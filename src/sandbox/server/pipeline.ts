@@ -81,6 +81,17 @@ export interface OwnerSide {
   orders?: readonly Order[];
   /** The customer withdraws all consents. @returns how many */
   revokeAll(customerId: string): number;
+  /** A customer reads the newest valid TAN, once. Absent: the door never sends one. */
+  readTan?(customerId: string): ReadTan | null;
+}
+
+/** A TAN on a customer's device. */
+export interface ReadTan {
+  /** The name of the method. */
+  method: string;
+  /** What the device shows. */
+  text: string;
+  tan: string;
 }
 
 export type Listener = (

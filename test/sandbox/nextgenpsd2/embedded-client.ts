@@ -43,7 +43,7 @@ const read = z.nullable(z.object({ method: z.string(), text: z.string(), tan: z.
 
 /** What the customer's device shows, once. */
 export async function readDevice({ sandbox }: TestDoor, user = 'anna'): Promise<z.infer<typeof read>> {
-  return read.parse((await order(sandbox, 'POST', '/nextgenpsd2/read-tan', { user })).json);
+  return read.parse((await order(sandbox, 'POST', `/customers/${user}/read-tan`)).json);
 }
 
 /** The newest TAN of a customer. */

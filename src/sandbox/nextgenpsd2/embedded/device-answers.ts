@@ -12,6 +12,3 @@ export const deviceAnswer = z.object({
   /** Whether the TAN is still valid. */
   isOpen: z.boolean(),
 });
-
-/** The newest TAN that nobody has read. */
-export const tanAnswer = z.nullable(z.object({ method: z.string(), text: z.string(), tan: z.string() }));

@@ -1,7 +1,8 @@
 import type * as z from 'zod/mini';
 import type { Bank } from '../../bank.ts';
+import type { ReadTan } from '../../server/pipeline.ts';
 import { doorOf } from '../door-state.ts';
-import type { deviceAnswer, tanAnswer } from './device-answers.ts';
+import type { deviceAnswer } from './device-answers.ts';
 import type { DeviceMessage } from './devices.ts';
 
 /** What the devices of all customers show, oldest first. */
@@ -20,7 +21,7 @@ export function devicesShown(bank: Bank): z.infer<typeof deviceAnswer>[] {
 }
 
 /** A customer reads the newest valid TAN, once. Null: none came since the last one. */
-export function readTan(bank: Bank, customerId: string): z.infer<typeof tanAnswer> {
+export function readTan(bank: Bank, customerId: string): ReadTan | null {
   const unread = doorOf(bank)
     .devices.list()
     .filter((message) => message.customerId === customerId && !message.read);

@@ -230,9 +230,14 @@ function stepIn(said: SaidOfSca): EmbeddedStep | null {
 }
 
 /** What comes first at a bank that has begun an authorisation of embedded SCA, and names nothing. */
-function usualStep({ authorisationId, _links: links }: SaidOfSca, chosen: string | undefined): EmbeddedStep | null {
+function usualStep(
+  { authorisationId, _links: links }: SaidOfSca,
+  chosen: string | undefined,
+): EmbeddedStep | null {
   const isSilent = Object.values(links ?? {}).every((link) => link === null || link === links?.scaStatus);
-  return chosen === 'EMBEDDED' && isSilent && (authorisationId ?? links?.scaStatus) ? { next: 'password' } : null;
+  return chosen === 'EMBEDDED' && isSilent && (authorisationId ?? links?.scaStatus)
+    ? { next: 'password' }
+    : null;
 }
 
 /** The link with which another authorisation can begin, if a step has one. */

@@ -102,7 +102,9 @@ export async function understand(
 
 /** The title of a page, if it does not quote what it was sent. */
 function titleOf(text: string, { credential }: BankCall): BankMessage[] {
-  return titleIn(text).filter(({ text: title }) => !credential || !holds(title ?? '', credential.value.reveal()));
+  return titleIn(text).filter(
+    ({ text: title }) => !credential || !holds(title ?? '', credential.value.reveal()),
+  );
 }
 
 /** What an answer may have although it looks like a credential: ids that psd2 had before, and words of the standard. */

@@ -50,7 +50,13 @@ const method = z.pipe(
     explanation: optionalWords,
   }),
   z.transform(
-    ({ authenticationMethodId, authenticationType, authenticationVersion, name, explanation }): ScaMethod => ({
+    ({
+      authenticationMethodId,
+      authenticationType,
+      authenticationVersion,
+      name,
+      explanation,
+    }): ScaMethod => ({
       ...{ id: authenticationMethodId, type: authenticationType ?? '' },
       ...(authenticationVersion !== null && { version: authenticationVersion }),
       ...(name !== null && { name }),
@@ -80,13 +86,15 @@ const challenge = z.catch(
         otpMaxLength: optionalWords,
         otpFormat: optionalWords,
       }),
-      z.transform((said): ScaChallenge => ({
-        ...(said.additionalInformation !== null && { information: said.additionalInformation }),
-        ...(said.data !== null && { data: said.data }),
-        ...(said.image !== null && { image: said.image }),
-        ...(said.otpMaxLength !== null && { otpMaxLength: said.otpMaxLength }),
-        ...(said.otpFormat !== null && { otpFormat: said.otpFormat }),
-      })),
+      z.transform(
+        (said): ScaChallenge => ({
+          ...(said.additionalInformation !== null && { information: said.additionalInformation }),
+          ...(said.data !== null && { data: said.data }),
+          ...(said.image !== null && { image: said.image }),
+          ...(said.otpMaxLength !== null && { otpMaxLength: said.otpMaxLength }),
+          ...(said.otpFormat !== null && { otpFormat: said.otpFormat }),
+        }),
+      ),
     ),
   ),
   null,
