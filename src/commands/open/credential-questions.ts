@@ -12,6 +12,7 @@ import type { Context, CustomerBank } from '../context.ts';
 import type { Described } from '../flow/describe.ts';
 import { writeDescribed } from '../flow/fields.ts';
 import { readCredential } from '../shared/credential-files.ts';
+import { isOptical, showChallenge } from './show-challenge.ts';
 
 /** The questions of `CredentialPorts`, once one is asked. */
 export type CredentialQuestions = Omit<CredentialPorts, 'refusal'>;
@@ -92,7 +93,6 @@ export function openQuestions(
       if (file !== null) return file === '' ? null : new Secret(file);
       const { method } = challenge;
       introduce('TAN', question, [['Method', method ? nameOf(method) : null]]);
-      const { showChallenge } = await import('./show-challenge.ts');
       picture ??= await showChallenge(context, challenge);
       terminal.warn(COMPARE);
       const value = await terminal.askCredential(
@@ -249,9 +249,8 @@ async function chooseMethod(
 }
 
 /** Why psd2 cannot play a method: a reader that is held to the screen wants a code that flickers. */
-function whyNotPlayed({ type, name = '', explanation = '' }: ScaMethod): string | null {
-  const isOptical = /optic|optisch|flicker|usb|bluetooth/i.test(`${name} ${explanation}`);
-  return type === 'CHIP_OTP' && isOptical ? 'psd2 shows no flickering code: choose the one by hand' : null;
+function whyNotPlayed(method: ScaMethod): string | null {
+  return isOptical(method) ? 'psd2 shows no flickering code: choose the one by hand' : null;
 }
 
 /** What the bank says of the form of a TAN. It helps, and refuses nothing. */

@@ -15,11 +15,17 @@ export async function showChallenge(
   const codes = data.filter((text) => isFlickerCode(text, method));
   const words = [information, ...data.filter((text) => !codes.includes(text))].filter(Boolean).join('<br>');
   if (words !== '') terminal.warn(quoted(words, terminal.size.columns));
-  if (codes.length > 0)
+  // By hand, the words have all that is typed into the reader.
+  if (codes.length > 0 && (words === '' || isOptical(method)))
     terminal.warn(
       'The bank has sent a code that flickers for a reader at the screen. psd2 does not show it: type what the bank says into the reader by hand, or authorise with another method.',
     );
   return image === undefined ? undefined : showImage(context, image);
+}
+
+/** Whether a reader is held to the screen: psd2 shows it nothing. */
+export function isOptical({ type, name = '', explanation = '' }: Partial<ScaMethod> = {}): boolean {
+  return type === 'CHIP_OTP' && /optic|optisch|flicker|usb|bluetooth/i.test(`${name} ${explanation}`);
 }
 
 /** A code for an optical reader (HHD). As text it helps nobody, and looks like something to type. */
