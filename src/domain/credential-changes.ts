@@ -1,15 +1,30 @@
 import type * as z from 'zod/mini';
-import { begunBy, saidOf, startedBy, withoutRefused } from './authorisations.ts';
+import { begunBy, type PersonsAuthorisation, saidOf, startedBy, withoutRefused } from './authorisations.ts';
 import { answeredIn, type SentCredential } from './embedded.ts';
 import type { stepEvent } from './events.ts';
-import type { Operation, OrderTarget } from './operation.ts';
 
 // What changes in a payment when a customer gives psd2 something (embedded SCA): as if they had a link, from the first on.
 
 type StepEvent = z.infer<typeof stepEvent>;
 type Of<Type extends StepEvent['type']> = Omit<Extract<StepEvent, { type: Type }>, 'type'>;
-type Payment = Operation<OrderTarget>;
-type Changes = Partial<Omit<Payment, 'order'>>;
+
+/** What of a payment has to do with it. */
+interface Payment {
+  commits: 'on execute' | 'by the customer';
+  links: NonNullable<Of<'sca-started'>['links']> | null;
+  authorisations: readonly PersonsAuthorisation[];
+  cancellation: readonly PersonsAuthorisation[] | null;
+  credentials: readonly SentCredential[];
+  cancellationCredentials: readonly SentCredential[];
+}
+
+interface Changes extends Partial<Payment> {
+  state?: 'authorizing';
+  returned?: boolean;
+  linkIsOut?: boolean;
+  mayExecuteWithoutUs?: boolean;
+  scaStatus?: string;
+}
 
 /** It is about to leave. */
 export function sentCredential(payment: Payment, event: Of<'credential-sent'>, at: string): Changes {
