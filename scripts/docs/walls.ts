@@ -271,10 +271,10 @@ export const WALLS: Record<string, readonly string[]> = {
     'store/ports',
   ],
   // What the rest of psd2 knows of a bank. Types only.
-  'bank/ports': ['certificates', 'domain', 'errors.ts', 'signature'],
+  'bank/ports': ['certificates', 'domain', 'errors.ts', 'secret.ts', 'signature'],
   'bank/open.ts': ['bank-file', 'bank/call', 'bank/interfaces'],
   // No word of any bank.
-  'bank/call': ['bank/ports', 'bank/transport', 'errors.ts'],
+  'bank/call': ['bank/ports', 'bank/transport', 'domain/json.ts', 'errors.ts', 'secret.ts'],
   'bank/interfaces/cb': [
     'bank/call',
     'bank/ports',
