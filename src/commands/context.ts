@@ -6,10 +6,10 @@ import type {
   Capability,
   ComposedRequest,
   FreeCall,
-  Identity,
+  RequestSettings,
 } from '../bank/ports/bank.ts';
 import type { Observation, OwnPace, PaceState, Route, TokenSource, Turns } from '../bank/ports/call.ts';
-import type { ClientCredentials } from '../bank/ports/customer.ts';
+import type { BankClient, ClientCredentials } from '../bank/ports/customer.ts';
 import type { BankConnection } from '../bank/transport/connection.ts';
 import type { KeyPair, PairName } from '../certificates/key-pair.ts';
 import type { WorldPorts } from '../flows/ports.ts';
@@ -215,9 +215,16 @@ export interface Transport {
   /** The pace of this process. */
   ownPace: OwnPace;
   tally: Tally;
-  identity: Identity;
-  /** The application's id and secret. @throws Psd2Error `config` if one is not set */
-  client(): ClientCredentials;
+  baseUrl: URL;
+  /** How its requests are written. @throws Psd2Error `config` if the bank's certificate cannot be read */
+  requests(): RequestSettings;
+  /**
+   * The application's id and secret.
+   *
+   * @param known the application as the bank knows it; null: as the profile names it
+   * @throws Psd2Error `config` if one is not set
+   */
+  client(known: BankClient | null): ClientCredentials;
   observe: (call: Observation) => Promise<void>;
 }
 

@@ -79,17 +79,17 @@ export type AfterStep = 'is over' | 'wait' | 'stop' | 'ask the bank' | Given;
 export type Became = 'accepted' | 'refused' | 'unknown';
 
 /** What the answer to something of the customer's says (docs/embedded.md). Only a success says it: an error to a right TAN is real. */
-export function readStep(what: Given, answer: StepAnswer): { then: AfterStep; became: Became } {
-  if (answer.kind !== 'answered') return { then: 'ask the bank', became: 'unknown' };
+export function readStep(what: Given, answer: StepAnswer): { next: AfterStep; became: Became } {
+  if (answer.kind !== 'answered') return { next: 'ask the bank', became: 'unknown' };
   const { scaStatus, next, isElsewhere } = answer;
-  if (scaStatus !== null && DONE.includes(scaStatus)) return { then: 'is over', became: 'accepted' };
-  if (scaStatus === 'failed') return { then: 'ask the bank', became: 'refused' };
+  if (scaStatus !== null && DONE.includes(scaStatus)) return { next: 'is over', became: 'accepted' };
+  if (scaStatus === 'failed') return { next: 'ask the bank', became: 'refused' };
   // The code of a page is missing, and nobody has been sent to one.
-  if (scaStatus === 'unconfirmed') return { then: 'stop', became: 'accepted' };
-  if (isElsewhere) return { then: 'wait', became: 'accepted' };
-  if (next !== null) return { then: next, became: isAfter(next, what) ? 'accepted' : 'refused' };
-  if (scaStatus === null) return { then: 'ask the bank', became: 'unknown' };
-  return { then: 'wait', became: what === 'code' ? 'unknown' : 'accepted' };
+  if (scaStatus === 'unconfirmed') return { next: 'stop', became: 'accepted' };
+  if (isElsewhere) return { next: 'wait', became: 'accepted' };
+  if (next !== null) return { next, became: isAfter(next, what) ? 'accepted' : 'refused' };
+  if (scaStatus === null) return { next: 'ask the bank', became: 'unknown' };
+  return { next: 'wait', became: what === 'code' ? 'unknown' : 'accepted' };
 }
 
 const DONE = ['finalised', 'exempted'];
@@ -120,19 +120,19 @@ export function readAfterAsking(
   what: Given,
   { scaStatus, decided }: AskedAfter,
   { hasId, isRefused }: { hasId: boolean; isRefused: boolean },
-): { then: AfterAsking; became: Became } {
+): { next: AfterAsking; became: Became } {
   const unlessTaken = isRefused ? 'refused' : 'unknown';
   if (decided === 'accepted' || (scaStatus !== null && DONE.includes(scaStatus)))
-    return { then: 'is over', became: 'accepted' };
-  if (decided === 'ended') return { then: 'is over', became: unlessTaken };
-  if (scaStatus === 'failed' || scaStatus === 'expired') return { then: 'anew', became: unlessTaken };
+    return { next: 'is over', became: 'accepted' };
+  if (decided === 'ended') return { next: 'is over', became: unlessTaken };
+  if (scaStatus === 'failed' || scaStatus === 'expired') return { next: 'anew', became: unlessTaken };
   // Without an authorisation there was no TAN, and none that the bank shows goes on with a PIN.
-  if (scaStatus === null && what === 'password' && !hasId) return { then: 'anew', became: unlessTaken };
+  if (scaStatus === null && what === 'password' && !hasId) return { next: 'anew', became: unlessTaken };
   const waitsFor = WAITS_FOR[scaStatus ?? ''];
-  if (waitsFor === undefined) return { then: 'stop', became: 'unknown' };
-  if (waitsFor.includes(what)) return { then: 'again', became: unlessTaken };
+  if (waitsFor === undefined) return { next: 'stop', became: 'unknown' };
+  if (waitsFor.includes(what)) return { next: 'again', became: unlessTaken };
   // The answer that had the methods, or the challenge, is lost.
-  return what === 'code' ? { then: 'stop', became: 'unknown' } : { then: 'anew', became: 'accepted' };
+  return what === 'code' ? { next: 'stop', became: 'unknown' } : { next: 'anew', became: 'accepted' };
 }
 
 /** What an unfinished authorisation still waits for, by the standard's words. */

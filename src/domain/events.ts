@@ -93,7 +93,10 @@ const ofCredentials = [
     ofCancellation: z.exactOptional(z.literal(true)),
   }),
   /** No byte of it has left. */
-  z.object({ type: z.literal('credential-not-begun') }),
+  z.object({
+    type: z.literal('credential-not-begun'),
+    ofCancellation: z.exactOptional(z.literal(true)),
+  }),
   /** The bank has said what became of it, and what is next. The cancellation of a payment has no links in the journal, but an id. */
   z.object({
     ...{ type: z.literal('credential-answered'), scaStatus: textOrNull },

@@ -1,7 +1,8 @@
 import type * as z from 'zod/mini';
 import type { BankReason } from '../errors.ts';
 import { begunBy, type PersonsAuthorisation, saidOf, startedBy, withoutRefused } from './authorisations.ts';
-import { answeredIn, type SentCredential } from './embedded.ts';
+import { answeredCredential, sentCredential, withoutCredential } from './credential-changes.ts';
+import type { SentCredential } from './embedded.ts';
 import type {
   authorization,
   cost,
@@ -182,6 +183,9 @@ export function endsUnpaid({ type, status }: { type: string; status?: string }):
 /** Nothing was sent that makes it run. */
 const NOT_SENT = { initiatedAt: null, initiatedAtBank: null, committedAt: null };
 
+/** No customer has given psd2 anything. */
+const NO_CREDENTIALS = { credentials: [], cancellationCredentials: [] };
+
 /** No customer has a link. */
 const NO_LINKS = {
   linkIsOut: false,
@@ -228,8 +232,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       isBegunAgain: false,
       isRepeated: false,
       authorisations: [],
-      credentials: [],
-      cancellationCredentials: [],
+      ...NO_CREDENTIALS,
       feesAccepted: false,
       isDuplicate: false,
       isFinal: false,
@@ -243,7 +246,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       ...NO_LINKS,
     };
   const before = begun(operation, event);
-  const changed = neverBack(before, changes(before, event, at));
+  const changed = neverBack(before, changes(event.type, before, event, at));
   const givenLinks = linksAfter(before, event);
   // Nothing becomes of the payment by its name.
   const updatedAt = event.type === 'debtor-named' ? before.updatedAt : at;
@@ -298,223 +301,217 @@ type FurtherSteps = Pick<Operation<OrderTarget>, 'furtherData' | 'furtherSteps'>
 /** The fields that an event changes. */
 type Changes = Partial<Omit<Operation<OrderTarget>, 'order'>>;
 
-// oxlint-disable-next-line max-lines-per-function -- data: a case for each event
-function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string): Changes {
-  const isCustomers = operation.commits === 'by the customer';
-  switch (event.type) {
-    case 'code-sent':
-    case 'cancel-sent':
-      return {};
-    case 'cancel-taken':
-      return { isCancellationTaken: true };
-    case 'cancel-told':
-      return telling(operation.verification, event.messages);
-    case 'cancel-begun':
-      return { cancellation: operation.cancellation ?? [] };
-    case 'cancel-sca-started':
-      return { cancellation: startedBy(operation.cancellation ?? [], event.id, event.psuId, at) };
-    case 'cancel-noted':
-      return { cancellation: saidOf(operation.cancellation ?? [], event.id, event.scaStatus) };
-    case 'credential-sent':
-    case 'credential-not-begun':
-    case 'credential-answered':
-      return credentialed(operation, event, at);
-    case 'sca-returned':
-      return { returned: true };
-    case 'verify-sent':
-      // The bank may execute a payment without SCA, and nobody can find it without the answer.
-      return { reached: true, ...(isCustomers && initiated(operation, event, at)) };
-    case 'bulk-joined':
-      // From here on, what becomes of the bulk payment or the basket counts.
-      return { reached: true, mayExecuteWithoutUs: true, bulk: event.bulk };
-    case 'bulk-left':
-      // What was to go into a basket is at the bank already.
-      return operation.verification
-        ? { state: 'verified', mayExecuteWithoutUs: mayExecuteVerified(operation), bulk: null }
-        : { state: 'created', reached: false, mayExecuteWithoutUs: false, bulk: null };
-    case 'link-over':
-      return { linkUntil: null };
-    case 'basket-deleted':
-      return { state: 'verified', mayExecuteWithoutUs: true, bulk: null };
-    case 'verify-not-begun':
-      // What is sent again may have left before.
-      if (operation.isRepeated) return {};
-      return {
-        state: 'created',
-        reached: false,
-        mayExecuteWithoutUs: false,
-        executeRequestId: null,
-        initiatedAt: null,
-      };
-    case 'initiate-again':
-      return {
-        ...({
-          state: 'created',
-          mayExecuteWithoutUs: false,
-          executeRequestId: null,
-          initiatedAt: null,
-        } as const),
-        ...({ isRepeated: false, isBegunAgain: true, linkIsOut: false } as const),
-      };
-    case 'verified':
-      return {
-        state: 'verified',
-        verification: verificationOf(event),
-        certificate: event.certificate ?? null,
-        links: event.links ?? null,
-        authorisations:
-          (event.links?.redirect ?? event.links?.oauth) ? startedBy([], event.links?.id, undefined, at) : [],
-        // psd2 has the answer now, and nobody has the link yet.
-        ...(isCustomers && {
-          mayExecuteWithoutUs: mayExecuteVerified(operation),
-          executeRequestId: null,
-          initiatedAt: null,
-          isRepeated: false,
-        }),
-      };
-    case 'fees-accepted':
-      return { feesAccepted: true };
-    case 'cost-told':
-      return costing(operation, event);
-    case 'approach-sent':
-      // The answer may be lost, and the customer may be asked all the same.
-      return {
-        ...(isCustomers && { mayExecuteWithoutUs: true }),
-        ...(operation.authorises === 'by links' && {
-          authorisations: begunBy(operation.authorisations, event.psuId, at),
-        }),
-      };
-    case 'approach-refused':
-      return { authorisations: withoutRefused(operation.authorisations) };
-    case 'further-verified':
-      return furtherVerified(operation, event);
-    case 'further-data':
-      return { furtherData: event.data };
-    case 'further-verify-sent':
-      return { furtherStepOpen: true };
-    case 'debtor-named':
-      return { debtor: event.account };
-    case 'verify-refused':
-      return { state: 'failed', executionStatusDescription: event.description ?? null };
-    case 'verify-again':
-      return VERIFIED_ANEW;
-    case 'payee-checked':
-      return { payeeCheck: { result: event.result, name: event.name, problem: event.problem } };
-    case 'accepted':
-      return { accepted: true };
-    case 'cancelled':
-      return {
-        state: 'cancelled',
-        refusedUnconfirmed: false,
-        linkUntil: event.linkUntil ?? null,
-        ...(event.description !== undefined && { executionStatusDescription: event.description }),
-      };
-    case 'sca-again':
-      return { state: 'verified' };
-    case 'links-left':
-      return { links: event.links };
-    case 'sca-started':
-      return {
-        state: 'authorizing',
-        returned: false,
-        ...(isCustomers && { mayExecuteWithoutUs: true }),
-        ...(event.links && {
-          linkIsOut: true,
-          links: event.links,
-          authorisations: startedBy(operation.authorisations, event.links.id, event.psuId, at),
-        }),
-      };
-    case 'authorization':
-      return {
-        state: STATE_OF_AUTHORIZATION[event.status],
-        authorizationStatus: event.bankStatus,
-        ...(isCustomers && event.status === 'AUTHORIZED' && { committedAt: at }),
-        ...(event.description !== undefined && { executionStatusDescription: event.description }),
-        // Without the customer's authorisation the bank executes nothing. No other status decides about a refused `execute`.
-        ...(event.status === 'NOT_AUTHORIZED' && { refusedUnconfirmed: false }),
-      };
-    case 'execute-sent':
-      return { state: 'executing', executeRequestId: event.requestId, committedAt: at };
-    case 'execute-not-begun':
-      return { state: 'authorized' };
-    case 'execute-turned-away':
-      return { state: 'authorized', refusedUnconfirmed: true };
-    case 'ordered':
-      return { state: 'ordered', refusedUnconfirmed: false };
-    case 'executed':
-      return {
-        state: 'executed',
-        cro: event.cro ?? operation.cro,
-        refusedUnconfirmed: false,
-        isDuplicate: false,
-        isPaidByLink: false,
-        isFinal: operation.isFinal || (event.isFinal ?? false),
-      };
-    case 'execute-refused':
-      return { state: 'failed', executionStatusDescription: event.description, refusedUnconfirmed: true };
-    case 'execute-unanswered':
-      return {
-        state: 'unknown',
-        ...(event.isDuplicate && { isDuplicate: true }),
-        ...(event.isPaidByLink && { isPaidByLink: true }),
-        ...(event.description !== undefined && { executionStatusDescription: event.description }),
-      };
-    case 'settlement':
-      return settled(event);
-    case 'resolved':
-      return {
-        state: event.outcome === 'executed' ? 'executed' : 'failed',
-        resolution: resolutionOf(event, at),
-        refusedUnconfirmed: false,
-      };
-  }
+/** The events of a type. Some types have one shape together. */
+type OfType<Event extends { type: string }, Type> = Event extends { type: infer Types }
+  ? Type extends Types
+    ? Omit<Event, 'type'> & { type: Type }
+    : never
+  : never;
+type StepEventOf<Type extends StepEvent['type']> = { [Each in Type]: OfType<StepEvent, Each> }[Type];
+
+/** What each event changes, by its type. */
+const CHANGES: {
+  [Type in StepEvent['type']]: (
+    operation: Operation<OrderTarget>,
+    event: StepEventOf<Type>,
+    at: string,
+  ) => Changes;
+} = {
+  // How the payment is created at the bank.
+
+  /** The bank may execute a payment without SCA, and nobody can find it without the answer. */
+  'verify-sent': (operation, event, at) => ({
+    reached: true,
+    ...(commitsByCustomer(operation) && initiated(operation, event, at)),
+  }),
+
+  /** What is sent again may have left before. */
+  'verify-not-begun': ({ isRepeated }) => (isRepeated ? {} : { ...NOTHING_SENT, reached: false }),
+
+  'initiate-again': () => ({ ...NOTHING_SENT, isRepeated: false, isBegunAgain: true, linkIsOut: false }),
+
+  verified: (operation, event, at) => ({
+    state: 'verified',
+    verification: verificationOf(event),
+    certificate: event.certificate ?? null,
+    links: event.links ?? null,
+    authorisations:
+      (event.links?.redirect ?? event.links?.oauth) ? startedBy([], event.links?.id, undefined, at) : [],
+    // psd2 has the answer now, and nobody has the link yet.
+    ...(commitsByCustomer(operation) && {
+      mayExecuteWithoutUs: mayExecuteVerified(operation),
+      executeRequestId: null,
+      initiatedAt: null,
+      isRepeated: false,
+    }),
+  }),
+
+  'verify-refused': (_, { description = null }) => ({
+    state: 'failed',
+    executionStatusDescription: description,
+  }),
+
+  'verify-again': () => VERIFIED_ANEW,
+  'further-verified': furtherVerified,
+  'further-data': (_, { data }) => ({ furtherData: data }),
+  'further-verify-sent': () => ({ furtherStepOpen: true }),
+  'debtor-named': (_, { account }) => ({ debtor: account }),
+
+  // What the customer gives psd2.
+
+  'credential-sent': sentCredential,
+  'credential-not-begun': withoutCredential,
+  'credential-answered': answeredCredential,
+
+  // What the operator has seen and decided.
+
+  'payee-checked': (_, { result, name, problem }) => ({ payeeCheck: { result, name, problem } }),
+  accepted: () => ({ accepted: true }),
+  'fees-accepted': () => ({ feesAccepted: true }),
+  'cost-told': costing,
+
+  cancelled: (_, { linkUntil = null, description }) => ({
+    state: 'cancelled',
+    refusedUnconfirmed: false,
+    linkUntil,
+    ...(description !== undefined && { executionStatusDescription: description }),
+  }),
+
+  resolved: (_, event, at) => ({
+    state: event.outcome === 'executed' ? 'executed' : 'failed',
+    resolution: resolutionOf(event, at),
+    refusedUnconfirmed: false,
+  }),
+
+  // The bulk payment or the basket that it goes with.
+
+  /** From here on, what becomes of the bulk payment or the basket counts. */
+  'bulk-joined': (_, { bulk }) => ({ reached: true, mayExecuteWithoutUs: true, bulk }),
+
+  /** What was to go into a basket is at the bank already. */
+  'bulk-left': (operation) =>
+    operation.verification
+      ? { state: 'verified', mayExecuteWithoutUs: mayExecuteVerified(operation), bulk: null }
+      : { state: 'created', reached: false, mayExecuteWithoutUs: false, bulk: null },
+
+  'basket-deleted': () => ({ state: 'verified', mayExecuteWithoutUs: true, bulk: null }),
+
+  // How the customer authorises it.
+
+  /** The answer may be lost, and the customer may be asked all the same. */
+  'approach-sent': (operation, { psuId }, at) => ({
+    ...(commitsByCustomer(operation) && { mayExecuteWithoutUs: true }),
+    ...(operation.authorises === 'by links' && {
+      authorisations: begunBy(operation.authorisations, psuId, at),
+    }),
+  }),
+
+  'approach-refused': ({ authorisations }) => ({ authorisations: withoutRefused(authorisations) }),
+
+  'sca-started': (operation, { links, psuId }, at) => ({
+    state: 'authorizing',
+    returned: false,
+    ...(commitsByCustomer(operation) && { mayExecuteWithoutUs: true }),
+    ...(links && {
+      linkIsOut: true,
+      links,
+      authorisations: startedBy(operation.authorisations, links.id, psuId, at),
+    }),
+  }),
+
+  'sca-returned': () => ({ returned: true }),
+  'sca-again': () => ({ state: 'verified' }),
+  'links-left': (_, { links }) => ({ links }),
+  'link-over': () => ({ linkUntil: null }),
+  'code-sent': () => ({}),
+
+  authorization: (operation, { status, bankStatus, description }, at) => ({
+    state: STATE_OF_AUTHORIZATION[status],
+    authorizationStatus: bankStatus,
+    ...(commitsByCustomer(operation) && status === 'AUTHORIZED' && { committedAt: at }),
+    ...(description !== undefined && { executionStatusDescription: description }),
+    // Without the customer's authorisation the bank executes nothing. No other status decides about a refused `execute`.
+    ...(status === 'NOT_AUTHORIZED' && { refusedUnconfirmed: false }),
+  }),
+
+  // How it is executed.
+
+  'execute-sent': (_, { requestId }, at) => ({
+    state: 'executing',
+    executeRequestId: requestId,
+    committedAt: at,
+  }),
+
+  'execute-not-begun': () => ({ state: 'authorized' }),
+  'execute-turned-away': () => ({ state: 'authorized', refusedUnconfirmed: true }),
+
+  'execute-refused': (_, { description }) => ({
+    state: 'failed',
+    executionStatusDescription: description,
+    refusedUnconfirmed: true,
+  }),
+
+  'execute-unanswered': (_, { isDuplicate, isPaidByLink, description }) => ({
+    state: 'unknown',
+    ...(isDuplicate && { isDuplicate }),
+    ...(isPaidByLink && { isPaidByLink }),
+    ...(description !== undefined && { executionStatusDescription: description }),
+  }),
+
+  ordered: () => ({ state: 'ordered', refusedUnconfirmed: false }),
+
+  executed: (operation, { cro, isFinal = false }) => ({
+    state: 'executed',
+    cro: cro ?? operation.cro,
+    refusedUnconfirmed: false,
+    isDuplicate: false,
+    isPaidByLink: false,
+    isFinal: operation.isFinal || isFinal,
+  }),
+
+  settlement: (_, { status, description }) => ({
+    state: STATE_OF_SETTLEMENT[status],
+    executionStatus: status,
+    executionStatusDescription: description,
+    refusedUnconfirmed: false,
+  }),
+
+  // How it is cancelled at the bank.
+
+  'cancel-sent': () => ({}),
+  'cancel-taken': () => ({ isCancellationTaken: true }),
+  'cancel-told': ({ verification }, { messages }) => telling(verification, messages),
+  'cancel-begun': ({ cancellation }) => ({ cancellation: cancellation ?? [] }),
+
+  'cancel-sca-started': ({ cancellation }, { id, psuId }, at) => ({
+    cancellation: startedBy(cancellation ?? [], id, psuId, at),
+  }),
+
+  'cancel-noted': ({ cancellation }, { id, scaStatus }) => ({
+    cancellation: saidOf(cancellation ?? [], id, scaStatus),
+  }),
+};
+
+function changes<Type extends StepEvent['type']>(
+  type: Type,
+  operation: Operation<OrderTarget>,
+  event: StepEventOf<Type>,
+  at: string,
+): Changes {
+  return CHANGES[type](operation, event, at);
 }
 
-type OfCredential = Extract<StepEvent, { type: `credential-${string}` }>;
-
-/** What the customer gives psd2 is about to leave, or was answered: as if they had a link, from the first on. */
-function credentialed(operation: Operation<OrderTarget>, event: OfCredential, at: string): Changes {
-  const { credentials, cancellationCredentials, authorisations } = operation;
-  switch (event.type) {
-    case 'credential-sent': {
-      const { what, psuId, begins } = event;
-      const sent: SentCredential = { what, psuId: psuId ?? null, isAnswered: false };
-      if (event.ofCancellation) return { cancellationCredentials: [...cancellationCredentials, sent] };
-      return {
-        state: 'authorizing',
-        returned: false,
-        linkIsOut: true,
-        ...(operation.commits === 'by the customer' && { mayExecuteWithoutUs: true }),
-        credentials: [...credentials, sent],
-        authorisations: begins
-          ? begunBy(authorisations, psuId, at)
-          : startedBy(authorisations, operation.links?.id, psuId, at),
-      };
-    }
-    case 'credential-not-begun':
-      // Of both lists, only the last of one has no answer.
-      return cancellationCredentials.at(-1)?.isAnswered === false
-        ? { cancellationCredentials: cancellationCredentials.slice(0, -1) }
-        : { credentials: credentials.slice(0, -1), authorisations: withoutRefused(authorisations) };
-    case 'credential-answered': {
-      const { scaStatus, links = operation.links } = event;
-      if (event.ofCancellation) {
-        const whose = cancellationCredentials.at(-1)?.psuId ?? undefined;
-        const begun = startedBy(operation.cancellation ?? [], event.id, whose, at);
-        return {
-          cancellationCredentials: answeredIn(cancellationCredentials),
-          cancellation: scaStatus === null ? begun : saidOf(begun, event.id, scaStatus),
-        };
-      }
-      const begun = startedBy(authorisations, links?.id, credentials.at(-1)?.psuId ?? undefined, at);
-      return {
-        ...({ state: 'authorizing', credentials: answeredIn(credentials), links } as const),
-        ...(scaStatus !== null && { scaStatus }),
-        authorisations: scaStatus === null ? begun : saidOf(begun, links?.id, scaStatus),
-      };
-    }
-  }
+function commitsByCustomer({ commits }: Pick<Operation<OrderTarget>, 'commits'>): boolean {
+  return commits === 'by the customer';
 }
+
+/** The initiation has not left, or may leave once more. */
+const NOTHING_SENT = {
+  state: 'created',
+  mayExecuteWithoutUs: false,
+  executeRequestId: null,
+  initiatedAt: null,
+} as const satisfies Changes;
 
 /** The states of a payment that the bank has accepted, in their order. */
 const ACCEPTED: readonly OperationState[] = ['ordered', 'executed', 'settled'];
@@ -638,14 +635,5 @@ function furtherVerified(
       bankName: said.bankName ?? known?.bankName ?? null,
       nextStep: said.nextStep,
     },
-  };
-}
-
-function settled({ status, description }: z.infer<typeof settlement>): Changes {
-  return {
-    state: STATE_OF_SETTLEMENT[status],
-    executionStatus: status,
-    executionStatusDescription: description,
-    refusedUnconfirmed: false,
   };
 }

@@ -7,6 +7,7 @@ import {
   type Given,
   readAfterAsking,
   readStep,
+  type SentCredential,
 } from '../domain/embedded.ts';
 import type { Cost } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
@@ -86,20 +87,26 @@ class Steps {
       const { step } = this.#links;
       if (!step) return;
       const gift = await this.#ask(step);
-      const then = await this.#give(gift);
-      if (then === 'is over' || then === 'wait') return;
+      const next = await this.#give(gift);
+      if (next === 'is over' || next === 'wait') return;
     }
   }
 
   /** What an earlier run has sent may have done its work: psd2 asks the bank, and sends nothing again before. */
   async #settleEarlier(): Promise<'is over' | 'goes on'> {
-    const last = this.#record.gifts.sent().at(-1);
+    const last = this.#ofThisPerson().at(-1);
     if (!last) return 'goes on';
     const said = await this.#record.gifts.look();
-    const { then } = readAfterAsking(last.what, said, this.#known(false));
-    if (!last.isAnswered) return this.#goOn(last.what, then, said);
-    if (then === 'is over') return this.#goOn(last.what, then, said);
+    const { next } = readAfterAsking(last.what, said, this.#known(false));
+    if (!last.isAnswered) return this.#goOn(last.what, next, said);
+    if (next === 'is over') return this.#goOn(last.what, next, said);
     return said.scaStatus === 'failed' || said.scaStatus === 'expired' ? this.#anew(last.what) : 'goes on';
+  }
+
+  /** What was sent before of the person who authorises now. Each has an authorisation of their own. */
+  #ofThisPerson(): SentCredential[] {
+    const { psuId = null } = this.#ports.returns;
+    return this.#record.gifts.sent().filter((each) => each.psuId === psuId);
   }
 
   /** @throws Psd2Error `still_open` if the customer gives nothing */
@@ -130,7 +137,7 @@ class Steps {
   #question(what: Given): CredentialQuestion {
     const { gifts } = this.#record;
     const { psuId } = this.#ports.returns;
-    const wasSent = gifts.sent().some((each) => each.what === what && each.psuId === (psuId ?? null));
+    const wasSent = this.#ofThisPerson().some((each) => each.what === what);
     const { message } = this.#links;
     return { psuId, subject: gifts.subject, message, ...(wasSent && { wasSent }) };
   }
@@ -142,7 +149,7 @@ class Steps {
       await this.#note(gift.what, question, 'unknown');
       throw error;
     });
-    const { then, became } = readStep(gift.what, stepOf(answer));
+    const { next, became } = readStep(gift.what, stepOf(answer));
     if (answer?.refusal) this.#say(answer.refusal);
     const { lacksMethod } = this.#record.gifts;
     if (answer?.refusal?.lacksMethod && lacksMethod) {
@@ -150,14 +157,14 @@ class Steps {
       await lacksMethod();
       return 'is over';
     }
-    if (then === 'ask the bank') return this.#asked(gift.what, answer, question, became);
+    if (next === 'ask the bank') return this.#asked(gift.what, answer, question, became);
     if (answer) await this.#answered(gift, answer);
     await this.#note(gift.what, question, became);
-    if (then === 'stop')
+    if (next === 'stop')
       throw this.#stop('The bank waits for a code that only a page of its own brings back');
     // What the bank tells before the TAN can still be refused.
-    if (answer?.cost && then !== 'is over' && then !== 'wait') await this.#record.cost?.(answer.cost);
-    return then;
+    if (answer?.cost && next !== 'is over' && next !== 'wait') await this.#record.cost?.(answer.cost);
+    return next;
   }
 
   /** @returns null if its answer is lost. @throws Psd2Error if it never left, or psd2 must stop */
@@ -208,7 +215,7 @@ class Steps {
     const isRefused = became === 'refused' || answer?.refusal?.isBanks === true;
     const read = readAfterAsking(what, said, this.#known(isRefused));
     await this.#note(what, question, read.became);
-    return (await this.#goOn(what, read.then, said, answer?.refusal)) === 'is over' ? 'is over' : what;
+    return (await this.#goOn(what, read.next, said, answer?.refusal)) === 'is over' ? 'is over' : what;
   }
 
   #known(isRefused: boolean): Parameters<typeof readAfterAsking>[2] {
@@ -218,14 +225,14 @@ class Steps {
   /** Does what follows from the bank's word. @param why it was asked */
   async #goOn(
     what: Given,
-    then: ReturnType<typeof readAfterAsking>['then'],
+    next: ReturnType<typeof readAfterAsking>['next'],
     { scaStatus }: AskedAfter,
     why?: Psd2Error,
   ): Promise<'is over' | 'goes on'> {
-    if (then === 'stop' || (then === 'again' && !this.#links.step)) throw this.#stop(why ?? UNSAID[what]);
+    if (next === 'stop' || (next === 'again' && !this.#links.step)) throw this.#stop(why ?? UNSAID[what]);
     await this.#record.gifts.answered({ links: this.#links, scaStatus });
-    if (then === 'is over') return 'is over';
-    return then === 'anew' ? this.#anew(what, why) : 'goes on';
+    if (next === 'is over') return 'is over';
+    return next === 'anew' ? this.#anew(what, why) : 'goes on';
   }
 
   /** Begins another authorisation, if the customer wants it: once in a run. */

@@ -40,7 +40,12 @@ export function announcingGift(
   return announcing<GiftEvent>(
     open,
     ({ requestId }) => ({ type: 'credential-sent', requestId, digest: null, ...sent }),
-    { notBegun: { type: 'credential-not-begun' } },
+    {
+      notBegun: {
+        type: 'credential-not-begun',
+        ...(sent.ofCancellation && { ofCancellation: true }),
+      },
+    },
   );
 }
 

@@ -459,7 +459,10 @@ class AccountSync {
       this.#newest = newestOf(booked) ?? this.#newest;
       const allPending = () => fetchPending(this.#calls, { ...this.#query, from: first });
       const hasPending = until === undefined && from === first;
-      if (this.#check.certainThrough !== null) return hasPending ? pending : orNothing(allPending());
+      if (this.#check.certainThrough !== null) {
+        await this.#readNewer();
+        return hasPending ? pending : orNothing(allPending());
+      }
       if (until === undefined) return hasPending ? pending : allPending();
       // The bank may have booked a row of the days that are still to be read before the newest one of these.
       if (!this.#plan.readsKnownDays)
@@ -468,6 +471,24 @@ class AccountSync {
       from = addDays(end, 1);
       max = booked.length < MAX_ROWS / 4 ? Math.min(days * 2, MAX_DAYS) : days;
     }
+  }
+
+  /**
+   * If the days that are read again fill the one page that the bank gives, reads the days after them alone: otherwise no sync would get
+   * further.
+   */
+  async #readNewer(): Promise<void> {
+    const { certainThrough } = this.#check;
+    const known = this.#plan.before?.through;
+    const isAhead = known === undefined || certainThrough === null || certainThrough > known;
+    if (isAhead || this.#first >= known || !(await this.#mayAskAgain())) return;
+    const newer = await orNothing(this.#read(known, undefined, MAX_DAYS));
+    if (!newer) return;
+    this.#newest = newestOf(newer.booked) ?? this.#newest;
+    if (newer.certainThrough !== undefined) return;
+    this.#check.certainThrough = newer.to ?? null;
+    this.#check.complete = newer.to === undefined && this.#check.certainFrom === null;
+    if (this.#check.complete) this.refusal = undefined;
   }
 
   /**
@@ -583,13 +604,16 @@ class AccountSync {
 
   /** Fetches days, and the oldest rows once more if the bank may have cut the list. */
   async #fetch(from: IsoDate, last: IsoDate | undefined, max: number): Promise<Window> {
-    const { mayRead, productId } = this.#query;
     const asked = { ...this.#query, today: this.#plan.today, from, last };
     const list = await fetchWindow(this.#calls, asked, max);
-    const mayAskAgain = async () => !mayRead || mayRead(productId);
     return withOlder(list, async (cut) =>
-      (await mayAskAgain()) ? fetchWindow(this.#calls, { ...asked, last: cut }, MAX_DAYS) : undefined,
+      (await this.#mayAskAgain()) ? fetchWindow(this.#calls, { ...asked, last: cut }, MAX_DAYS) : undefined,
     );
+  }
+
+  async #mayAskAgain(): Promise<boolean> {
+    const { mayRead, productId } = this.#query;
+    return !mayRead || mayRead(productId);
   }
 
   /** Makes rows of any day known, also those that progress has settled since. */

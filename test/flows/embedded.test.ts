@@ -8,6 +8,7 @@ import { json, judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf } from './doubles.ts';
+import { linkedScriptOf, newLinkedConsent } from './linked-consents.ts';
 import { newPayment, paymentScriptOf } from './linked-payments.ts';
 
 // Embedded SCA of a payment (docs/embedded.md): what is sent, once, and what psd2 does with each answer, or without one.
@@ -453,6 +454,130 @@ describe('embedded SCA of a payment', () => {
       code: 'bank_answer',
       message: expect.stringContaining('encrypted'),
     });
+  });
+});
+
+describe('embedded SCA of a consent', () => {
+  const script = linkedScriptOf(recorded);
+  const CONSENTS = '/v1/consents/c1/authorisations';
+  const begins = { startAuthorisationWithPsuAuthentication: { href: CONSENTS } };
+  const consent = async (who: Person) => {
+    const asking = await newLinkedConsent(temporary);
+    asking.grant.credentials = who.credentials;
+    return { ...asking, bank: open({}).bank };
+  };
+
+  it('goes through PIN and TAN, and the status of the consent decides', async () => {
+    const who = person({});
+    const asking = await consent(who);
+    script.request(begins);
+    const next = link('authoriseTransaction', `${CONSENTS}/a1`);
+    recorded.expect('POST', CONSENTS, json({ scaStatus: 'scaMethodSelected', ...next }, 201));
+    recorded.expect('PUT', `${CONSENTS}/a1`, done());
+    script.is('valid');
+    script.sca('finalised');
+    expect(await asking.run(asking.bank)).toMatchObject({ state: 'confirmed' });
+    expect(who.asked).toEqual(['PIN', 'TAN', 'end']);
+    expect(asking.lines().join()).not.toMatch(/marked/);
+  });
+
+  it('refused for want of a method, it has ended', async () => {
+    const asking = await consent(person({}));
+    script.request(begins);
+    recorded.expect('POST', CONSENTS, tpp('SCA_METHOD_UNKNOWN', 400));
+    script.is('received');
+    expect(await errorOf(asking.run(asking.bank))).toMatchObject({ code: 'not_authorised' });
+    expect((await asking.stored()).state).toBe('rejected');
+  });
+
+  it('failed, it stays open, and another authorisation begins after a yes alone', async () => {
+    const who = person({});
+    const asking = await consent(who);
+    script.request(begins);
+    const next = link('authoriseTransaction', `${CONSENTS}/a1`);
+    recorded.expect('POST', CONSENTS, json({ scaStatus: 'scaMethodSelected', ...next }, 201));
+    recorded.expect('PUT', `${CONSENTS}/a1`, json({ scaStatus: 'failed' }));
+    script.is('received');
+    script.sca('failed');
+    expect(await errorOf(asking.run(asking.bank))).toMatchObject({ code: 'still_open' });
+    expect(who.asked).toEqual(['PIN', 'TAN', 'anew', 'end']);
+    for (const _ of ['whether it is granted', 'how far it is']) {
+      script.is('received');
+      script.sca('failed');
+    }
+    expect(await errorOf(asking.run(asking.bank))).toMatchObject({ code: 'still_open' });
+    expect((await asking.stored()).state).toBe('authorizing');
+  });
+});
+
+describe('embedded SCA of a cancellation', () => {
+  const CANCELLATIONS = `${SELF}/cancellation-authorisations`;
+  const executed = async (who: Person) => {
+    const paying = await payment(who);
+    says.begins();
+    says.pin(json({ scaStatus: 'exempted' }, 201));
+    bank.is('ACSP');
+    await paying.run();
+    who.asked.length = 0;
+    return paying;
+  };
+  const wantsPin = () =>
+    bank.cancel(json(link('startAuthorisationWithPsuAuthentication', CANCELLATIONS), 202));
+
+  it('goes through PIN and TAN, and the status of the payment decides', async () => {
+    const who = person({ pins: [PIN, PIN] });
+    const paying = await executed(who);
+    wantsPin();
+    const next = link('authoriseTransaction', `${CANCELLATIONS}/c1`);
+    recorded.expect('POST', CANCELLATIONS, json({ scaStatus: 'scaMethodSelected', ...next }, 201));
+    recorded.expect('PUT', `${CANCELLATIONS}/c1`, done());
+    for (const _ of ['once', 'for the end']) bank.is('CANC');
+    expect(await paying.cancel()).toMatchObject({ state: 'cancelled' });
+    expect(who.asked).toEqual(['PIN', 'TAN', 'end']);
+    expect(paying.lines().join()).not.toMatch(/marked/);
+  });
+
+  it('Enter sends nothing: the cancellation stays open', async () => {
+    const who = person({ pins: [PIN, null] });
+    const paying = await executed(who);
+    wantsPin();
+    expect(await errorOf(paying.cancel())).toMatchObject({
+      code: 'still_open',
+      message: expect.stringContaining('The cancellation is not over'),
+    });
+  });
+});
+
+describe('embedded SCA of several persons', () => {
+  it('another person has an authorisation of their own, which begins with their PIN', async () => {
+    const ada = person({});
+    const paying = await payment(ada);
+    paying.returns.psuId = 'ada';
+    says.begins();
+    says.pin(json({ scaStatus: 'finalised', authorisationId: 'a1' }, 201));
+    for (const _ of ['once', 'again']) bank.says('finalised', 'PATC');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+    const ben = person({});
+    Object.assign(paying.returns, {
+      ...{ credentials: ben.credentials, psuId: 'ben' },
+      person: { id: 'ben', idType: undefined, corporateId: undefined },
+    });
+    bank.says('finalised', 'PATC');
+    says.pin(json({ scaStatus: 'scaMethodSelected', ...link('authoriseTransaction', `${LIST}/a2`) }, 201));
+    recorded.expect('PUT', `${LIST}/a2`, done());
+    recorded.expect('GET', `${LIST}/a2`, json({ scaStatus: 'finalised' }));
+    bank.is('ACSC');
+    expect(await paying.run()).toMatchObject({
+      state: 'executed',
+      authorisations: [
+        { id: 'a1', psuId: 'ada', scaStatus: 'finalised' },
+        { id: 'a2', psuId: 'ben', scaStatus: 'finalised' },
+      ],
+    });
+    expect(ben.asked).toEqual(['PIN', 'TAN', 'end']);
+    expect(
+      recorded.received.filter(({ body }) => body.includes(PIN)).map(({ headers }) => headers['psu-id']),
+    ).toEqual([undefined, 'ben']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Psd2Error } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
-import type { Bank, BankInterface, ComposedRequest, FreeCall, Identity } from '../ports/bank.ts';
+import type { Bank, BankInterface, ComposedRequest, FreeCall, RequestSettings } from '../ports/bank.ts';
 import type {
   BeforeSend,
   ConsentSource,
@@ -14,7 +14,7 @@ import type {
   Turns,
   Verdict,
 } from '../ports/call.ts';
-import type { Decides } from '../ports/customer.ts';
+import type { BankClient, Decides } from '../ports/customer.ts';
 import { type BankConnection, CallFailed } from '../transport/connection.ts';
 import { pathOf, tlsFactsOf, type WireAnswer, type WireRequest } from '../transport/line.ts';
 import { hideInHeaders } from './hidden-value.ts';
@@ -163,9 +163,6 @@ export interface Caller<What extends Said = Said> {
   ask<R extends Reading>(call: BankCall, read: (answer: Answer<What>) => R): Promise<R>;
 }
 
-/** Wraps calls. */
-export type Wrapper = <What extends Said>(calls: Caller<What>) => Caller<What>;
-
 /** How an interface writes requests and understands answers. */
 export interface Wire<What extends Said = Said> {
   /** Makes the request of an attempt: a new id, headers, digest, signature. */
@@ -195,27 +192,13 @@ export interface Signed {
 }
 
 /** What an interface needs to write requests and to check answers. */
-export interface WireSettings {
-  /** The path of the base URL, a prefix for every path: `''` or `/prefix`. */
-  pathPrefix: string;
-  /** Scheme, host and port of the base URL. */
-  origin: string;
-  identity: Identity;
-  /** PEM. Without it, the signatures of answers are not checked. */
-  bankSigningCertificate: string | undefined;
+export interface WireSettings extends RequestSettings {
   /** The id of the bank's session: the bank sends it with its first answer, and psd2 repeats it. */
   session: { apiTrackId: string | undefined };
-  psuIpAddress: string | undefined;
-  language: string | undefined;
-  traceComponent: string | undefined;
   /** Who the customer is at the bank. Interfaces with ids of customers in their paths do not need it. */
   psu: PsuIdentification | undefined;
   /** The consents of readings, if the interface names them. */
   consents: ConsentSource | undefined;
-  /** The IPv4 address that this machine calls the bank from. @throws Psd2Error `config` */
-  ownAddress: () => Promise<string>;
-  now: () => Date;
-  newId: () => string;
 }
 
 /** An interface, as `bank/open.ts` finds it by its name. */
@@ -231,14 +214,13 @@ export interface OpenInterface {
    *
    * @throws Psd2Error `certificate` if the certificate that must name it does not
    */
-  client(): { clientId: string; needsSecret: boolean } | null;
+  client(): BankClient | null;
   /**
-   * @param over makes calls over the wire of the interface: the exchange, and all that wraps it
-   * @param around wraps these calls once more, and may use the bank that makes them
+   * @param over makes calls over the wire of the interface: the exchange, and all that wraps it. `bankOver` is the bank over the
+   *   calls that are made so far, for what wraps them further
    */
   connect(
-    over: <What extends Said>(wire: Wire<What>) => Caller<What>,
-    around?: (bank: Bank) => Wrapper,
+    over: <What extends Said>(wire: Wire<What>, bankOver: (calls: Caller<What>) => Bank) => Caller<What>,
   ): Bank;
   /** The request that psd2 would send for a free call. @param bearer what stands in place of the token */
   compose(call: FreeCall, bearer: string | undefined): Promise<ComposedRequest>;

@@ -93,6 +93,24 @@ export interface Identity {
   tppCertificate: TppCertificateEncoding;
 }
 
+/** How all requests of an application are written, and how their answers are checked. */
+export interface RequestSettings {
+  /** The path of the base URL, a prefix for every path: `''` or `/prefix`. */
+  pathPrefix: string;
+  /** Scheme, host and port of the base URL. */
+  origin: string;
+  identity: Identity;
+  /** PEM. Without it, the signatures of answers are not checked. */
+  bankSigningCertificate: string | undefined;
+  psuIpAddress: string | undefined;
+  language: string | undefined;
+  traceComponent: string | undefined;
+  /** The IPv4 address that this machine calls the bank from. @throws Psd2Error `config` */
+  ownAddress: () => Promise<string>;
+  now: () => Date;
+  newId: () => string;
+}
+
 /** A call that the operator has put together. */
 export interface FreeCall {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';

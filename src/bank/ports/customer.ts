@@ -10,6 +10,12 @@ import type { BeforeSend, PsuIdentification } from './call.ts';
 
 // What a customer grants: login, consents, SCA.
 
+/** The application as the bank knows it, if it does not choose its own id. */
+export interface BankClient {
+  clientId: string;
+  needsSecret: boolean;
+}
+
 /** A client of the bank's OAuth server. */
 export interface ClientCredentials {
   clientId: string;

@@ -6,7 +6,7 @@ import { compactIban } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { KeptAccount } from '../../store/ports/customers.ts';
 import type { Context } from '../context.ts';
-import { customerOf } from '../open/bank.ts';
+import { customerOf } from '../open/customer.ts';
 
 /**
  * Reads how the operator names an account: its id, or at some interfaces its IBAN (the standard, section 3, "Readings"). Asks

@@ -28,6 +28,9 @@ export const chart = object({
     'one for each month, including months without transactions',
   ),
   noBalance: orNull(text('why the balances are not known; null if they are, or the bank gives none')),
+  creditLimitIncluded: orNull(
+    flag("whether the bank's balance has a credit line in it; null if it does not say"),
+  ),
   complete: flag('whether the bank showed all transactions of these days'),
   certainFrom: orNull(day('the first day from which that is certain, if it is not complete')),
 });
@@ -56,12 +59,15 @@ export async function accountsChart(
       hint: 'Leave out --limit, --pending, --export, --file and --raw.',
     });
   const statement = await fetchStatement(context, named, range, await keptAccount(context, named));
-  const { productId, currency, history, noBalance, certainFrom, certainThrough } = statement;
+  const { productId, currency, history, noBalance, creditLimitIncluded, certainFrom, certainThrough } =
+    statement;
   sayLeftOut(context, statement, 'a chart');
   const { from, to, opening, closing, balances, months } = history;
   if (context.output.format === 'table') {
     const { drawAccountChart } = await import('../../terminal/output/chart.ts');
     context.output.lines(drawAccountChart(history, currency, readCanvas(context)));
+    if (creditLimitIncluded && balances.length > 0)
+      context.terminal.say("The bank's balance has a credit line in it, and so have those of the chart.");
     return assertWhole(statement, true);
   }
   const inCurrency = (amount: Decimal | null) => amount && { amount, currency };
@@ -76,6 +82,7 @@ export async function accountsChart(
       balances,
       months,
       noBalance,
+      creditLimitIncluded,
       complete: certainFrom === null && certainThrough === undefined,
       certainFrom,
     },

@@ -3,7 +3,7 @@ import { type Consent, isForFunds } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import { othersIn } from '../../flows/still-open.ts';
 import type { Context } from '../context.ts';
-import { customerOf } from '../open/bank.ts';
+import { customerOf } from '../open/customer.ts';
 
 /**
  * An error that advises to ask the customer for a consent. If one is under way, it names that instead: nobody needs a second one.

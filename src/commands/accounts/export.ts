@@ -3,7 +3,7 @@ import { parseRange } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { type OptionsOf, verb } from '../declare.ts';
-import { customerOf } from '../open/bank.ts';
+import { customerOf } from '../open/customer.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 import { keptAccount, readAccount } from './account.ts';

@@ -1,6 +1,6 @@
 import { parseRange } from '../../domain/calendar.ts';
 import { verb } from '../declare.ts';
-import { customerOf } from '../open/bank.ts';
+import { customerOf } from '../open/customer.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 import { keptAccount, readAccount } from './account.ts';

@@ -25,7 +25,7 @@ import type {
 } from '../../store/ports/synced.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
-import { customerOf } from '../open/bank.ts';
+import { customerOf } from '../open/customer.ts';
 import { requireSyncFolder } from '../shared/sync-folder.ts';
 import { findAccount } from './account.ts';
 

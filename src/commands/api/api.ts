@@ -7,7 +7,7 @@ import { anything, list, object, orNull, record, text } from '../../terminal/out
 import type { ApplicationBank, Context } from '../context.ts';
 import { collect, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
-import { notLoggedIn } from '../open/bank.ts';
+import { notLoggedIn } from '../open/customer.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 
 export interface ApiOptions {

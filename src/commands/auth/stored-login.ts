@@ -18,8 +18,8 @@ import {
   whole,
 } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { customerOf, notLoggedIn } from '../open/bank.ts';
 import { openAccessNotes } from '../open/call-records.ts';
+import { customerOf, notLoggedIn } from '../open/customer.ts';
 
 /** A login; never its tokens. */
 const login = object({

@@ -8,7 +8,7 @@ import { sayContested } from '../doctor/contested.ts';
 import { Diagnosis } from '../doctor/diagnosis.ts';
 import { checkKeyIds } from '../doctor/key-id.ts';
 import { checkCertificates } from '../doctor/keys.ts';
-import { foreignLinks } from '../open/bank.ts';
+import { foreignLinks } from '../open/oddities.ts';
 import { finding } from '../shared/checks.ts';
 
 /**

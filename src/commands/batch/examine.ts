@@ -18,7 +18,7 @@ import { checkPayees } from '../../flows/batch/payees.ts';
 import { isMissing, reasonOf } from '../../store/disk/files.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
-import { customerOf } from '../open/bank.ts';
+import { customerOf } from '../open/customer.ts';
 import { payeeCheckOf } from '../transfer/payee-check.ts';
 
 interface How extends Omit<Examination, 'keep'> {

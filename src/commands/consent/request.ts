@@ -13,7 +13,7 @@ import type { Context, CustomerBank } from '../context.ts';
 import { alsoCalled, collect, type Verb, where } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
 import { driveFlow, refuseClientCredentials } from '../flow/drive.ts';
-import { customerOf } from '../open/bank.ts';
+import { customerOf } from '../open/customer.ts';
 import { refusePasting } from '../open/returns.ts';
 import { refuseOtherBank } from '../open/serving.ts';
 import { givenCredentials, withCredentialOptions } from '../shared/credential-options.ts';

@@ -7,7 +7,7 @@ import { baseUrlOf, openProfile, type Profile } from '../../store/machine/settin
 import type { StoreSettings } from '../../store/machine/store-choice.ts';
 import type { ProfileData, Store } from '../../store/ports/store.ts';
 import type { GrantType } from '../../store/ports/tokens.ts';
-import type { Context, ProfileContext, Surroundings } from '../context.ts';
+import type { Context, Globals, ProfileContext, Surroundings } from '../context.ts';
 import type { FindInterface } from './bank.ts';
 
 /**
@@ -44,7 +44,7 @@ function bankSettingOf(profile: () => Profile): string | undefined {
 
 /** Makes the context of a command. Opens nothing yet. */
 export function openContext(world: Surroundings, find: FindInterface = findIn(world)): Context {
-  return withBank(openProfileContext(world, find), find);
+  return derive(world, find);
 }
 
 async function openWholeStore(world: Surroundings, profile: string): Promise<Store> {
@@ -73,95 +73,96 @@ export function storeSettingsOf(
   };
 }
 
-/** @param shared what is open already */
-function openProfileContext(
+/** What is opened of a profile, by what it depends on: its settings alone, its name and its bank, or all of its surroundings. */
+interface Opened {
+  settings: Pick<ProfileContext, 'profile' | 'profileName' | 'unsealed' | 'keys'>;
+  data: Pick<ProfileContext, 'wholeStore' | 'store' | 'reads' | 'bankInterface' | 'needs'>;
+  calls: Pick<ProfileContext, 'transport' | 'applicationBank'>;
+}
+
+/**
+ * Makes a context. What it does not share is opened when it is first asked for.
+ *
+ * @param shared what another context has opened, or will open: what stays the same in this one
+ * @param profile the settings; without them, those of the chosen profile
+ */
+function derive(
   world: Surroundings,
   find: FindInterface,
-  given?: Profile,
-  shared: Partial<ProfileContext> = {},
-): ProfileContext {
-  const context: ProfileContext = {
-    ...world,
-    profile: once(() => given ?? chosenProfile(world)),
-    profileName: () => nameOfProfile(context),
-    wholeStore: once(() => openWholeStore(world, context.profileName())),
-    unsealed: once(async () => {
-      const profile = context.profile();
-      const { name, settings } = profile;
-      if (!settings.sealed) return profile;
-      return { name, settings: { ...(await world.profiles.readSealed(name)), ...settings } };
-    }),
-    store: once((own?: string) => openData(context, own)),
-    reads: once(async () => (await import('./call-records.ts')).openAccountReads(context)),
-    keys: once(async () => (await import('./keys.ts')).openKeyRing(context, await context.unsealed())),
-    bankInterface: once(async () => {
-      const found = await find(context.profile);
-      world.repeated.login = ACCESS[found.logsIn];
-      return found;
-    }),
-    needs: async (capability) => refuseLacking(await context.bankInterface(), capability),
-    transport: onceFor(async (grant: GrantType) => (await openBank()).openTransport(context, grant), world),
-    applicationBank: onceFor(
-      async (grant: GrantType) =>
-        (await openBank()).openApplicationBank(context, await context.transport(grant), find),
-      world,
-    ),
-    ...shared,
-  };
-  return context;
-}
-
-function withBank(profile: ProfileContext, find: FindInterface): Context {
+  shared: Partial<Opened> = {},
+  profile?: Profile,
+): Context {
+  const ofProfile = (): ProfileContext => context;
+  const {
+    settings = openSettings(world, ofProfile, profile),
+    data = openData(world, ofProfile, find),
+    calls = openCalls(world, ofProfile, find),
+  } = shared;
+  const again = (changes: Partial<Surroundings>, stays: Partial<Opened>, other?: Profile) =>
+    derive({ ...world, ...changes }, find, stays, other);
+  const withGlobals = (changes: Partial<Globals>) => ({ globals: { ...world.globals, ...changes } });
   const context: Context = {
-    ...profile,
+    ...world,
+    ...settings,
+    ...data,
+    ...calls,
     bank: once(async () => (await openBank()).openCustomerBank(context, find)),
     unattendedBank: once(async () => (await openBank()).openUnattendedBank(context, find)),
-    forCustomer: (customer) => withBank({ ...profile, globals: { ...profile.globals, customer } }, find),
+    forCustomer: (customer) => again(withGlobals({ customer }), { settings, data, calls }),
     forLookups: () =>
-      profile.globals.raw
-        ? withBank({ ...profile, globals: { ...profile.globals, raw: false } }, find)
-        : context,
-    withKeysOf: (fresh, shared) => {
-      const { keys, transport, applicationBank, ...opened } = openProfileContext(
-        { ...profile, ...shared },
-        find,
-        fresh,
-      );
-      // Only what needs the certificates is opened anew.
-      const { wholeStore, store, reads, bankInterface, needs } = profile;
-      return withBank(
-        { ...opened, wholeStore, store, reads, bankInterface, needs, keys, transport, applicationBank },
-        find,
-      );
+      world.globals.raw ? again(withGlobals({ raw: false }), { settings, data, calls }) : context,
+    withKeysOf: (fresh, counters) => again(counters, { data }, fresh),
+    within: (changes) => again(changes, { settings, data }),
+    forProfile: (other) => {
+      if (typeof other !== 'string') return again({}, {}, other);
+      const repeated = { ...world.repeated, profile: other, login: undefined };
+      return again({ ...withGlobals({ profile: other }), repeated }, {});
     },
-    within: (changes) => withBank(openWithin(profile, changes, find), find),
-    forProfile: (other) =>
-      withBank(
-        typeof other === 'string'
-          ? openProfileContext(
-              {
-                ...profile,
-                globals: { ...profile.globals, profile: other },
-                repeated: { ...profile.repeated, profile: other, login: undefined },
-              },
-              find,
-            )
-          : openProfileContext(profile, find, other),
-        find,
-      ),
   };
   return context;
 }
 
-/** The same profile in other surroundings. What does not depend on them is open already. */
-function openWithin(
-  { transport: _, applicationBank: __, ...world }: ProfileContext,
-  changes: Partial<Surroundings>,
-  find: FindInterface,
-): ProfileContext {
-  const { profile, profileName, unsealed, wholeStore, store, reads, keys, bankInterface } = world;
-  const shared = { profile, profileName, unsealed, wholeStore, store, reads, keys, bankInterface };
-  return openProfileContext({ ...world, ...changes }, find, undefined, shared);
+function openSettings(
+  world: Surroundings,
+  context: () => ProfileContext,
+  profile: Profile | undefined,
+): Opened['settings'] {
+  return {
+    profile: once(() => profile ?? chosenProfile(world)),
+    profileName: () => nameOfProfile(context()),
+    unsealed: once(async () => {
+      const stored = context().profile();
+      const { name, settings } = stored;
+      if (!settings.sealed) return stored;
+      return { name, settings: { ...(await world.profiles.readSealed(name)), ...settings } };
+    }),
+    keys: once(async () => (await import('./keys.ts')).openKeyRing(context(), await context().unsealed())),
+  };
+}
+
+function openData(world: Surroundings, context: () => ProfileContext, find: FindInterface): Opened['data'] {
+  return {
+    wholeStore: once(() => openWholeStore(world, context().profileName())),
+    store: once((own?: string) => openProfileData(context(), own)),
+    reads: once(async () => (await import('./call-records.ts')).openAccountReads(context())),
+    bankInterface: once(async () => {
+      const bank = await find(context().profile);
+      world.repeated.login = ACCESS[bank.logsIn];
+      return bank;
+    }),
+    needs: async (capability) => refuseLacking(await context().bankInterface(), capability),
+  };
+}
+
+function openCalls(world: Surroundings, context: () => ProfileContext, find: FindInterface): Opened['calls'] {
+  return {
+    transport: onceFor(async (grant) => (await openBank()).openTransport(context(), grant), world),
+    applicationBank: onceFor(
+      async (grant) =>
+        (await openBank()).openApplicationBank(context(), await context().transport(grant), find),
+      world,
+    ),
+  };
 }
 
 const openBank = () => import('./bank.ts');
@@ -172,7 +173,7 @@ const openBank = () => import('./bank.ts');
  * @param own the flow that this command continues, as the operator named it
  * @throws Psd2Error `no_profile`, `config`
  */
-async function openData(context: ProfileContext, own?: string): Promise<ProfileData> {
+async function openProfileData(context: ProfileContext, own?: string): Promise<ProfileData> {
   const profile = context.profile();
   const baseUrl = baseUrlOf(profile);
   const data = (await context.wholeStore()).open(profile.name, baseUrl);

@@ -7,7 +7,8 @@ import type { Flows } from '../../store/ports/flows.ts';
 import type { Tokens } from '../../store/ports/tokens.ts';
 import { dropConsent, type KeptConsents } from './kept-customer.ts';
 
-interface Ends {
+/** What is known where a reading may show that its consent has ended. */
+export interface Ends {
   flows: Flows;
   customers: Customers;
   customerId: string;

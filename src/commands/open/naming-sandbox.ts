@@ -1,4 +1,4 @@
-import type { Exchange, Said } from '../../bank/call/call.ts';
+import type { Caller, Said } from '../../bank/call/call.ts';
 import { CallFailed } from '../../bank/transport/connection.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Profile } from '../../store/machine/settings.ts';
@@ -10,14 +10,14 @@ import { isOwnSandbox } from '../sandbox/profile.ts';
  * as they are.
  */
 export function namingSandbox<What extends Said>(
+  calls: Caller<What>,
   context: Pick<ProfileContext, 'folder'>,
   { settings }: Profile,
-  exchange: Exchange<What>,
-): Exchange<What> {
-  if (!isOwnSandbox(settings, context)) return exchange;
-  return async (call) => {
+): Caller<What> {
+  if (!isOwnSandbox(settings, context)) return calls;
+  const naming = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
-      return await exchange(call);
+      return await call();
     } catch (error) {
       if (!isUnreachable(error) || (await isRunning(context))) throw error;
       throw new Psd2Error(error.code, 'The sandbox is not running', {
@@ -26,6 +26,10 @@ export function namingSandbox<What extends Said>(
         next: [['sandbox', 'start', '--detach']],
       });
     }
+  };
+  return {
+    send: (call) => naming(() => calls.send(call)),
+    ask: (call, read) => naming(() => calls.ask(call, read)),
   };
 }
 

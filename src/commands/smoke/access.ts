@@ -9,7 +9,7 @@ import { grantPortsOf } from '../consent/grant.ts';
 import { requestBy } from '../consent/request.ts';
 import type { Context } from '../context.ts';
 import { forFlow } from '../flow/customer.ts';
-import { customerOf } from '../open/bank.ts';
+import { customerOf } from '../open/customer.ts';
 import { validOf } from '../open/kept-customer.ts';
 import { daysUntil } from './local.ts';
 import { type Found, missing, type Smoke } from './smoke.ts';

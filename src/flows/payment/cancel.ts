@@ -161,9 +161,7 @@ async function askToCancel(
     try {
       asked.sentCode = await authoriseByLinks(subject, links, at, returns, { ...record, gifts });
     } catch (error) {
-      if (error instanceof Psd2Error && error.isDeadEnd)
-        throw unlessOpen(open.current, error.with({ flow, next: [onlyAsking(open.current)] }));
-      if (!isRefusal(error)) throw error;
+      if (!isRefusal(error)) throw asOnlyAsking(open.current, error);
       // A bank that has nothing for the customer to authorise may have cancelled it at once, or is about to.
       if (await hasEnded(open, { sca })) return open.current;
       if (isNotKnown(error)) throw notKnownThere(open.current, ports.bank, error);
@@ -176,6 +174,12 @@ async function askToCancel(
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
   throw asked.isGoingOn ? timedOut(customer, subject) : notSaid(open.current, calls.name);
+}
+
+/** A cancellation that nobody can authorise leaves the payment as it was: nothing leads there again. */
+function asOnlyAsking(payment: Payment, error: unknown): unknown {
+  if (!(error instanceof Psd2Error) || !error.isDeadEnd) return error;
+  return unlessOpen(payment, error.with({ flow: payment.flow, next: [onlyAsking(payment)] }));
 }
 
 /** Asks the bank about a payment of which this person has authorised the cancellation. @throws Psd2Error `still_open` if others must */

@@ -62,6 +62,8 @@ export interface Sandbox {
 }
 
 const HOST = '127.0.0.1';
+/** Longer than clients keep a connection that does nothing, so that no call meets one that just ends. */
+const IDLE_MS = 75_000;
 /** Gives the start time to report that it is ready. */
 const LOAD_AFTER_MS = 20;
 
@@ -156,6 +158,7 @@ async function makeServers(
       rejectUnauthorized: true,
       minVersion: 'TLSv1.2',
       maxVersion: 'TLSv1.3',
+      keepAliveTimeout: IDLE_MS,
     },
     answerWith(api),
   );

@@ -42,10 +42,9 @@ export const toyInterface: KnownInterface = {
   refusalOf: () => null,
   open: (settings) => ({
     client: () => ({ clientId: 'toy', needsSecret: false }),
-    connect(over, around) {
-      const calls = over(wireOf(settings));
-      const bank = bankOf(calls, settings);
-      return around ? bankOf(around(bank)(calls), settings) : bank;
+    connect(over) {
+      const bankOver = (calls: Caller) => bankOf(calls, settings);
+      return bankOver(over(wireOf(settings), bankOver));
     },
     compose: lacking,
   }),

@@ -165,7 +165,8 @@ it('psd2 accounts transactions --chart prints the balance of each day, and draws
     ...{ opening: money, closing: money },
     balances: z.array(z.strictObject({ date: z.string(), balance: z.string() })),
     months: z.array(z.strictObject({ month: z.string(), in: z.string(), out: z.string(), net: z.string() })),
-    ...{ noBalance: z.null(), complete: z.literal(true), certainFrom: z.null() },
+    ...{ noBalance: z.null(), creditLimitIncluded: z.null() },
+    ...{ complete: z.literal(true), certainFrom: z.null() },
   });
   const words = ['accounts', 'transactions', ACCOUNT, '--chart', '--from', daysAgo(40)];
   const chart = await operator.json(CHART, words);

@@ -222,6 +222,23 @@ describe('psd2 accounts transactions --chart', () => {
     expect(hasBlocks(await drawn(100, env))).toBe(blocks);
   });
 
+  it.each([true, false, undefined])(
+    'says whether a credit line is in the balances: the bank says %s',
+    async (included) => {
+      const bank = new BankHere();
+      bank.booked = [transaction('1')];
+      bank.balances = {
+        accountBalance: { amount: decimalOf(10_000), currency: 'EUR' },
+        ...(included !== undefined && { creditLimitIncluded: { accountBalance: included } }),
+      };
+      const { run } = await operatorAt(bank);
+      const { said } = await run([...CHART, '--from', TODAY], { format: 'table' });
+      expect(/credit line/.test(said)).toBe(included === true);
+      const { printed } = await run([...CHART, '--from', TODAY], { format: 'json' });
+      expect(JSON.parse(printed).creditLimitIncluded).toBe(included ?? null);
+    },
+  );
+
   it('is as wide as the terminal, at most 120', async () => {
     const [narrow, wide, widest] = [await drawn(60), await drawn(120), await drawn(200)];
     expect([width(narrow) <= 60, width(wide) > 100, widest === wide]).toEqual([true, true, true]);

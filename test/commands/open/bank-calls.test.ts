@@ -17,6 +17,7 @@ import {
   openCustomerBank,
   openUnattendedBank,
 } from '../../../src/commands/open/bank.ts';
+import { profileProtect } from '../../../src/commands/profile/protect.ts';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { type ErrorContext, Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
@@ -94,11 +95,13 @@ function bankWith(
       return {
         ...opened,
         client: () => client,
-        connect(over, around) {
+        connect(over) {
           const plain = opened.connect(over);
           const bank = { ...plain, consents: { ...plain.consents, details: revoked }, sca: SCA };
-          const calls = over(wire);
-          callers.set(bank, around ? around(bank)(calls) : calls);
+          callers.set(
+            bank,
+            over(wire, () => bank),
+          );
           return bank;
         },
       };
@@ -278,6 +281,21 @@ describe('what a call takes from the store', () => {
   it('is a secret that must be there if the bank wants one', async () => {
     const { opened } = await openAt(NAMED, { ...ada(), client: { clientId: 'known', needsSecret: true } });
     expect(() => opened.client()).toThrow('The profile "env" has no client secret');
+  });
+
+  it('is the secret of a protected profile, too', async () => {
+    const key = { PSD2_CONFIG_PASSPHRASE: 'passphrase' };
+    const { context } = openCommand(folder, NOW, { env: key, globals: { profile: 'bank' } });
+    const files = {
+      qwacCertificate: { path: env.PSD2_QWAC_CERT ?? '' },
+      qwacKey: { path: env.PSD2_QWAC_KEY ?? '' },
+    };
+    const settings = { baseUrl: 'https://bank.example', clientSecret: 'hush', ...files };
+    await context.profiles.write('bank', settings);
+    await profileProtect(context, undefined, { keyring: false, passphrase: true, passphraseStdin: false });
+    const client = { clientId: 'known', needsSecret: true };
+    const { opened } = await openAt(NAMED, { ...ada({ profile: 'bank' }), env: key, client });
+    expect(opened.client()).toEqual({ clientId: 'known', clientSecret: 'hush' });
   });
 });
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { FindInterface } from '../../../src/commands/open/bank.ts';
-import { customerOf, notLoggedIn } from '../../../src/commands/open/bank.ts';
+import { customerOf, notLoggedIn } from '../../../src/commands/open/customer.ts';
 import {
   describeAtBank,
   describeElsewhere,

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Answer } from '../../../src/bank/call/call.ts';
+import { type Answer, openCaller } from '../../../src/bank/call/call.ts';
 import { CallFailed } from '../../../src/bank/transport/connection.ts';
 import { namingSandbox } from '../../../src/commands/open/naming-sandbox.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -23,8 +23,12 @@ function unreachable(neverSent = true) {
 function calling(end: () => Promise<Answer>, certificate = 'sandbox/qwac.pem') {
   const folder = newConfigFolder(temporary);
   const settings = certificate === '' ? {} : { qwacCertificate: { path: join(folder.root, certificate) } };
-  const exchange = namingSandbox({ folder }, { name: 'bank', settings }, end);
-  return { folder, call: () => exchange(reading(null)) };
+  const calls = namingSandbox(
+    openCaller(end, () => {}),
+    { folder },
+    { name: 'bank', settings },
+  );
+  return { folder, call: () => calls.send(reading(null)) };
 }
 
 it('if the sandbox of the profile does not run, the error says how to start it', async () => {

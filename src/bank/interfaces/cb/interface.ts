@@ -58,11 +58,7 @@ function open(settings: WireSettings): OpenInterface {
   const wire = openWire(settings);
   return {
     client: () => null,
-    connect(over, around) {
-      const calls = over(wire);
-      const bank = bankOver(calls);
-      return around ? bankOver(around(bank)(calls)) : bank;
-    },
+    connect: (over) => bankOver(over(wire, bankOver)),
     compose: (call, bearer) => composeFreely(wire, call, bearer),
   };
 }

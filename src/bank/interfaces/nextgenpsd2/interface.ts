@@ -148,11 +148,7 @@ function open(description: BankDescription, paths: Paths, settings: WireSettings
   const bankOver = (bank: NextGenCaller) => openBank({ description, paths, settings, ...noted }, bank);
   return {
     client: () => clientOf(description, settings.identity.qwacCertificate),
-    connect(over, around) {
-      const calls = over(wire);
-      const bank = bankOver(calls);
-      return around ? bankOver(around(bank)(calls)) : bank;
-    },
+    connect: (over) => bankOver(over(wire, bankOver)),
     compose: (call, bearer) => composeFreely(wire.compose, description, paths, call, bearer),
   };
 }
