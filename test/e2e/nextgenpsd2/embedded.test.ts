@@ -55,7 +55,15 @@ async function withTan(at: Embedded, args: string[], user = 'anna'): Promise<End
 function credentials(at: Embedded, user: string, pin = `pin-${user}`): string[] {
   given.add(pin);
   const method = user === 'carla' ? [] : ['--sca-method', at.sms];
-  return ['--psu-id', user, '--psu-password-file', writeOwn(at, `pin-${user}`, `${pin}\n`), ...method];
+  const customer = user === 'anna' ? [] : ['--customer', user];
+  return [
+    ...customer,
+    '--psu-id',
+    user,
+    '--psu-password-file',
+    writeOwn(at, `pin-${user}`, `${pin}\n`),
+    ...method,
+  ];
 }
 
 const payFrom = (iban: string, ...more: string[]) => [
@@ -94,11 +102,10 @@ function leaksOf(at: AtSecondDoor): string[] {
   const inFiles = filesIn(at.folder)
     .filter((path) => !path.startsWith(at.ownHands))
     .filter((path) => marks.some((mark) => readFileSync(path, 'latin1').includes(mark)));
-  const isAsked = (args: readonly string[]) => args[0] === 'sandbox' && args[2] === 'tan';
-  const inOutput = at.history
-    .filter(({ args }) => !isAsked(args))
-    .filter(({ stdout, stderr }) => marks.some((mark) => `${stdout}${stderr}`.includes(mark)));
-  return [...inFiles, ...inOutput.map(({ args }) => args.join(' '))];
+  const inOutput = at.history.filter(({ stdout, stderr }) =>
+    marks.some((mark) => `${stdout}${stderr}`.includes(mark)),
+  );
+  return [...inFiles, ...inOutput.map(({ args }) => args.slice(1).join(' '))];
 }
 
 function filesIn(folder: string): string[] {
@@ -209,6 +216,7 @@ describe.each([
     expect(stdout).toBeDefined();
     await at.psd2(['log', 'list']);
     expect(given.size).toBeGreaterThan(5);
-    expect(leaksOf(at)).toEqual([]);
+    // What the bank's own command prints shows that the search finds it.
+    expect([...new Set(leaksOf(at))]).toEqual(['sandbox customer tan anna']);
   });
 });
