@@ -117,6 +117,8 @@ export interface ErrorContext extends Advice {
   isDeadEnd?: true;
   /** The bank does not have the call. The interface of the bank says so. */
   isLacking?: true;
+  /** The customer has no method for SCA, as the bank itself says. The interface of the bank says so. */
+  lacksMethod?: true;
   /** The bank refused the access token that the call had. With a renewed one it may take the call. */
   hadToken?: true;
   /** Since when psd2 could not ask the bank what became of it, ISO 8601: the time was over before the bank answered. */

@@ -92,6 +92,8 @@ function worldOf(
     askPath: cannotAsk,
     choose: cannotAsk,
     askSecret: cannotAsk,
+    askCredential: cannotAsk,
+    showTyping: () => {},
   };
   const folder = storeFolder(env.PSD2_CONFIG_DIR, signal);
   folder.forgotten.begin(forgottenBefore);

@@ -29,6 +29,7 @@ const BACKEND = [
   'store/kept-customer.ts',
   'store/machine',
   'store/open.ts',
+  'store/pin-key.ts',
   'store/ports',
   'store/known-rows.ts',
   'store/placed-accounts.ts',
@@ -138,6 +139,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'errors.ts',
     'flows',
     'sandbox/folder',
+    'secret.ts',
     'signature',
     'store/disk',
     'store/machine',
@@ -197,6 +199,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/products': NOUN,
   'commands/profile': [
     'bank-file/description.ts',
+    'bank/descriptions.ts',
     ...NOUN,
     'advice.ts',
     'certificates',
@@ -256,7 +259,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/sync': [...NOUN, 'advice.ts', 'commands/expiring', 'quote-for-shell.ts', 'store/disk/replace.ts'],
   'commands/transfer': [...NOUN, 'advice.ts', 'commands/batch/ask-accepted.ts', 'store/flow/order-filter.ts'],
 
-  flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports', 'time-limit.ts'],
+  flows: ['bank/ports', 'domain', 'errors.ts', 'secret.ts', 'store/ports', 'time-limit.ts'],
   // The payments of a file: the flows of single payments, and what is said of a batch alone.
   'flows/batch': [
     'bank/ports',
@@ -268,10 +271,10 @@ export const WALLS: Record<string, readonly string[]> = {
     'store/ports',
   ],
   // What the rest of psd2 knows of a bank. Types only.
-  'bank/ports': ['certificates', 'domain', 'errors.ts', 'signature'],
+  'bank/ports': ['certificates', 'domain', 'errors.ts', 'secret.ts', 'signature'],
   'bank/open.ts': ['bank-file', 'bank/call', 'bank/interfaces'],
   // No word of any bank.
-  'bank/call': ['bank/ports', 'bank/transport', 'errors.ts'],
+  'bank/call': ['bank/ports', 'bank/transport', 'domain/json.ts', 'errors.ts', 'secret.ts'],
   'bank/interfaces/cb': [
     'bank/call',
     'bank/ports',
@@ -295,11 +298,22 @@ export const WALLS: Record<string, readonly string[]> = {
     'signature',
   ],
   // Banks described as data: fields, rules, operations. Neither a call is made here, nor a request composed.
-  'bank/interfaces/nextgenpsd2/description': ['bank-file', 'did-you-mean.ts', 'domain/order/terms.ts'],
+  'bank/interfaces/nextgenpsd2/description': [
+    'bank-file',
+    'did-you-mean.ts',
+    'domain/embedded.ts',
+    'domain/order/terms.ts',
+  ],
   'bank/descriptions.ts': ['bank-file', 'bank/interfaces'],
   'bank/transport': ['certificates', 'errors.ts'],
   // Banks described as data: reading and checking their files, and the platforms in banks/. An interface brings its fields.
-  'bank-file': ['did-you-mean.ts', 'domain/local-address.ts', 'errors.ts', 'store/disk/permissions.ts'],
+  'bank-file': [
+    'did-you-mean.ts',
+    'domain/embedded.ts',
+    'domain/local-address.ts',
+    'errors.ts',
+    'store/disk/permissions.ts',
+  ],
   // Files of payments: reading them, and writing them and their reports. No file is opened here.
   'batch-file': ['did-you-mean.ts', 'domain', 'errors.ts', 'statements', 'terminal/output/csv.ts'],
   signature: ['errors.ts'],
@@ -307,6 +321,7 @@ export const WALLS: Record<string, readonly string[]> = {
   callback: ['certificates', 'domain', 'errors.ts'],
   terminal: ['advice.ts', 'did-you-mean.ts', 'domain', 'errors.ts'],
   statements: ['domain', 'terminal/output/csv.ts'],
+  'secret.ts': [],
   domain: ['errors.ts'],
 
   'store/ports': ['domain', 'errors.ts'],
@@ -314,6 +329,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/copy': ['errors.ts', 'store/audit', 'store/ports'],
   'store/files': [...BACKEND, 'store/listed-round.ts'],
   // With --out, sync also writes files.
+  'store/pin-key.ts': [],
   'store/postgres': [
     ...BACKEND,
     'store/files/sync',
@@ -401,6 +417,7 @@ export const OWNERS: Record<string, string | readonly string[]> = {
   'csv-parse': 'batch-file',
   'lossless-json': ['bank/call', 'bank-file'],
   pg: 'store/postgres',
+  pngjs: 'terminal',
   'pg-connection-string': 'store/postgres',
   saxes: [
     'bank/interfaces/nextgenpsd2/reports',

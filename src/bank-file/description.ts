@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import type { EmbeddedCustomers } from '../domain/embedded.ts';
 
 /** A bank behind an interface. `bic` may have the first characters alone, and `bankCode` has `?` for any character. */
 export interface ServedBank {
@@ -46,6 +47,8 @@ export interface Description<Bank extends BankHead = BankHead, File extends Bank
   inconsistencies(bank: Bank): BankProblem[];
   /** How a customer of the bank logs in or authorises, in a few words. */
   login(bank: Bank): string;
+  /** What psd2 may ask of a bank's customers where it has no other way (docs/embedded.md). Null or absent: nothing. */
+  credentials?(bank: Bank): EmbeddedCustomers | null;
   /**
    * What a refused payment proves at a bank, and what psd2 assumes of it: sentences for the operator. Absent: it does not depend on the
    * bank file. @param isSaid whether the file, or what it extends, has a field

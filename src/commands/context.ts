@@ -52,6 +52,8 @@ export interface Surroundings {
   globals: Globals;
   /** Where the value of a global option comes from. */
   sourceOf(option: 'profile' | 'customer' | 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace'): Source;
+  /** What options of this command say of the customer's credentials. */
+  credentials?: GivenCredentials;
   /** Options of this command that the commands in its messages repeat. */
   repeated: Repeated;
   env: Environment;
@@ -88,6 +90,16 @@ export interface Surroundings {
   atLast(say: () => void): void;
   /** Registers work for the end of the command, whether it succeeds or fails. */
   onEnd(close: () => Promise<void>): void;
+}
+
+/** Where credentials come from that nobody types, and the method that is chosen (docs/embedded.md). */
+export interface GivenCredentials {
+  /** Path of a file with the PIN, or `-`. */
+  psuPasswordFile?: string | undefined;
+  /** Path of a file with the TAN, or `-`. */
+  otpFile?: string | undefined;
+  /** Id, type or name of a method. */
+  scaMethod?: string | undefined;
 }
 
 /** What a command wants to know of its calls. */

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
-import { type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
+import { begunBy, type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
 import { addDays, bankDay, earlier, endOfDay, type IsoDate } from './calendar.ts';
+import { answeredIn, type SentCredential } from './embedded.ts';
 import type { consentEvent } from './events.ts';
 import { type AnyFlow, beginning, begun, type CertificateName, resolutionOf } from './flow.ts';
 
@@ -52,6 +53,8 @@ export interface Consent extends AnyFlow<ConsentState> {
   links: NonNullable<Extract<ConsentEvent, { type: 'sca-started' }>['links']> | null;
   /** The authorisations that the bank may have begun, in the order in which psd2 learnt of them. */
   authorisations: readonly PersonsAuthorisation[];
+  /** What psd2 has sent of the customers, with which they authorise it, in order. */
+  credentials: readonly SentCredential[];
   /** The certificate with which it was begun. Null: it is not known. */
   certificate: CertificateName | null;
   /** The bank has taken a request to delete it. */
@@ -94,6 +97,7 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       returnState: event.returnState ?? null,
       links: null,
       authorisations: [],
+      credentials: [],
       certificate: null,
       isDeletionTaken: false,
     };
@@ -111,6 +115,10 @@ function changes(
   switch (event.type) {
     case 'approach-sent':
       return {};
+    case 'credential-sent':
+    case 'credential-not-begun':
+    case 'credential-answered':
+      return credentialed(consent, event, at);
     case 'request-sent':
       return { reached: true };
     case 'request-not-begun':
@@ -156,6 +164,36 @@ function changes(
         resolution: resolutionOf(event, at),
         refusedUnconfirmed: false,
       };
+  }
+}
+
+/** What the customer gives psd2 is about to leave, or was answered. */
+function credentialed(
+  { credentials, authorisations, links }: Consent,
+  event: Extract<ConsentEvent, { type: `credential-${string}` }>,
+  at: string,
+): Partial<Consent> {
+  switch (event.type) {
+    case 'credential-sent': {
+      const { what, psuId, begins } = event;
+      return {
+        state: 'authorizing',
+        credentials: [...credentials, { what, psuId: psuId ?? null, isAnswered: false }],
+        authorisations: begins
+          ? begunBy(authorisations, psuId, at)
+          : startedBy(authorisations, links?.id, psuId, at),
+      };
+    }
+    case 'credential-not-begun':
+      return { credentials: credentials.slice(0, -1) };
+    case 'credential-answered': {
+      const { scaStatus, links: next = links } = event;
+      const begun = startedBy(authorisations, next?.id, credentials.at(-1)?.psuId ?? undefined, at);
+      return {
+        ...({ state: 'authorizing', credentials: answeredIn(credentials), links: next } as const),
+        authorisations: scaStatus === null ? begun : saidOf(begun, next?.id, scaStatus),
+      };
+    }
   }
 }
 

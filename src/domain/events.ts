@@ -34,9 +34,27 @@ const created = {
  */
 const intent = { requestId: z.string(), digest: textOrNull };
 
+const scaMethod = z.object({
+  ...{ id: z.string(), type: z.string() },
+  version: z.exactOptional(z.string()),
+  name: z.exactOptional(z.string()),
+  explanation: z.exactOptional(z.string()),
+});
+
+/** What the customer needs for a TAN. It is no secret, and useless without them. */
+const scaChallenge = z.object({
+  information: z.exactOptional(z.string()),
+  data: z.exactOptional(z.array(z.string())),
+  image: z.exactOptional(z.string()),
+  otpMaxLength: z.exactOptional(z.string()),
+  otpFormat: z.exactOptional(z.string()),
+});
+
+const given = z.enum(['password', 'method', 'code']);
+
 /** Where the customer authorises a consent or a payment, as the bank's links say. */
 const scaLinks = z.object({
-  approach: z.nullable(z.enum(['redirect', 'decoupled'])),
+  approach: z.nullable(z.enum(['redirect', 'decoupled', 'embedded'])),
   id: z.exactOptional(z.string()),
   redirect: z.exactOptional(z.string()),
   oauth: z.exactOptional(z.string()),
@@ -49,7 +67,44 @@ const scaLinks = z.object({
   madeAt: z.exactOptional(z.string()),
   message: z.exactOptional(z.string()),
   unusable: z.exactOptional(z.string()),
+  /** What the customer gives psd2 next, at a bank that wants it from psd2 (docs/embedded.md). */
+  step: z.exactOptional(
+    z.object({
+      next: given,
+      link: z.exactOptional(z.string()),
+      methods: z.exactOptional(z.array(scaMethod)),
+      chosen: z.exactOptional(scaMethod),
+      challenge: z.exactOptional(scaChallenge),
+    }),
+  ),
+  /** The link that begins an authorisation with the customer's password. */
+  begins: z.exactOptional(z.string()),
 });
+
+/** What the customer gives psd2 for an authorisation. What it is, no line has. */
+const ofCredentials = [
+  /** It is about to leave. From here on, what they authorise may have an effect without psd2. */
+  z.object({
+    ...{ type: z.literal('credential-sent'), what: given, ...intent },
+    /** It begins an authorisation. */
+    begins: z.exactOptional(z.literal(true)),
+    psuId: z.exactOptional(z.string()),
+    /** They authorise the cancellation of the payment. */
+    ofCancellation: z.exactOptional(z.literal(true)),
+  }),
+  /** No byte of it has left. */
+  z.object({
+    type: z.literal('credential-not-begun'),
+    ofCancellation: z.exactOptional(z.literal(true)),
+  }),
+  /** The bank has said what became of it, and what is next. The cancellation of a payment has no links in the journal, but an id. */
+  z.object({
+    ...{ type: z.literal('credential-answered'), scaStatus: textOrNull },
+    links: z.exactOptional(scaLinks),
+    id: z.exactOptional(z.string()),
+    ofCancellation: z.exactOptional(z.literal(true)),
+  }),
+] as const;
 
 /** The links that are left: the bank does not know the others. */
 const linksLeft = z.object({ type: z.literal('links-left'), links: scaLinks });
@@ -228,6 +283,7 @@ export const stepEvent = z.lazy(() =>
     z.object({ type: z.literal('further-data'), data: z.array(z.string()) }),
     z.object({ type: bareStep }),
     ...ofCancellation,
+    ...ofCredentials,
     /**
      * The bank has deleted its signing basket, whose link a customer has had: the payment is alone again, and may run all the same.
      * `linkUntil`: the link may work until then, by the bank's clock.
@@ -482,6 +538,7 @@ export const consentEvent = z.lazy(() =>
     z.object({ type: z.enum(['request-sent', 'approach-sent', 'confirm-sent']), ...intent }),
     requested,
     scaStarted,
+    ...ofCredentials,
     linksLeft,
     granted,
     noted,

@@ -38,6 +38,13 @@ export function linksAfter(
     case 'approach-sent':
       // Its answer can be lost. Where the customer needs no link, the bank may ask them all the same.
       return initiated && !initiated.needsLink ? [...givenLinks, { links: null }] : givenLinks;
+    case 'credential-sent':
+      if (event.ofCancellation || bulk !== null || !initiated) return givenLinks;
+      return event.begins ? [...givenLinks, { links: null }] : withLink(givenLinks, { links });
+    case 'credential-answered':
+      return event.links && bulk === null && initiated
+        ? withLink(givenLinks, { links: event.links })
+        : givenLinks;
     case 'sca-started':
       return bulk === null && initiated ? withLink(givenLinks, { links: event.links ?? links }) : givenLinks;
     case 'basket-deleted': {

@@ -1,6 +1,8 @@
 import type * as z from 'zod/mini';
 import type { BankReason } from '../errors.ts';
 import { begunBy, type PersonsAuthorisation, saidOf, startedBy, withoutRefused } from './authorisations.ts';
+import { answeredCredential, sentCredential, withoutCredential } from './credential-changes.ts';
+import type { SentCredential } from './embedded.ts';
 import type {
   authorization,
   cost,
@@ -117,6 +119,9 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   links: NonNullable<Verification['links']> | null;
   /** The authorisations that the bank may have begun, in the order in which psd2 learnt of them. */
   authorisations: readonly PersonsAuthorisation[];
+  /** What psd2 has sent of the customers, with which they authorise it, and its cancellation. In order. */
+  credentials: readonly SentCredential[];
+  cancellationCredentials: readonly SentCredential[];
   /** The customer's browser has come back from the authorisation that was begun last. */
   returned: boolean;
   feesAccepted: boolean;
@@ -178,6 +183,9 @@ export function endsUnpaid({ type, status }: { type: string; status?: string }):
 /** Nothing was sent that makes it run. */
 const NOT_SENT = { initiatedAt: null, initiatedAtBank: null, committedAt: null };
 
+/** No customer has given psd2 anything. */
+const NO_CREDENTIALS = { credentials: [], cancellationCredentials: [] };
+
 /** No customer has a link. */
 const NO_LINKS = {
   linkIsOut: false,
@@ -224,6 +232,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       isBegunAgain: false,
       isRepeated: false,
       authorisations: [],
+      ...NO_CREDENTIALS,
       feesAccepted: false,
       isDuplicate: false,
       isFinal: false,
@@ -347,6 +356,12 @@ const CHANGES: {
   'further-data': (_, { data }) => ({ furtherData: data }),
   'further-verify-sent': () => ({ furtherStepOpen: true }),
   'debtor-named': (_, { account }) => ({ debtor: account }),
+
+  // What the customer gives psd2.
+
+  'credential-sent': sentCredential,
+  'credential-not-begun': withoutCredential,
+  'credential-answered': answeredCredential,
 
   // What the operator has seen and decided.
 

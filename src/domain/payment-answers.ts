@@ -167,7 +167,9 @@ function eventOfStatus(operation: Payment, answers: FirstAnswers): StepEvent {
  * knows has failed. What is in a signing basket is authorised with that.
  */
 export function asksForOther(operation: Payment, answers: FirstAnswers): boolean {
-  const isAlone = operation.bulk === null && operation.authorisations.length <= 1;
+  // The customer may have another try with psd2, and the bank may execute what it says has failed (docs/embedded.md).
+  const isEmbedded = operation.credentials.length > 0;
+  const isAlone = operation.bulk === null && operation.authorisations.length <= 1 && !isEmbedded;
   const hasFailed = answers.status.isUnauthorised === true && answers.progress?.means === 'failed';
   return isAlone && hasFailed && eventOfStatus(operation, answers).type === 'authorization';
 }
@@ -203,7 +205,8 @@ function whoseIsMissing(
 
 /** Whether the authorisation has failed, and the bank keeps the payment. What others have authorised may be paid all the same. */
 function failsAlone(operation: Payment, { progress, status }: FirstAnswers): boolean {
-  if (progress?.means !== 'failed' || !status.isStanding || isDone(operation)) return false;
+  const isKept = status.isStanding || (operation.credentials.length > 0 && status.isUnauthorised);
+  if (progress?.means !== 'failed' || !isKept || isDone(operation)) return false;
   return status.became !== 'executed' || !operation.authorisations.some(isAuthorised);
 }
 
@@ -224,8 +227,8 @@ function isNoNews(
   return hasWay && !(returned && isLogin(links));
 }
 
-function isWay({ redirect, oauth, approach, message }: NonNullable<Payment['links']>): boolean {
-  return (redirect ?? oauth ?? message) !== undefined || approach === 'decoupled';
+function isWay({ redirect, oauth, approach, message, step }: NonNullable<Payment['links']>): boolean {
+  return (redirect ?? oauth ?? message ?? step) !== undefined || approach === 'decoupled';
 }
 
 /** Whether the bank has checked a payment, and has not accepted it for execution. */

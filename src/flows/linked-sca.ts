@@ -4,6 +4,7 @@ import type { Sca, ScaLinks, ScaTurn } from '../bank/ports/customer.ts';
 import type { Cost } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import { beginTimeLimit } from '../time-limit.ts';
+import { type GiftRecord, refuseUntaken } from './gifts.ts';
 import { readCode } from './login.ts';
 import type { Callback, FlowPorts, ReturnPorts } from './ports.ts';
 import { isInterruption } from './refusals.ts';
@@ -39,6 +40,8 @@ export interface LinkedRecord {
    * @throws `error`, unless the bank's status shows what became of the resource
    */
   refusedLogin(error: Psd2Error, isCustomers: boolean): Promise<void>;
+  /** For what the customer gives psd2, at a bank that wants it from psd2. */
+  gifts: GiftRecord;
 }
 
 /**
@@ -58,8 +61,19 @@ export async function authoriseByLinks(
 ): Promise<boolean> {
   const codeVerifier = randomBytes(32).toString('base64url');
   const go = { returns, codeVerifier, beforeSend: record.approach };
+  // Before anything is begun that only the customer's credentials go on with.
+  if (links?.approach === 'embedded') refuseUntaken(returns, record.gifts);
   const turn = await proceed(subject, links, ports, go);
+  if (turn.next === 'give') refuseUntaken(returns, record.gifts);
   if (turn.cost) await record.cost?.(turn.cost);
+  if (turn.next === 'give') {
+    if (turn.links !== links) await record.started(turn.links);
+    const begin = (next: ScaLinks | null) => proceed(subject, next, ports, go);
+    const redirectUri = returnAddress(ports.customer.redirectUri, subject.state);
+    const { giveCredentials } = await import('./embedded-sca.ts');
+    await giveCredentials({ ...subject, redirectUri }, turn.links, { ports, returns, begin }, record);
+    return false;
+  }
   // No customer logs in for nothing.
   if (turn.next === 'log in') await returns.readyToKeep();
   const listener = await listenFor(subject, turn, ports, returns);
@@ -136,7 +150,7 @@ async function sendCustomer(
   }: { listener: Callback | null; codeVerifier: string; record: LinkedRecord },
 ): Promise<boolean> {
   if (turn.links.message !== undefined) returns.quote(turn.links.message);
-  if (turn.next === 'nothing' || turn.next === 'wait') return false;
+  if (turn.next !== 'open' && turn.next !== 'log in') return false;
   await ports.customer.sendBrowser(turn.url, returns.psuId);
   const parameters = returns.askForReturn
     ? await returns.askForReturn(subject.state)
@@ -289,7 +303,7 @@ async function listenFor(
   { customer }: FlowPorts,
   { askForReturn }: ReturnPorts,
 ): Promise<Callback | null> {
-  if (askForReturn || turn.next === 'nothing' || turn.next === 'wait') return null;
+  if (askForReturn || (turn.next !== 'open' && turn.next !== 'log in')) return null;
   // A flow that needs the return waits for the port.
   const listener = customer.atAnotherDevice ? null : await customer.listen(subject.state, purposeOf(turn));
   if (turn.next === 'log in' && !listener)

@@ -2,9 +2,11 @@ import type { Bank } from '../bank/ports/bank.ts';
 import type { PsuIdentification } from '../bank/ports/call.ts';
 import type { ClientCredentials } from '../bank/ports/customer.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
+import type { ScaChallenge, ScaMethod } from '../domain/embedded.ts';
 import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
 import type { TransferOrder } from '../domain/transfer.ts';
 import type { Psd2Error } from '../errors.ts';
+import type { Secret } from '../secret.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import type { ReadTokens, StoredTokens, TokenSlot } from '../store/ports/tokens.ts';
 
@@ -108,9 +110,54 @@ export interface ReturnPorts {
   psuId?: string | undefined;
   /** The person whose authorisation begins, if it is not the customer's own. */
   person?: PsuIdentification | undefined;
+  /** Takes credentials, where the bank wants them from psd2. */
+  credentials?: CredentialPorts;
   say(text: string): void;
   /** Tells the operator what the bank wants the customer to do, in the bank's words. */
   quote(words: string): void;
+}
+
+/** What a credential is asked for: how its question names the person, and what they authorise. */
+export interface CredentialQuestion {
+  /** The id of whose it is, as the bank was told. Absent: nobody was named. */
+  psuId?: string | undefined;
+  /** What they authorise. */
+  subject:
+    | { kind: 'payment' | 'cancellation'; payment: Payment }
+    | { kind: 'consent'; flow: string; order: unknown };
+  /** What the bank says to the customer, in its own words. */
+  message?: string | undefined;
+  /** psd2 has sent one for this person and this subject before. A value from a file is never sent twice, not even by a later command. */
+  wasSent?: true;
+}
+
+/** What became of a credential, by the bank's word. `unknown`: no answer says it. */
+export type CredentialResult = 'accepted' | 'refused' | 'unknown';
+
+/**
+ * Takes the customer's credentials, at a bank that wants them from psd2 (embedded SCA, docs/embedded.md). Null is an answer that sends
+ * nothing: Enter alone, or a file without a value.
+ */
+export interface CredentialPorts {
+  /**
+   * Why psd2 must take none here, before anything of it is sent: the bank file or the profile does not allow it, or nobody and no file
+   * can answer. Null: it may.
+   */
+  refusal(): Psd2Error | null;
+  /** @throws Psd2Error if refused PINs of this person make a machine stop */
+  password(question: CredentialQuestion): Promise<Secret | null>;
+  /** Which of several methods. @returns its id */
+  method(methods: readonly ScaMethod[], question: CredentialQuestion): Promise<string | null>;
+  code(
+    challenge: ScaChallenge & { method?: ScaMethod },
+    question: CredentialQuestion,
+  ): Promise<Secret | null>;
+  /** Whether the customer wants another authorisation, because this one cannot go on. */
+  beginsAgain(question: CredentialQuestion): Promise<boolean>;
+  /** Writes down what became of a credential: the audit log, and the count of refused PINs. */
+  note(what: 'password' | 'code', question: CredentialQuestion, result: CredentialResult): Promise<void>;
+  /** Ends the step: the challenge's image goes, echo comes back. */
+  close(): Promise<void>;
 }
 
 /** A payment, whatever its order says, and its journal. */

@@ -47,6 +47,7 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
     ),
   ),
   accounts: z.exactOptional(keptAccounts),
+  scaMethod: z.exactOptional(z.string()),
 });
 
 /** The consents of a customer for {@link LastingConsent}. Of those for funds of one account the newest comes first, and counts. */

@@ -106,6 +106,16 @@ async function start(program: string, args: string[]): Promise<{ child: ChildPro
   }
 }
 
+/** Opens a file of psd2 with the program that the system has for it. @returns whether that was started */
+export async function openFile(path: string): Promise<boolean> {
+  try {
+    await openSystemBrowser(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** `open` passes on this process's environment, so psd2 removes the withheld variables from it in the meantime. */
 async function openSystemBrowser(href: string): Promise<ChildProcess> {
   const { default: open } = await import('open');

@@ -1,6 +1,7 @@
 import { adviceOf } from '../advice.ts';
 import { endSentence, Psd2Error } from '../errors.ts';
 import { cleanLines } from './clean.ts';
+import type { UnseenInput } from './unseen.ts';
 
 /** The streams of the process that the terminal needs. A test gives its own. Node opens a stream on its first use. */
 export interface Streams {
@@ -36,6 +37,13 @@ export interface Questions {
   ): Promise<Value>;
   /** Asks without echo, until `check` accepts the answer. */
   askSecret(question: string, check?: Check): Promise<string>;
+  /**
+   * Asks a customer for a credential. What was typed before is thrown away, and nothing that is typed is shown from now on, also between
+   * questions, until {@link showTyping}.
+   */
+  askCredential(question: string): Promise<string>;
+  /** The terminal shows again what is typed. */
+  showTyping(): void;
 }
 
 /** The questions of a terminal, and the one that waits for its answer. */
@@ -63,16 +71,18 @@ export function openPrompts(
 ): Prompts {
   const canAsk = () => !noInput && streams.stdin.isTTY === true && streams.stderr.isTTY === true;
   let waiting: string | undefined;
+  let unseen: UnseenInput | undefined;
   /** Asks one question. @throws Psd2Error `usage` without a terminal, `interrupted`. Also the reason of the aborted signal */
   const prompt = async <T>(
     question: string,
     ask: (prompts: Package, message: string, context: Asking) => Promise<T>,
   ): Promise<T> => {
-    if (!canAsk()) throw new Psd2Error('usage', 'psd2 cannot ask a question, because there is no terminal');
+    if (!canAsk()) throw noTerminal();
     const [text, prompts] = await Promise.all([shown(question), import('@inquirer/prompts')]);
     waiting = text;
+    const asking = () => ask(prompts, text, { input: streams.stdin, output: streams.stderr, signal });
     try {
-      return await ask(prompts, text, { input: streams.stdin, output: streams.stderr, signal });
+      return await (unseen ? unseen.during(asking) : asking());
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof Error && error.name === 'ExitPromptError')
@@ -117,6 +127,22 @@ export function openPrompts(
           context,
         ),
       ),
+    async askCredential(question) {
+      if (!canAsk()) throw noTerminal();
+      const { openUnseen } = await import('./unseen.ts');
+      unseen ??= openUnseen(streams, signal);
+      const text = await shown(question);
+      waiting = text;
+      try {
+        return await unseen.ask(`? ${text}`);
+      } finally {
+        waiting = undefined;
+      }
+    },
+    showTyping() {
+      unseen?.end();
+      unseen = undefined;
+    },
     async askSecret(question, check) {
       for (;;) {
         const secret = await prompt(question, (prompts, message, context) =>
@@ -129,6 +155,10 @@ export function openPrompts(
       }
     },
   };
+}
+
+function noTerminal(): Psd2Error {
+  return new Psd2Error('usage', 'psd2 cannot ask a question, because there is no terminal');
 }
 
 /** What is wrong with an answer, or true. */

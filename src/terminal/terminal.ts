@@ -81,6 +81,8 @@ export function openTerminal(streams: Streams, options: TerminalOptions): Termin
     askPath: prompts.askPath,
     choose: prompts.choose,
     askSecret: prompts.askSecret,
+    askCredential: prompts.askCredential,
+    showTyping: prompts.showTyping,
   };
 }
 

@@ -142,15 +142,15 @@ it('each platform says what it said when somebody compared it with its sources',
       payments.repeat: { unknown: "adorsys wso2" },
       payments.required: { [creditorAddress.townName,creditorAddress.country]: "unicredit" },
       psu.corporateId: { optional: "cbi-globe" },
-      psu.id: { never: "consorsbank santander-consumer", required: "deutsche-bank raiffeisen-romania",
+      psu.id: { never: "consorsbank santander-consumer", required: "atruvia deutsche-bank raiffeisen-romania",
         token-sub: "sparda" },
       psu.idType: { optional: "bank-verlag", required: "deutsche-bank unicredit" },
-      psu.ip: { own: "redsys", required: "unicredit" },
-      sca.approaches: { [decoupled]: "n26", [oauth,redirect,decoupled]: "commerzbank",
+      psu.ip: { own: "redsys", required: "unicredit" }, psu.label: { VR-NetKey or alias: "atruvia" },
+      sca.approaches: { [decoupled]: "n26", [embedded]: "atruvia", [oauth,redirect,decoupled]: "commerzbank",
         [oauth,redirect]: "santander-consumer",
         [oauth]: "argenta banca-transilvania kbc paysera raiffeisen-romania volksbank-nl worldline wso2",
-        [redirect,decoupled,oauth]: "adorsys", [redirect,oauth]: "sparkassen",
-        [redirect]: "bankdata fabrick redsys" },
+        [redirect,decoupled,oauth]: "adorsys", [redirect,embedded]: "unicredit",
+        [redirect,oauth]: "sparkassen", [redirect]: "bankdata fabrick redsys" },
       sca.authorisationMinutes: { 15: "paysera", 5: "n26" },
       sca.pollSeconds: { 2: "n26", 3: "adorsys" },
       sca.start: { explicit: "bankdata", follow-links: "adorsys" },
@@ -174,6 +174,6 @@ it('each platform says what it said when somebody compared it with its sources',
         never: "banca-transilvania bank-verlag consorsbank deutsche-bank fabrick kbc n26 raiffeisen-austria raiffeisen-romania santander-consumer sparda sparkassen unicredit volksbank-nl worldline" } }
   `);
   expect(prose.digest('hex')).toMatchInlineSnapshot(
-    `"5dfb0b633c629a98edc5b2a7519ddcd1e1a412c7f563282b9620bfcc293d9e06"`,
+    `"6be9b6036ebe07c18ca7706fe9550de36f00af83ebe11a6fb29969aa05dd9eb0"`,
   );
 });

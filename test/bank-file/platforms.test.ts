@@ -18,7 +18,7 @@ const SAID = { source: 'https://bank.example' };
 /** No public page says these of a platform: they belong to one bank, and the operator writes them. */
 const OF_ONE_BANK = [
   ...['platform', 'learned', 'api.baseUrl', 'links', 'headers.names', 'headers.requestId', 'psu.ipAbsent'],
-  ...['oauth.responseType', 'oauth.parameters', 'consent.delete', 'funds.consent'],
+  ...['oauth.responseType', 'oauth.parameters', 'sca.first', 'consent.delete', 'funds.consent'],
   ...['accounts.history.afterSca.minutes', 'accounts.history.afterSca.days'],
   ...['accounts.amounts', 'accounts.zone', 'accounts.cards', 'accounts.download', 'transactions.id'],
   ...['payments.repeatMinutes', 'payments.bulk.maxEntries', 'payments.bulk.batchBooking'],

@@ -160,7 +160,11 @@ const WRONG = String.raw`
   oauth.tokenHeader <- "Authorization:" => oauth.tokenHeader must be the name of a header
   sca.approaches <- [] => sca.approaches must have at least one element
   sca.approaches <- ["redirect","redirect"] => sca.approaches must not name the same thing twice
-  sca.approaches <- ["app"] => sca.approaches[0] must be "redirect", "oauth" or "decoupled"
+  sca.approaches <- ["app"] => sca.approaches[0] must be "redirect", "oauth", "decoupled" or "embedded"
+  sca.approaches <- ["embedded","redirect"] => sca.approaches[0]: "embedded" must be the last one, because psd2 takes a credential only where the bank has no other way
+  sca.first <- "pin" => sca.first must be "password"
+  sca.first <- "password" => sca.first is only possible with "embedded" in sca.approaches
+  psu.label <- "" => psu.label must not be empty
   sca.start <- "implicit" => sca.start must be "follow-links" or "explicit". Did you mean explicit?
   sca.authorisationMinutes <- 0, 10081, 1.5, "10" => sca.authorisationMinutes must be a whole number from 1 to 10080 or an object with "payments" and "consents"
   sca.authorisationMinutes <- {"payments":5} => sca.authorisationMinutes.consents is missing
@@ -304,25 +308,25 @@ it('a field named __proto__ is refused, and changes nothing', async () => {
   expect(problems.map(({ path }) => path)).toEqual(['__proto__']);
 });
 
-const EMBEDDED =
-  'embedded SCA is not possible: psd2 would need the password of the customer, and never takes one';
+const EMBEDDED = 'embedded SCA is a value of sca.approaches, always the last one';
+const CREDENTIAL =
+  "a customer's password or TAN does not belong in a bank file: psd2 asks the customer for it";
 const APP_TOKEN =
   "ING's application token is not possible: the bank wants a signature of another form for it";
 const PRE_AUTHORISATION =
-  "DKB's pre-authorisation is not possible: psd2 would need the password of the customer, and never takes one";
+  "DKB's pre-authorisation is not possible: psd2 takes a password of the customer only for embedded SCA";
 const SECRET =
   'a secret does not belong in a bank file: give it to the profile, or name a variable as env:PSD2_BANK_NAME';
 
 const RANGE = 'pages by the header Range are not possible: psd2 follows links, or numbers of pages';
 
 it.each([
-  ['sca.approaches', ['embedded'], 'sca.approaches[0]', EMBEDDED],
   ['sca.embedded', true, 'sca.embedded', EMBEDDED],
-  ['psu.password', 'x', 'psu.password', EMBEDDED],
-  ['psu.PSU-Password', 'x', 'psu.PSU-Password', EMBEDDED],
-  ['psuData', {}, 'psuData', EMBEDDED],
-  ['scaAuthenticationData', 'x', 'scaAuthenticationData', EMBEDDED],
-  ['updatePsuAuthentication', 'x', 'updatePsuAuthentication', EMBEDDED],
+  ['psu.password', 'x', 'psu.password', CREDENTIAL],
+  ['psu.PSU-Password', 'x', 'psu.PSU-Password', CREDENTIAL],
+  ['psuData', {}, 'psuData', CREDENTIAL],
+  ['scaAuthenticationData', 'x', 'scaAuthenticationData', CREDENTIAL],
+  ['updatePsuAuthentication', 'x', 'updatePsuAuthentication', CREDENTIAL],
   ['oauth.mode', 'application-token', 'oauth.mode', APP_TOKEN],
   ['oauth.appToken', {}, 'oauth.appToken', APP_TOKEN],
   ['oauth.application access token', {}, 'oauth.application access token', APP_TOKEN],

@@ -58,6 +58,38 @@ const COMMON = [
   { type: 'resolved', outcome: 'executed', by: 'ada', note: 'asked the bank' },
   { type: 'resolved', outcome: 'not-executed', by: 'ada', note: null },
 ];
+const METHOD = {
+  id: '942',
+  type: 'SMS_OTP',
+  version: '1',
+  name: 'mobile TAN',
+  explanation: 'to your telephone',
+};
+const CHALLENGE = {
+  information: 'Compare',
+  data: ['1'],
+  image: 'AA==',
+  otpMaxLength: '6',
+  otpFormat: 'Integer',
+};
+const STEP = { next: 'code', link: '/v1/x', methods: [METHOD], chosen: METHOD, challenge: CHALLENGE };
+/** What a customer gives psd2: nobody keeps what. */
+const GIVEN = [
+  ...['password', 'method', 'code'].map((what) => ({ type: 'credential-sent', what, ...intent })),
+  {
+    ...{ type: 'credential-sent', what: 'password', requestId: 'q1', digest: null },
+    begins: true,
+    psuId: 'PSU-1',
+  },
+  { ...{ type: 'credential-sent', what: 'code', requestId: 'q1', digest: null }, ofCancellation: true },
+  { type: 'credential-not-begun' },
+  {
+    type: 'credential-answered',
+    scaStatus: null,
+    links: { approach: 'embedded', step: STEP, begins: '/v1/y' },
+  },
+  { type: 'credential-answered', scaStatus: 'finalised', id: 'a1', ofCancellation: true },
+];
 const STEPS = [
   ...['verify-sent', 'further-verify-sent', 'approach-sent', 'execute-sent'].map((type) => ({
     type,
@@ -77,6 +109,7 @@ const STEPS = [
   ...['OK', 'KO', 'PENDING'].map((status) => ({ type: 'settlement', status, description: null })),
   { type: 'settlement', status: 'KO', description: 'No' },
   { type: 'bulk-joined', bulk: 'op-1' },
+  ...GIVEN,
   { type: 'sca-started', links },
   { type: 'sca-started', links: { approach: 'decoupled' } },
   { type: 'sca-started', links: { approach: null } },
@@ -92,7 +125,9 @@ const ORDERS_AT_SECOND_INTERFACE = [
 ].map((more) => ({ ...begin, commits: 'by the customer', ...more }));
 const WRONG_STEPS = [
   ...wrongIn(links, ...Object.keys(links).slice(1)).map((each) => ({ type: 'sca-started', links: each })),
-  { type: 'sca-started', links: { ...links, approach: 'embedded' } },
+  { type: 'sca-started', links: { ...links, approach: 'other' } },
+  { type: 'credential-sent', what: 'other', ...intent },
+  { type: 'credential-sent', what: 'code' },
   { type: 'sca-started', links: { ...links, isDone: false } },
   ...wrongIn(bank).map((each) => ({ type: 'executed', cro: null, bank: each })),
 ];
@@ -225,6 +260,7 @@ const OPTIONAL = new Set([
   'source',
   ...['bank', 'links', 'initiation', 'terms', 'returnState', 'access'],
   ...['bankStatus of requested', 'besideOthers'],
+  ...['begins', 'psuId', 'ofCancellation', 'id'],
 ]);
 
 const OPTIONAL_IN_ORDER = ['fromIban', 'payeeSource', 'payeeAddress', 'standing', 'batch'];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Psd2Error } from '../../src/errors.ts';
+import type { GiftRecord } from '../../src/flows/gifts.ts';
 import type { CustomerPorts, ReturnPorts, WorldPorts } from '../../src/flows/ports.ts';
 import type { OpenFlow } from '../../src/store/ports/flows.ts';
 
@@ -98,6 +99,17 @@ export function returnsTo(changes: Partial<ReturnPorts> = {}): ReturnPorts {
     ...changes,
   };
 }
+
+/** For SCA in which the customer gives psd2 nothing. */
+export const NO_GIFTS: GiftRecord = {
+  subject: { kind: 'consent', flow: 'co-1', order: null },
+  sent: () => [],
+  announce: () => async () => undefined,
+  answered: async () => {},
+  kept: async () => {},
+  look: async () => ({ scaStatus: null, decided: null }),
+  stop: (why) => (typeof why === 'string' ? new Psd2Error('still_open', why) : why),
+};
 
 /** Keeps what psd2 shows on the terminal while it waits. */
 export function waitsOf(): { waits: string[]; whileWaiting: CustomerPorts['whileWaiting'] } {

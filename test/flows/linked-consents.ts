@@ -76,6 +76,7 @@ export interface LinkedSetting {
   tokens: StoredTokens[];
   /** What the operator is told. */
   said: string[];
+  grant: GrantPorts;
   /** Continues the consent from its journal. */
   run(bank: Bank): Promise<Consent>;
   /** Asks the bank how it is, as `consent status` does. */
@@ -140,8 +141,7 @@ function settingOf(
     customer,
     kept,
     keeps: async (resourceId) => void kept.add(resourceId),
-    tokens,
-    said,
+    ...{ tokens, said, grant },
     run: (bank) =>
       flows.resume('consent', flow, (open) => runLinkedConsent(open, { bank, world, customer }, grant)),
     ask: (bank) => flows.resume('consent', flow, (open) => recordStatus(open, { bank }, grant)),

@@ -11,7 +11,14 @@ import {
 import type { Callback, ReturnPorts } from '../../src/flows/ports.ts';
 import type { StoredTokens } from '../../src/store/ports/tokens.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
-import { customerElsewhere, errorOf, type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
+import {
+  customerElsewhere,
+  errorOf,
+  type FakeCustomer,
+  fakeCustomer,
+  fakeWorld,
+  NO_GIFTS,
+} from './doubles.ts';
 
 // SCA as a bank's links say, without a bank: what psd2 asks, in which order, and what the customer's browser may bring back.
 
@@ -121,6 +128,7 @@ function play({ turn = OPEN, links = null, customer = fakeCustomer(), ...more }:
     async refusedLogin(error) {
       did.push(error);
     },
+    gifts: NO_GIFTS,
     ...more.record,
   };
   const run = authoriseByLinks(SUBJECT, links, ports, returns, record);

@@ -72,6 +72,8 @@ describe('the orders to the bank', () => {
       ['GET', '/nextgenpsd2/requests', '/nextgenpsd2/requests'],
       ['POST', '/nextgenpsd2/decide', '/nextgenpsd2/decide', { id: 'none', decision: 'refuse' }],
       ['POST', '/nextgenpsd2/revoke', '/nextgenpsd2/revoke', { consentId: UUID }],
+      ['GET', '/nextgenpsd2/devices', '/nextgenpsd2/devices'],
+      ['POST', '/customers/{user}/read-tan', '/customers/anna/read-tan'],
       ['GET', '/nextgenpsd2/payments', '/nextgenpsd2/payments'],
       ['POST', '/nextgenpsd2/execute', '/nextgenpsd2/execute', { paymentId: 'none' }],
       ['POST', '/reset', '/reset'],

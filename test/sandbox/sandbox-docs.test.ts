@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { refusalCodes } from '../../src/sandbox/answers/refusal.ts';
 import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { faultKinds } from '../../src/sandbox/faults/fault.ts';
-import { endpointNames } from '../../src/sandbox/faults/target.ts';
+import { endpointNames, stepNames } from '../../src/sandbox/faults/target.ts';
 import { messageCodes } from '../../src/sandbox/nextgenpsd2/refusal.ts';
 import { faultyCalls, magicFaultKinds, plannedOutcomes } from '../../src/sandbox/operations/plan.ts';
 
@@ -36,5 +36,5 @@ test('docs/sandbox.md has the users, passwords, customers and products of the sa
 
 test('docs/sandbox.md explains every fault and names every call', () => {
   for (const [kind, { value }] of faultKinds) expect(page).toContain(`\n| \`${kind}${value ? '=<' : '` | '}`);
-  for (const name of endpointNames) expect(page).toContain(`\`${name}\``);
+  for (const name of [...endpointNames, ...stepNames]) expect(page).toContain(`\`${name}\``);
 });

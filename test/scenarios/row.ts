@@ -62,6 +62,7 @@ const CALLS = {
   payment: /^GET .*\/v1\/(?:[a-z]+-)?payments\/[^/]+\/[^/]+$/,
   basket: /^POST .*\/v1\/signing-baskets$/,
   sca: /^POST .*authorisations$/,
+  update: /^PUT .*authorisations\/[^/]+$/,
   authorisations: /^GET .*\/authorisations$/,
   'sca-status': /^GET .*authorisations\/[^/]+$/,
   consent: /^GET .*\/v1\/consents\/[^/]+$/,

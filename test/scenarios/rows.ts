@@ -3,6 +3,7 @@ import { BATCHES } from './rows/batches.ts';
 import { CANCELLED_LINKS } from './rows/cancelled-links.ts';
 import { CONSENTS } from './rows/consents.ts';
 import { CONTRADICTIONS } from './rows/contradictions.ts';
+import { EMBEDDED } from './rows/embedded.ts';
 import { EXECUTE } from './rows/execute.ts';
 import { FEES } from './rows/fees.ts';
 import { LINKED } from './rows/linked.ts';
@@ -19,6 +20,7 @@ export const ROWS: readonly Row[] = [
   ...CONSENTS,
   ...LINKED,
   ...LINKED_CONSENTS,
+  ...EMBEDDED,
   ...STILL_OPEN,
   ...LINKS,
   ...CANCELLED_LINKS,

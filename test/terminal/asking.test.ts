@@ -16,7 +16,11 @@ const [ENTER, TAB, BACKSPACE, DOWN] = ['\r', '\t', '\u007f', '\u001b[B'];
 /** An operator at a terminal. */
 function sitDown(options: Partial<TerminalOptions> = {}) {
   const stdin: Streams['stdin'] = Object.assign(new Socket(), {
-    ...{ isTTY: true, isRaw: false, setRawMode: () => stdin },
+    ...{ isTTY: true, isRaw: false },
+    setRawMode: (raw: boolean) => {
+      stdin.isRaw = raw;
+      return stdin;
+    },
   });
   const { stream, written } = openStream({ columns: 200 });
   const interrupt = new AbortController();
@@ -31,6 +35,8 @@ function sitDown(options: Partial<TerminalOptions> = {}) {
     interrupt,
     written,
     shown,
+    /** Whether the terminal leaves what is typed to psd2, and does not show it. */
+    raw: () => stdin.isRaw,
     /** Types keys, each after the terminal shows a text. */
     async type(...steps: [whenShown: string, keys: string][]) {
       let from = 0;
@@ -300,5 +306,51 @@ describe('the path of a file', () => {
     );
     expect(answer).toBe('right');
     expect(shown).toContain('Which file? wrong\n> Not wrong. Say right.');
+  });
+});
+
+describe('psd2 asks for a credential', () => {
+  it('and shows nothing that is typed, from the first question until it ends', async () => {
+    const { terminal, type, shown, raw } = sitDown();
+    const asked = terminal.askCredential('PIN');
+    await type(['? PIN', `19${BACKSPACE}2x${'\u0015'}12\u001b[A345${ENTER}and more`]);
+    expect([await asked, raw()]).toEqual(['12345', true]);
+    // What is typed while psd2 calls the bank is no answer to the next question.
+    await type(['', `777${ENTER}`]);
+    const next = terminal.askCredential('TAN');
+    await type(['? TAN', ENTER]);
+    expect([await next, raw()]).toEqual(['', true]);
+    expect(shown()).toBe('? PIN \n? TAN \n');
+    terminal.showTyping();
+    expect(raw()).toBe(false);
+  });
+
+  it('and another question between has the keyboard, and gives it back', async () => {
+    const { terminal, type, raw } = sitDown();
+    const pin = terminal.askCredential('PIN');
+    await type(['? PIN', ENTER]);
+    await pin;
+    const sure = terminal.confirm('Sure?');
+    await type(['Sure?', `y${ENTER}`]);
+    expect([await sure, raw()]).toEqual([true, true]);
+  });
+
+  it.each([
+    ['Ctrl-C', (at: ReturnType<typeof sitDown>) => at.type(['? PIN', '12\u0003'])],
+    [
+      'a signal',
+      async (at: ReturnType<typeof sitDown>) =>
+        at.interrupt.abort(new Psd2Error('interrupted', 'Interrupted')),
+    ],
+  ])('%s ends the question, and the command', async (_, end) => {
+    const at = sitDown();
+    const asked = at.terminal.askCredential('PIN').catch((error: unknown) => error);
+    await end(at);
+    expect(await asked).toMatchObject({ code: 'interrupted' });
+  });
+
+  it('only at a terminal', async () => {
+    const { terminal } = sitDown({ noInput: true });
+    await expect(terminal.askCredential('PIN')).rejects.toMatchObject({ code: 'usage' });
   });
 });

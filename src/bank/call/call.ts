@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Psd2Error } from '../../errors.ts';
+import type { Secret } from '../../secret.ts';
 import type { Bank, BankInterface, ComposedRequest, FreeCall, RequestSettings } from '../ports/bank.ts';
 import type {
   BeforeSend,
@@ -16,6 +17,7 @@ import type {
 import type { BankClient, Decides } from '../ports/customer.ts';
 import { type BankConnection, CallFailed } from '../transport/connection.ts';
 import { pathOf, tlsFactsOf, type WireAnswer, type WireRequest } from '../transport/line.ts';
+import { hideInHeaders } from './hidden-value.ts';
 import {
   backoffOf,
   LONGEST_RETRY_AFTER,
@@ -61,6 +63,11 @@ export interface BankCall extends Repetition {
   facts: CallFacts;
   /** Sent as JSON. A string is sent unchanged. */
   body?: object | string;
+  /**
+   * A credential of the customer, in place of the body. It goes once, over a connection that nothing else has used. Nothing of the body is
+   * kept or shown, nor its digest, and no text of the answer that has the value.
+   */
+  credential?: Credential;
   /** The same in all calls of one flow. */
   transactionId: string;
   /** Access token, without `Bearer`. */
@@ -91,6 +98,13 @@ export interface BankCall extends Repetition {
    * the answer (`--timeout`), because the bank gives the result only once. `never`: the call is made even after Ctrl-C.
    */
   interruptible?: 'until sent' | 'never';
+}
+
+/** What a customer has given psd2 for one call, and the body that has it. */
+export interface Credential {
+  value: Secret;
+  /** @param value revealed */
+  body(value: string): object;
 }
 
 /** A parsed answer: what the interface understood of its body, once, for all who look at it. */
@@ -253,7 +267,7 @@ export function withTokens<What extends Said>(exchange: Exchange<What>, tokens: 
     if (answer.status !== 401 || answer.said.asksForSca || answer.said.keepsToken) return answer;
     // Repeat a call that changes something only if the bank itself refused it without processing.
     if (call.method !== 'GET' && !answer.said.turnedAway) return answer;
-    if (call.irrevocable) {
+    if (call.irrevocable || call.credential) {
       if (token !== renewed) refused = token;
       return answer;
     }
@@ -320,7 +334,9 @@ async function attempt<What extends Said>(
   const { connection, wire, timeoutMs, signal } = settings;
   await waitForTurn(call, settings);
   const { request, tppRequestId, digest } = await wire.compose(call);
-  const announced = await call.beforeSend?.({ requestId: tppRequestId, digest });
+  // A short credential could be guessed from its digest.
+  const kept = call.credential ? null : digest;
+  const announced = await call.beforeSend?.({ requestId: tppRequestId, digest: kept });
   const ending = endingOf(call, signal);
   const route = wire.routeOf(call);
   const times = new Times(settings.now);
@@ -329,7 +345,7 @@ async function attempt<What extends Said>(
   try {
     const answer = await connection.send(request, timeoutMs, ending.signal, {
       // Of what psd2 reads on, the connection is its own.
-      alone: call.irrevocable || Boolean(call.decides) || call.method === 'DELETE',
+      alone: isAlone(call),
       beforeFirstByte: announced?.beforeFirstByte?.bind(announced),
       sent: () => {
         mayHaveLeft = true;
@@ -340,6 +356,7 @@ async function attempt<What extends Said>(
       answered: () => times.answered(),
       lingers: (received) => (wire.mayEnd?.(received, call) ? linger(call, settings) : null),
     });
+    if (call.credential) hideInHeaders(answer.headers, call.credential.value);
     wire.check(answer, request, call);
     const said = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt });
     if (said.turnedAway) await announced?.turnedAway?.();
@@ -367,6 +384,10 @@ async function attempt<What extends Said>(
   } finally {
     ending.forget();
   }
+}
+
+function isAlone({ irrevocable = false, credential, decides, method }: BankCall): boolean {
+  return irrevocable || credential !== undefined || Boolean(decides) || method === 'DELETE';
 }
 
 /** How long psd2 reads what follows an answer that may end something. */

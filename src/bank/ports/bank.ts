@@ -5,6 +5,7 @@ import type { IsoDate } from '../../domain/calendar.ts';
 import type { Covered } from '../../domain/consent.ts';
 import type { CreditLimits } from '../../domain/credit-limits.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
+import type { EmbeddedCustomers } from '../../domain/embedded.ts';
 import type { CertificateName } from '../../domain/flow.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import type { Commits, GenericOrder, Initiation, OrderTarget } from '../../domain/operation.ts';
@@ -38,6 +39,7 @@ export type Capability =
   | 'consent deletion'
   | 'terms of consents'
   | 'links for SCA'
+  | 'embedded SCA'
   | 'PSU-ID'
   | 'bulk payments'
   | 'balances by type';
@@ -177,6 +179,8 @@ export interface BankInterface {
    * @throws Psd2Error `usage`
    */
   refuseGivingUp?(): void;
+  /** What its customers may have to give psd2 where the bank has no other way (docs/embedded.md). Absent: nothing. */
+  takesCredentials?: EmbeddedCustomers;
   /** What consents the bank takes, at a bank where the operator chooses their terms. `once`: for one reading. */
   consentTerms?: { types: readonly Covered['type'][]; once: boolean };
   /**

@@ -1,8 +1,11 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { ConsentCategoryRequest, ConsentTerms } from '../../domain/consent.ts';
+import type { EmbeddedStep } from '../../domain/embedded.ts';
 import type { CertificateName } from '../../domain/flow.ts';
 import type { Cost } from '../../domain/operation.ts';
 import type { ResourceStatus, ScaProgress } from '../../domain/payment-answers.ts';
+import type { Psd2Error } from '../../errors.ts';
+import type { Secret } from '../../secret.ts';
 import type { BeforeSend, PsuIdentification } from './call.ts';
 
 // What a customer grants: login, consents, SCA.
@@ -209,7 +212,7 @@ export interface Consents {
  */
 export interface ScaLinks {
   /** The approach that the bank has chosen, if it has said so. */
-  approach: 'redirect' | 'decoupled' | null;
+  approach: 'redirect' | 'decoupled' | 'embedded' | null;
   /** The bank's id of the authorisation that has begun. */
   id?: string;
   /** For the customer's browser. */
@@ -232,6 +235,10 @@ export interface ScaLinks {
   message?: string;
   /** Why psd2 does not follow them. */
   unusable?: string;
+  /** What the customer gives psd2 next, at a bank that wants it from psd2 (embedded SCA). */
+  step?: EmbeddedStep;
+  /** The link that begins an authorisation with the customer's password. */
+  begins?: string;
 }
 
 /** The links of a bank that psd2 did not call as they are. */
@@ -253,7 +260,29 @@ export type ScaTurn = { links: ScaLinks; cost?: Cost } & (
   /** The customer authorises elsewhere, for example in the bank's app. */
   | { next: 'wait' }
   | { next: 'nothing' }
+  /** The bank wants it from psd2. `Sca.give` sends it. */
+  | { next: 'give'; step: EmbeddedStep }
 );
+
+/** What a customer gives psd2 for a step of embedded SCA. */
+export type ScaGift =
+  | { what: 'password' | 'code'; value: Secret }
+  | {
+      what: 'method';
+      /** Its id at the bank. */
+      value: string;
+    };
+
+/** The bank's answer to a step of embedded SCA, whatever it is. */
+export interface ScaStepAnswer {
+  /** What the flow keeps from now on. */
+  links: ScaLinks;
+  scaStatus: string | null;
+  /** What the bank says only now that it costs. */
+  cost?: Cost;
+  /** Why it is no success: in the bank's words alone. It says nothing of the credential. */
+  refusal?: Psd2Error;
+}
 
 /** What an authorisation needs, at a bank whose links say what is next. */
 export interface ScaAuthorisation {
@@ -314,6 +343,26 @@ export interface Sca {
     transactionId: string,
     decides?: Decides,
   ): Promise<ScaProgress | null>;
+  /** The bank has no other way than embedded SCA, by its description: psd2 decides before the first call whether it may take part. */
+  isEmbeddedAlone?: true;
+  /** The links with which another authorisation begins, of those that a flow has. Null: nothing says how. Asks nobody. */
+  anew?(links: ScaLinks | null): ScaLinks | null;
+  /** Whether a step of embedded SCA begins an authorisation. Asks nobody. */
+  begins?(resourceId: string, links: ScaLinks): boolean;
+  /**
+   * Sends what the customer gave psd2, once, over a connection of its own. Nothing of it is kept or shown.
+   *
+   * @throws Psd2Error if there is no answer. A refusal is an answer
+   */
+  give?(sca: {
+    resourceId: string;
+    links: ScaLinks;
+    gift: ScaGift;
+    redirectUri: string;
+    psu?: PsuIdentification | undefined;
+    transactionId: string;
+    beforeSend: BeforeSend;
+  }): Promise<ScaStepAnswer>;
   /** Sends the confirmation code that the customer's browser brought back. */
   confirmCode?(sca: {
     resourceId: string;

@@ -107,6 +107,8 @@ export async function makeCall(
     if (refusal) throw refusal;
   };
   refuse(path);
+  const body = options.data === undefined ? undefined : await readJsonOption(given, '--data', options.data);
+  if (body !== undefined) refuseCredentials(body);
   const { context, headers } = await withConsent(given, options.consent);
   const call: FreeCall = {
     method,
@@ -117,7 +119,7 @@ export async function makeCall(
       ...headers,
     },
     returnAddress: () => redirectUriOf(context.profile()),
-    ...(options.data !== undefined && { body: await readJsonOption(context, '--data', options.data) }),
+    ...(body !== undefined && { body }),
   };
   // The path is complete now, with the customer's id.
   refuse(call.path);
@@ -138,6 +140,19 @@ export async function makeCall(
   if (context.globals.raw) context.printBytes(answer.body);
   else printAnswer(context, answer);
   if (answer.refusal) throw answer.refusal;
+}
+
+/** What has a customer's PIN or TAN (the standard, "Update PSU Data"). */
+const CREDENTIALS = /^(psudata|scaauthenticationdata)$/i;
+
+/** A call with a PIN or TAN would stand in the shell's history, and psd2 would not know what it sent. @throws Psd2Error `usage` */
+function refuseCredentials(body: string): void {
+  JSON.parse(body, (name, value) => {
+    if (!CREDENTIALS.test(name)) return value;
+    throw new Psd2Error('usage', `psd2 api sends no ${name}: no PIN and no TAN of a customer`, {
+      hint: 'The commands in which a customer authorises ask for them, and keep nothing of them (docs/embedded.md).',
+    });
+  });
 }
 
 /** The `Consent-ID` of a consent, in the name of the customer who gave it. @throws Psd2Error `usage` */

@@ -1,5 +1,6 @@
 import { anyBankFile, DESCRIPTIONS } from '../../bank/descriptions.ts';
 import { type CheckedBank, checkBankFile, type ReadBank } from '../../bank-file/bank-file.ts';
+import { descriptionFor } from '../../bank-file/description.ts';
 import { lineOf, linesOf } from '../../bank-file/lines.ts';
 import { valuesIn } from '../../bank-file/values.ts';
 import { jsonIn } from '../../domain/json.ts';
@@ -152,17 +153,38 @@ function dataOf(checked: CheckedBank) {
   };
 }
 
-async function print({ output, terminal }: Context, checked: CheckedBank): Promise<void> {
+async function print(context: Context, checked: CheckedBank): Promise<void> {
+  const { output, terminal } = context;
   const { bank } = checked;
   if (output.format !== 'table') output.record(dataOf(checked), shape);
   else if (bank) {
-    for (const line of proofAt(bank)) terminal.say(line);
+    for (const line of [...proofAt(bank), ...credentialsOf(context, bank)]) terminal.say(line);
     await printValues(output, bank);
     if (bank.variables.length > 0)
       terminal.say(
         `psd2 takes these variables of the environment and sends them to the bank: ${bank.variables.join(', ')}`,
       );
   } else await output.table(problemsIn(checked), problem, '');
+}
+
+/** What the bank may want of its customers that only the profile can allow. */
+function credentialsOf(context: Context, { description }: ReadBank): string[] {
+  const takes = descriptionFor(DESCRIPTIONS, description.interface).credentials?.(description);
+  if (!takes) return [];
+  const when = takes.isAlone
+    ? 'The bank has no other way than'
+    : 'Where it offers no other way, the bank has';
+  return [`${when} embedded SCA: customers give psd2 PIN and TAN. ${allowanceOf(context)}`];
+}
+
+function allowanceOf(context: Context): string {
+  try {
+    const { name, settings } = context.profile();
+    return `The profile ${name} allows: ${settings.embedded ?? 'never'}.`;
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return 'A profile must allow it (setting embedded).';
+  }
 }
 
 async function printValues(output: Context['output'], { description, defaults }: ReadBank): Promise<void> {

@@ -1,12 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { DESCRIPTIONS } from '../../bank/descriptions.ts';
-import { checkBankFile } from '../../bank-file/bank-file.ts';
+import { checkBankFile, readBankFile } from '../../bank-file/bank-file.ts';
+import { descriptionFor } from '../../bank-file/description.ts';
 import { platformNames, readPlatform } from '../../bank-file/platforms.ts';
 import { parseSepaIban } from '../../domain/order/iban.ts';
 import { Psd2Error } from '../../errors.ts';
 import { list, object, oneOf, orNull, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
+import { describeStored } from '../open/bank-file.ts';
 import { looksLikeIban } from '../open/debited-account.ts';
 import { banksIn, mostExact, profileServers, queryOf, type Server } from '../open/serving.ts';
 
@@ -19,7 +21,10 @@ const server = object({
   bic: orNull(text('BIC, or its first characters')).as('BIC'),
   bankCode: orNull(text('code of the bank in an IBAN; ? stands for any character')).as('Bank code'),
   country: orNull(text('ISO 3166 code')).as('Country'),
-}).inList('kind name bank country bankCode bic');
+  login: orNull(
+    text('how a customer logs in, or authorises; null if something is wrong with the bank file'),
+  ).as('Login'),
+}).inList('kind name bank country bankCode bic login');
 
 /** `psd2 bank find <bank>` */
 export const find = verb(
@@ -57,7 +62,9 @@ async function findBank(context: Context, named: string): Promise<void> {
   });
   const nearby = rows.length > 0 ? [] : inCountry(query.iban, platforms);
   await output.table(
-    [...rows, ...nearby],
+    await Promise.all(
+      [...rows, ...nearby].map(async (row) => ({ ...row, login: await loginAt(context, row) })),
+    ),
     server,
     `No profile, platform or bank file in this folder says that it serves ${named}`,
   );
@@ -89,6 +96,24 @@ function inCountry(iban: string | undefined, platforms: readonly (readonly [name
     .filter(([, file]) => banksIn(file).some((bank) => bank.country === country))
     .map(([name]) => ({ kind: 'platform' as const, name, bank: null, bic: null, bankCode: null, country }))
     .toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
+/** How a customer of a bank logs in or authorises. */
+async function loginAt(
+  { profiles }: Context,
+  { kind, name }: Pick<Server, 'kind' | 'name'>,
+): Promise<string | null> {
+  const setting = kind === 'profile' ? profiles.read(name)?.bank : name;
+  if (setting === undefined) return null;
+  try {
+    const description = await (kind === 'profile'
+      ? describeStored(setting)
+      : readBankFile(setting, DESCRIPTIONS).then((bank) => bank.description));
+    return descriptionFor(DESCRIPTIONS, description.interface).login(description);
+  } catch (error) {
+    if (error instanceof Psd2Error) return null;
+    throw error;
+  }
 }
 
 /** The bank files in the current folder. Other JSON, and what is wrong with a file, is for `psd2 bank check`. */

@@ -31,6 +31,7 @@ import { examples, verb, where } from '../declare.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { customerPortsOf } from '../flow/ports.ts';
 import { confirmed } from '../shared/confirmed.ts';
+import { givenCredentials, withCredentialOptions } from '../shared/credential-options.ts';
 import { readWholeNumber } from '../shared/option-values.ts';
 import { drawBar, writeLeft } from '../shared/progress.ts';
 import { readPerson } from '../shared/psu.ts';
@@ -72,7 +73,7 @@ without psd2.
 ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.ndjson', 'psd2 batch run 3f2a9c --yes --only 7 --only 9 --json')}`,
   },
   (command) =>
-    command
+    withCredentialOptions(command)
       .argument('<batch>', 'id of the batch, or the beginning of it')
       .option('--only <line...>', 'pay only these payments, by their numbers')
       .addOption(
@@ -88,7 +89,8 @@ ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.n
       )
       .option('--accept-close', 'also pay if the payee check says that the name is close')
       .option('--psu-id <id>', where('PSU-ID', 'who authorises now what another person has authorised')),
-  (context, reference, options: RunOptions) => runBatch(context, reference, options),
+  async (context, reference, options) =>
+    runBatch(await givenCredentials(context, options), reference, options),
 );
 
 async function runBatch(context: Context, reference: string, options: RunOptions): Promise<void> {

@@ -16,6 +16,7 @@ import { driveFlow, refuseClientCredentials } from '../flow/drive.ts';
 import { customerOf } from '../open/customer.ts';
 import { refusePasting } from '../open/returns.ts';
 import { refuseOtherBank } from '../open/serving.ts';
+import { givenCredentials, withCredentialOptions } from '../shared/credential-options.ts';
 import { keepPsu, withPsuOptions } from '../shared/psu.ts';
 import { sayNext } from '../shared/say-next.ts';
 import { CONSENTS, outcomeOf, warnOfLess } from './consents.ts';
@@ -39,7 +40,7 @@ export const request: Verb = {
   prints: printsOne(CONSENTS),
   declare: (command, run) =>
     withTerms(
-      withPsuOptions(withOldNames(command))
+      withCredentialOptions(withPsuOptions(withOldNames(command)))
         .option(
           '--category <name...>',
           'ACCOUNT_INFO, FUNDS_AVAILABILITY or PAYMENTS; may be repeated',
@@ -74,8 +75,12 @@ Where the bank has terms of consents, and the customer may choose the accounts:
       .action(({ category, allowPartial = false, ...given }) => {
         const { allAccounts = false, listOnly = false, balances = false, transactions = false } = given;
         const { once = false, paste = false } = given;
-        const terms = { ...given, allAccounts, listOnly, balances, transactions, once, paste };
-        return run((context) => requestBy(context, { category, allowPartial }, terms, context.world.newId()));
+        const { psuPasswordFile, otpFile, scaMethod, ...others } = given;
+        const terms = { ...others, allAccounts, listOnly, balances, transactions, once, paste };
+        return run(async (context) => {
+          const taking = await givenCredentials(context, { psuPasswordFile, otpFile, scaMethod });
+          return requestBy(taking, { category, allowPartial }, terms, context.world.newId());
+        });
       }),
 };
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,9 @@ import { examples, verb } from '../declare.ts';
 import { DOOR_PROFILE, SANDBOX_PROFILE } from '../sandbox/profile.ts';
 
 const IBAN = 'DE89370400440532013000';
+/** The customer of the sandbox who has a PIN, and the account to pay from. */
+const CUSTOMER = 'anna';
+const CUSTOMERS_IBAN = 'IT89F0999001600000010482620';
 /** Where the steps print if stdout is for one document. */
 const STDERR = 2;
 
@@ -29,21 +32,33 @@ const demoPayment = object({
   state: text('state of the transfer: settled'),
 });
 
+/** The demo with PIN and TAN. */
+const embeddedPayment = object({
+  state: text('state of the transfer: settled'),
+  authorisedBy: list(text(), 'who authorised it'),
+});
+
 export const demo = verb(
   {
     prints: { what: 'the transfer of the demo', shape: demoTransfer },
     printsWith: {
       '--interface': { what: 'the transfer of the demo at the second door', shape: demoPayment },
+      '--embedded': { what: 'the transfer of the demo with PIN and TAN', shape: embeddedPayment },
     },
-    help: examples('psd2 demo', 'psd2 demo --interface nextgenpsd2'),
+    help: examples('psd2 demo', 'psd2 demo --interface nextgenpsd2', 'psd2 demo --embedded'),
   },
   (command) =>
-    command.addOption(
-      new Option('--interface <name>', 'bank of the demo: cb, or nextgenpsd2 of the Berlin Group')
-        .choices(['cb', 'nextgenpsd2'] as const)
-        .default('cb' as const),
-    ),
-  (context, { interface: door }) => (door === 'cb' ? showDemo(context) : showDoor(context)),
+    command
+      .option('--embedded', 'pay at a bank that wants PIN and TAN of the customer from psd2')
+      .addOption(
+        new Option('--interface <name>', 'bank of the demo: cb, or nextgenpsd2 of the Berlin Group')
+          .choices(['cb', 'nextgenpsd2'] as const)
+          .default('cb' as const),
+      ),
+  (context, { interface: door, embedded }) => {
+    if (embedded) return showEmbedded(context);
+    return door === 'cb' ? showDemo(context) : showDoor(context);
+  },
 );
 
 /**
@@ -64,6 +79,38 @@ async function showDoor(context: Context): Promise<void> {
     await steps.show('smoke', '--psu-ip', '127.0.0.1');
     context.terminal.warn('\nThe instant transfer over NextGenPSD2 is settled.');
     if (context.output.format !== 'table') context.output.record({ accountId, state }, demoPayment);
+  });
+}
+
+/**
+ * Pays at a sandbox of its own whose second door wants PIN and TAN from psd2 (NextGenPSD2, "Embedded SCA"). The PIN is in a file, and
+ * the TAN comes from the SMS that the bank sends.
+ *
+ * @throws Psd2Error `sandbox` if a step fails
+ */
+async function showEmbedded(context: Context): Promise<void> {
+  await withSteps(context, DOOR_PROFILE, async (steps) => {
+    await steps.show('sandbox', 'start', '--detach', '--port', '0', '--variation', 'embedded');
+    await steps.show('profile', 'set', DOOR_PROFILE, '--embedded', 'files');
+    await steps.showWithInput(
+      ['sandbox', 'customer', 'tan', CUSTOMER],
+      [
+        ...['transfer', '--instant', '--from', CUSTOMERS_IBAN, '--to', IBAN, '--name', 'Ada Lovelace'],
+        ...['--amount', '12.50', '--description', 'Invoice 1', '--payee-verified', '--yes'],
+        ...['--psu-id', CUSTOMER, '--psu-password-file', steps.writePrivate('pin', `pin-${CUSTOMER}\n`)],
+        ...['--sca-method', 'SMS_OTP', '--otp-file', '-'],
+      ],
+    );
+    const [transfer] = await steps.read(
+      list(object({ state: text(), authorisedBy: list(text()) })),
+      ...['transfer', 'list'],
+    );
+    if (transfer?.state !== 'settled')
+      throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'missing'} instead of settled`);
+    context.terminal.warn(
+      `\nThe transfer that ${CUSTOMER} authorised with PIN and TAN is settled. psd2 has kept neither.`,
+    );
+    if (context.output.format !== 'table') context.output.record(transfer, embeddedPayment);
   });
 }
 
@@ -145,6 +192,10 @@ async function payInFull({ show, read }: Steps, productId: string) {
 interface Steps {
   /** Runs a step, and shows its command and output. */
   show(...words: string[]): Promise<void>;
+  /** The same, with what another command prints as its input. */
+  showWithInput(input: readonly string[], words: readonly string[]): Promise<void>;
+  /** Writes a file of the user's own. @returns its path */
+  writePrivate(name: string, content: string): string;
   /** Runs a command for the demo itself, and gives its JSON. */
   read<T>(form: Field<T>, ...words: string[]): Promise<T>;
   stopSandbox(): Promise<void>;
@@ -163,8 +214,16 @@ async function openSteps(
     PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback`,
     PSD2_BROWSER: `"${process.execPath}" "${program}" sandbox customer`,
   };
-  const start = (words: string[], stdout: 'inherit' | 'pipe' | typeof STDERR) =>
-    spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', stdout, 'inherit'] });
+  const start = (
+    words: readonly string[],
+    stdout: 'inherit' | 'pipe' | typeof STDERR,
+    stdin: 'ignore' | 'pipe' = 'ignore',
+  ) => spawn(process.execPath, [program, ...words], { env, stdio: [stdin, stdout, 'inherit'] });
+  const shownOn = output.format === 'table' ? 'inherit' : STDERR;
+  const requireSuccess = (words: readonly string[], code: unknown): void => {
+    if (code !== 0)
+      throw new Psd2Error('sandbox', `psd2 ${words.slice(0, 2).join(' ')} ended with exit code ${code}`);
+  };
   /** Waits for a step, and stops it if the demo is interrupted. @returns its exit code */
   const end = async (child: ChildProcess): Promise<unknown> => {
     const stop = () => child.kill();
@@ -177,9 +236,26 @@ async function openSteps(
   return {
     async show(...words) {
       terminal.warn(`\n${writeStep(words, terminal.size.columns)}`);
-      const code = await end(start(words, output.format === 'table' ? 'inherit' : STDERR));
-      if (code !== 0)
-        throw new Psd2Error('sandbox', `psd2 ${words.slice(0, 2).join(' ')} ended with exit code ${code}`);
+      requireSuccess(words, await end(start(words, shownOn)));
+    },
+    async showWithInput(input, words) {
+      const { columns } = terminal.size;
+      terminal.warn(`\n${writeStep(input, columns)} |\n${writeStep(words, columns).replace('$', ' ')}`);
+      const source = start(input, 'pipe');
+      const child = start(words, shownOn, 'pipe');
+      if (child.stdin) source.stdout?.pipe(child.stdin);
+      // It may have ended before the input came.
+      child.stdin?.on('error', () => undefined);
+      try {
+        requireSuccess(words, await end(child));
+      } finally {
+        source.kill();
+      }
+    },
+    writePrivate(name, content) {
+      const path = join(folder, name);
+      writeFileSync(path, content, { mode: 0o600 });
+      return path;
     },
     async read(form, ...words) {
       const child = start([...words, '--json'], 'pipe');

@@ -8,6 +8,7 @@ import { isNeeded, isPemSetting, isTextSetting, settingKeys } from '../../store/
 import {
   baseUrlOf,
   dailyLimitOf,
+  embeddedOf,
   maxAmountOf,
   type Profile,
   redirectUriOf,
@@ -108,8 +109,11 @@ export async function checkMachine(
     return 'untrusted';
   }
   const profile = await diagnosis.make('configuration', () => openConfiguration(context));
-  if (profile) await diagnosis.make('settings', async () => checkSettings(profile));
-  else diagnosis.skip(['settings'], NO_PROFILE);
+  if (profile) {
+    await diagnosis.make('settings', async () => checkSettings(profile));
+    await diagnosis.add('embedded SCA', () => checkEmbedded(context, profile));
+  }
+  if (!profile) diagnosis.skip(['settings'], NO_PROFILE);
   await diagnosis.make('file modes', async () => checkModes(context));
   await diagnosis.make('compiled code', async () => checkCompiledCode());
   await diagnosis.add('store', () => checkStore(context, profile?.name));
@@ -146,6 +150,24 @@ function checkSettings(profile: Profile): Finding {
   maxAmountOf(profile);
   staleAfterOf(profile);
   return finding('ok', 'everything that a login needs is set');
+}
+
+/** What the profile allows at a bank that may want a customer's PIN and TAN from psd2. Nothing is found at another bank. */
+async function checkEmbedded(context: Context, profile: Profile): Promise<(Finding & { name: string })[]> {
+  // What is wrong with a bank file is found with the first call.
+  const bank = await context.bankInterface().catch(() => undefined);
+  const takes = bank?.takesCredentials;
+  if (!takes) return [];
+  const name = 'embedded SCA';
+  const how = embeddedOf(profile);
+  if (how !== 'never' || !takes.isAlone)
+    return [{ name, ...finding('ok', `how psd2 may take PIN and TAN of customers: ${how}`) }];
+  const fix = {
+    hint: 'What it means is in docs/embedded.md. If customers type them here, allow it:',
+    next: [['profile', 'set', profile.name, '--embedded', 'ask']],
+  };
+  const detail = 'customers of this bank give psd2 PIN and TAN, and the profile does not allow it';
+  return [{ name, ...finding('warn', detail, fix) }];
 }
 
 /** Whether psd2 may use the configuration folder. psd2 does not even read a folder that others can change. */

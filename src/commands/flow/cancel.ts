@@ -9,6 +9,7 @@ import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb, verb, where } from '../declare.ts';
+import { givenCredentials, withCredentialOptions } from '../shared/credential-options.ts';
 import { type PsuOptions, readPerson, withPersonOptions } from '../shared/psu.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
 import { type FlowNoun, printFlow, printsOne } from './describe.ts';
@@ -28,7 +29,10 @@ can cancel it: then the customer may have to authorise the cancellation. If psd2
 ${examples(`psd2 ${noun.kind} cancel ${noun.example}`)}`,
     },
     (command) =>
-      withPersonOptions(command, noun.cancelAtBank === undefined)
+      withCredentialOptions(
+        withPersonOptions(command, noun.cancelAtBank === undefined),
+        noun.cancelAtBank === undefined,
+      )
         .argument('<flow>')
         .addOption(
           new Option(
@@ -36,7 +40,10 @@ ${examples(`psd2 ${noun.kind} cancel ${noun.example}`)}`,
             where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
           ).hideHelp(noun.cancelAtBank === undefined),
         ),
-    (context, flow, { paste = false, ...person }) => cancelFlow(context, flow, noun, { paste, person }),
+    async (context, flow, { paste = false, psuPasswordFile, otpFile, scaMethod, ...person }) => {
+      const taking = await givenCredentials(context, { psuPasswordFile, otpFile, scaMethod });
+      return cancelFlow(taking, flow, noun, { paste, person });
+    },
   );
 
 interface CancelOptions {

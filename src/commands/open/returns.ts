@@ -8,6 +8,7 @@ import type { Context, CustomerBank } from '../context.ts';
 import { customerPortsOf } from '../flow/ports.ts';
 import { isFirst } from '../shared/once.ts';
 import { openAccessNotes } from './call-records.ts';
+import { credentialPortsOf } from './credentials.ts';
 
 /** psd2 stores a granted login even if the operator interrupts. */
 const NEVER = new AbortController().signal;
@@ -30,6 +31,7 @@ export async function returnPortsOf(
   const psuId = person ? person.id : (await (await context.store()).customers.read(customerId))?.psu.id;
   return {
     person,
+    credentials: await credentialPortsOf(context, { customerId, profile }),
     psuId: psuId ?? undefined,
     client,
     async readyToKeep() {

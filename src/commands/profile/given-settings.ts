@@ -19,6 +19,7 @@ import {
 import {
   applicationNameOf,
   dailyLimitOf,
+  embeddedOf,
   maxAmountOf,
   type Profile,
   parseBaseUrl,
@@ -145,6 +146,7 @@ export function keepFiles(settings: Partial<ProfileSettings>, keep: PemSourceOf)
 export function checkTexts(profile: Profile): void {
   if (profile.settings.bank === undefined) applicationNameOf(profile, 'applicationName');
   checkOptionalTexts(profile);
+  embeddedOf(profile);
 }
 
 /** As {@link checkTexts}, for what a profile need not have. */

@@ -1,5 +1,6 @@
 import { adviceOf } from '../../advice.ts';
-import type { BankHead } from '../../bank-file/description.ts';
+import { DESCRIPTIONS } from '../../bank/descriptions.ts';
+import { type BankHead, descriptionFor } from '../../bank-file/description.ts';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { isPkcs12, type PairName } from '../../certificates/key-pair.ts';
 import { isLoopback } from '../../domain/local-address.ts';
@@ -139,8 +140,35 @@ async function askForBank(
     await askForPair(wizard, keys, 'QSealC');
   else for (const key of ['qsealCertificate', 'qsealKey', 'signer'] as const) delete settings[key];
   await askForEach(wizard, settingsOf('trust', 'redirect', 'limit'));
+  await askForEmbedded(wizard, bank, environment);
   await tryConnection(trial);
   return settings;
+}
+
+const CREDENTIALS =
+  'This bank may want PIN and TAN from psd2, where it offers no other way (embedded SCA). With "ask" the customer types them here, without echo, and psd2 passes them on to the bank: it never keeps, shows or logs them. Only the person whose they are types, never staff, nor over the telephone. See docs/embedded.md.';
+
+/** What a customer of such a bank may enter in psd2. The operator knows what it means before they choose. */
+async function askForEmbedded(
+  { context: { terminal }, settings, today, given }: Wizard,
+  bank: BankHead | undefined,
+  environment: BankEnvironment,
+): Promise<void> {
+  if (settings.embedded === 'files' && environment === 'production') delete settings.embedded;
+  const takes = bank && descriptionFor(DESCRIPTIONS, bank.interface).credentials?.(bank);
+  if (!takes || given.embedded !== undefined) return;
+  terminal.say(CREDENTIALS);
+  const choices = [
+    { value: 'never', name: 'never' },
+    { value: 'ask', name: 'ask: the customer types them' },
+    { value: 'files', name: 'files: also from files, for test customers' },
+  ] as const;
+  const embedded = await terminal.choose(
+    'May psd2 take them?',
+    choices.filter(({ value }) => value !== 'files' || environment !== 'production'),
+    settings.embedded ?? 'never',
+  );
+  if (embedded !== 'never' || today.embedded !== undefined) settings.embedded = embedded;
 }
 
 /** The settings of the application that a bank with a bank file needs: it knows the application by its certificates. */

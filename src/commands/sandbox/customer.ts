@@ -1,4 +1,5 @@
-import { customerAnswer, revokedAnswer } from '../../sandbox/control/answers.ts';
+import { Psd2Error } from '../../errors.ts';
+import { customerAnswer, revokedAnswer, tanAnswer } from '../../sandbox/control/answers.ts';
 import { control } from '../../sandbox/control/control-client.ts';
 import type { RunningSandbox } from '../../sandbox/folder/running.ts';
 import { list, object, text, whole } from '../../terminal/output/fields.ts';
@@ -111,6 +112,45 @@ ${examples('psd2 sandbox customer revoke-consent anna')}`,
   },
 );
 
+const shownTan = object({
+  method: text('name of the method'),
+  text: text("what the customer's device shows"),
+  tan: text('the TAN'),
+});
+
+/** The time between two looks at the device. */
+const LOOK_MS = 200;
+/** As long as somebody looks for an SMS. */
+const WAIT_MS = 60_000;
+
+/** @throws Psd2Error `sandbox` if it is not running, has no such customer, or no TAN comes within a minute */
+const tan = verb(
+  {
+    prints: { what: "the TAN on a customer's device", shape: shownTan },
+    help: `
+Reads the newest valid TAN once, and waits for it for a minute. The PIN of a customer is pin- and the user: pin-anna.
+${examples('psd2 sandbox customer tan anna', 'psd2 transfer create ... --otp-file <(psd2 sandbox customer tan anna)')}`,
+  },
+  (command) => command.argument('<user>'),
+  async (context, user) => {
+    const { output, world } = context;
+    const running = await requireRunning(context);
+    const path = `/customers/${encodeURIComponent(user)}/read-tan`;
+    for (let waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
+      const read = await control(running, { method: 'POST', path }, tanAnswer);
+      if (read) {
+        if (output.format === 'table') output.text(read.tan);
+        else output.record(read, shownTan);
+        return;
+      }
+      await world.sleep(LOOK_MS);
+    }
+    throw new Psd2Error('sandbox', `No TAN came for ${user} within a minute`, {
+      hint: 'The bank sends one once the PIN was right and a method is chosen. The console shows the devices.',
+    });
+  },
+);
+
 /** `psd2 sandbox customer`: plays a customer, and changes what the bank knows of one. */
 export const customer: Noun = {
   standard: 'play',
@@ -128,6 +168,10 @@ export const customer: Noun = {
     },
     add: { description: 'add a customer to the bank', load: async () => add },
     reset: { description: 'reset what the bank knows of a customer', load: async () => reset },
+    tan: {
+      description: 'read the TAN that the bank sent to a customer, with embedded SCA',
+      load: async () => tan,
+    },
     'revoke-consent': {
       description: 'the customer withdraws all consents at the bank',
       load: async () => revokeConsent,

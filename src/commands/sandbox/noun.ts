@@ -30,7 +30,7 @@ export const sandbox: Noun = {
       load: async () => (await import('./console.ts')).consolePage,
     },
     customer: {
-      description: 'play the customer without a browser; add or reset one; revoke consents',
+      description: 'play the customer without a browser; add or reset one; read a TAN; revoke consents',
       load: async () => (await import('./customer.ts')).customer,
     },
     clock: {

@@ -9,6 +9,7 @@ import { READINGS, readStep, readSteps, STEP_IDS, type StepId, singleSteps } fro
 import type { Context } from '../context.ts';
 import { collect, type OptionsOf, where } from '../declare.ts';
 import { UNATTENDED_LIMIT } from '../shared/cost-limit.ts';
+import { withCredentialOptions } from '../shared/credential-options.ts';
 import { readDays, readDuration, readWholeNumber } from '../shared/option-values.ts';
 import { readReports, type Wanted } from './reports.ts';
 
@@ -22,7 +23,7 @@ export const REPORT_HELP =
 
 /** Adds the options of a smoke test. */
 export function withOptions(command: Command) {
-  return command
+  return withCredentialOptions(command)
     .option('--steps <list>', 'only these steps: ids and ranges, for example settings..signature,accounts')
     .option('--skip <list>', 'all steps but these')
     .option('--login', 'log a test customer in, and end that login afterwards')

@@ -10,6 +10,7 @@ import { baseUrlOf } from '../../store/machine/settings.ts';
 import { list, object, text } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import type { Verb } from '../declare.ts';
+import { givenCredentials } from '../shared/credential-options.ts';
 import { newRunId } from '../shared/run-id.ts';
 import { foresee, type Ran, runSteps } from './engine.ts';
 import { type Plan, readPlan, type SmokeOptions, withOptions } from './plan.ts';
@@ -80,8 +81,9 @@ async function showSteps(context: Context, options: SmokeOptions): Promise<void>
 }
 
 /** Makes a run, prints it, and ends with its exit code. */
-async function test(context: Context, options: SmokeOptions, version: string): Promise<void> {
-  const plan = readPlan(context, options);
+async function test(world: Context, options: SmokeOptions, version: string): Promise<void> {
+  const plan = readPlan(world, options);
+  const context = await givenCredentials(world, options);
   const records = openRecords(context.folder.smoke(context.profileName()));
   await alone(context, records, async () => {
     const { made, shown, error } = await make(context, plan, records, version);

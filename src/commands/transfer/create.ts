@@ -21,6 +21,7 @@ import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow
 import { customerOf } from '../open/customer.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
 import { refuseOtherBank } from '../open/serving.ts';
+import { givenCredentials, withCredentialOptions } from '../shared/credential-options.ts';
 import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';
@@ -74,54 +75,59 @@ const NOT_GIVEN = { instant: false, urgent: false, payeeVerified: false, prepare
 export const create = verb(
   { prints: printsOne(TRANSFERS), help: CREATE_NOTE },
   (command) =>
-    withPsuOptions(
-      command
-        .option(
-          '--from <account>',
-          'account to debit: its id, or at some banks its IBAN (required, unless the customer may choose it at the bank; psd2 asks on a terminal)',
-        )
-        .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
-        .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
-        .option('--amount <decimal>', 'for example 12.50 (required; psd2 asks on a terminal)')
-        .option('--currency <code>', 'currency of the amount', 'EUR')
-        .option('--description <text>', 'remittance information, at most 140 characters')
-        .option('--instant', 'make an instant transfer (SCT Inst): settled within ten seconds, and final')
-        .option('--date <date>', "execution day, YYYY-MM-DD; default: today in the bank's time zone")
-        .option('--transliterate', TRANSLITERATE)
-        .option('--urgent', 'ask for urgent execution')
-        .option('--type <text>', 'type of the transfer, sent to the bank unchanged')
-        .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
-        .option(
-          '--payee-verified',
-          'you have checked that the name belongs to the IBAN; --instant needs it (psd2 asks on a terminal)',
-        )
-        .addOption(
-          new Option(
-            '--payee-source <who>',
-            "who gave the payee's name and IBAN; decides who must check the payee, stored in the journal",
-          ).choices(PAYEE_SOURCES),
-        )
-        .option(
-          '--verify-data <json>',
-          'data for a further verify step, in order: JSON, @file or -; may be repeated',
-          collect,
-          [],
-        )
-        .option('--payee-street <text>', where('addresses of payees', "the payee's street"))
-        .option('--payee-building <text>', where('addresses of payees', "the payee's house number"))
-        .option('--payee-postcode <text>', where('addresses of payees', "the payee's postcode"))
-        .option(
-          '--payee-town <text>',
-          where('addresses of payees', "the payee's town, which every address needs"),
-        )
-        .option('--payee-country <code>', ADDRESS_NEEDS),
+    withCredentialOptions(
+      withPsuOptions(
+        command
+          .option(
+            '--from <account>',
+            'account to debit: its id, or at some banks its IBAN (required, unless the customer may choose it at the bank; psd2 asks on a terminal)',
+          )
+          .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
+          .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
+          .option('--amount <decimal>', 'for example 12.50 (required; psd2 asks on a terminal)')
+          .option('--currency <code>', 'currency of the amount', 'EUR')
+          .option('--description <text>', 'remittance information, at most 140 characters')
+          .option('--instant', 'make an instant transfer (SCT Inst): settled within ten seconds, and final')
+          .option('--date <date>', "execution day, YYYY-MM-DD; default: today in the bank's time zone")
+          .option('--transliterate', TRANSLITERATE)
+          .option('--urgent', 'ask for urgent execution')
+          .option('--type <text>', 'type of the transfer, sent to the bank unchanged')
+          .option(
+            '--reference <text>',
+            'your own reference; psd2 refuses a second transfer with the same one',
+          )
+          .option(
+            '--payee-verified',
+            'you have checked that the name belongs to the IBAN; --instant needs it (psd2 asks on a terminal)',
+          )
+          .addOption(
+            new Option(
+              '--payee-source <who>',
+              "who gave the payee's name and IBAN; decides who must check the payee, stored in the journal",
+            ).choices(PAYEE_SOURCES),
+          )
+          .option(
+            '--verify-data <json>',
+            'data for a further verify step, in order: JSON, @file or -; may be repeated',
+            collect,
+            [],
+          )
+          .option('--payee-street <text>', where('addresses of payees', "the payee's street"))
+          .option('--payee-building <text>', where('addresses of payees', "the payee's house number"))
+          .option('--payee-postcode <text>', where('addresses of payees', "the payee's postcode"))
+          .option(
+            '--payee-town <text>',
+            where('addresses of payees', "the payee's town, which every address needs"),
+          )
+          .option('--payee-country <code>', ADDRESS_NEEDS),
+      ),
     )
       .option(
         '--paste',
         where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
       )
       .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date'),
-  (context, given) => makeTransfer(context, { ...NOT_GIVEN, ...given }),
+  async (context, given) => makeTransfer(await givenCredentials(context, given), { ...NOT_GIVEN, ...given }),
 );
 
 /** Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute. */

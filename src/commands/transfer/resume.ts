@@ -9,6 +9,7 @@ import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { refuseInJoint } from '../flow/next-command.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { refusePasting } from '../open/returns.ts';
+import { givenCredentials, withCredentialOptions } from '../shared/credential-options.ts';
 import { type PsuOptions, readPerson, refuseWithoutId, withPersonOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './create.ts';
@@ -26,7 +27,7 @@ failure of one does not stop the others. The exit code is that of the first fail
 ${examples('psd2 transfer resume tr-0mwq9zj41', 'psd2 transfer resume --all --sca-timeout 60')}`,
   },
   (command) =>
-    withPersonOptions(command)
+    withCredentialOptions(withPersonOptions(command))
       .argument('[flow]', 'default: the only unfinished transfer, or the one you choose')
       .option('--all', 'continue all unfinished transfers, one after the other')
       .option('--payee-verified', 'you have checked that the name belongs to the IBAN')
@@ -40,9 +41,11 @@ ${examples('psd2 transfer resume tr-0mwq9zj41', 'psd2 transfer resume --all --sc
         '--paste',
         where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
       ),
-  (context, flow, { all = false, payeeVerified = false, paste = false, verifyData, ...person }) => {
+  async (context, flow, { all = false, payeeVerified = false, paste = false, verifyData, ...others }) => {
+    const { psuPasswordFile, otpFile, scaMethod, ...person } = others;
     const options = { payeeVerified, paste, verifyData, person };
-    return all ? resumeEach(context, flow, options) : resumeTransfer(context, flow, options);
+    const taking = await givenCredentials(context, { psuPasswordFile, otpFile, scaMethod });
+    return all ? resumeEach(taking, flow, options) : resumeTransfer(taking, flow, options);
   },
 );
 

@@ -4,6 +4,7 @@ import { FREQUENCIES } from '../../domain/order/terms.ts';
 import { Psd2Error } from '../../errors.ts';
 import { examples, verb } from '../declare.ts';
 import { printsOne } from '../flow/describe.ts';
+import { givenCredentials, withCredentialOptions } from '../shared/credential-options.ts';
 import { withPsuOptions } from '../shared/psu.ts';
 import { makeTransfer } from './create.ts';
 import { TRANSLITERATE } from './spelling.ts';
@@ -18,40 +19,45 @@ export const standing = verb(
     ),
   },
   (command) =>
-    withPsuOptions(
-      command
-        .option(
-          '--from <account>',
-          'account to debit: its id or its IBAN (required, unless the customer may choose it at the bank; psd2 asks on a terminal)',
-        )
-        .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
-        .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
-        .option('--amount <decimal>', 'amount of each payment (required; psd2 asks on a terminal)')
-        .addOption(
-          new Option('--frequency <how-often>', 'how often the bank pays')
-            .choices(OFFERED)
-            .argParser(parseFrequency)
-            .makeOptionMandatory(),
-        )
-        .requiredOption('--start <date>', 'first day, YYYY-MM-DD')
-        .option('--end <date>', 'last day, YYYY-MM-DD; default: until the customer ends it')
-        .option('--day <n>', 'day of the month, 1 to 31; 31 is the last one')
-        .option('--description <text>', 'remittance information, at most 140 characters')
-        .option('--transliterate', TRANSLITERATE)
-        .option('--type <text>', 'payment product of the bank')
-        .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
-        .option('--payee-verified', 'you have checked that the name belongs to the IBAN')
-        .addOption(
-          new Option('--payee-source <who>', "who gave the payee's name and IBAN").choices(PAYEE_SOURCES),
-        )
-        .option('--payee-street <text>', "the payee's street")
-        .option('--payee-building <text>', "the payee's house number")
-        .option('--payee-postcode <text>', "the payee's postcode")
-        .option('--payee-town <text>', "the payee's town, which every address needs")
-        .option('--payee-country <code>', "the payee's country, which every address needs, for example DE"),
+    withCredentialOptions(
+      withPsuOptions(
+        command
+          .option(
+            '--from <account>',
+            'account to debit: its id or its IBAN (required, unless the customer may choose it at the bank; psd2 asks on a terminal)',
+          )
+          .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
+          .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
+          .option('--amount <decimal>', 'amount of each payment (required; psd2 asks on a terminal)')
+          .addOption(
+            new Option('--frequency <how-often>', 'how often the bank pays')
+              .choices(OFFERED)
+              .argParser(parseFrequency)
+              .makeOptionMandatory(),
+          )
+          .requiredOption('--start <date>', 'first day, YYYY-MM-DD')
+          .option('--end <date>', 'last day, YYYY-MM-DD; default: until the customer ends it')
+          .option('--day <n>', 'day of the month, 1 to 31; 31 is the last one')
+          .option('--description <text>', 'remittance information, at most 140 characters')
+          .option('--transliterate', TRANSLITERATE)
+          .option('--type <text>', 'payment product of the bank')
+          .option(
+            '--reference <text>',
+            'your own reference; psd2 refuses a second transfer with the same one',
+          )
+          .option('--payee-verified', 'you have checked that the name belongs to the IBAN')
+          .addOption(
+            new Option('--payee-source <who>', "who gave the payee's name and IBAN").choices(PAYEE_SOURCES),
+          )
+          .option('--payee-street <text>', "the payee's street")
+          .option('--payee-building <text>', "the payee's house number")
+          .option('--payee-postcode <text>', "the payee's postcode")
+          .option('--payee-town <text>', "the payee's town, which every address needs")
+          .option('--payee-country <code>', "the payee's country, which every address needs, for example DE"),
+      ),
     ).option('--paste', 'prompt for the address in the browser after the customer has finished'),
-  (context, { start, end, day, frequency, payeeVerified = false, paste = false, ...given }) =>
-    makeTransfer(context, {
+  async (context, { start, end, day, frequency, payeeVerified = false, paste = false, ...given }) =>
+    makeTransfer(await givenCredentials(context, given), {
       ...given,
       ...{ currency: 'EUR', instant: false, urgent: false, prepare: false, verifyData: [] },
       ...{ payeeVerified, paste, date: start },

@@ -1,12 +1,13 @@
 import type { Bank } from '../../bank/ports/bank.ts';
 import type { ConsentDetails, Decides, ScaLinks } from '../../bank/ports/customer.ts';
-import { hasAuthorised } from '../../domain/authorisations.ts';
+import { hasAuthorised, isAuthorised } from '../../domain/authorisations.ts';
 import { type Consent, type ConsentEvent, type ConsentTerms, isForFunds } from '../../domain/consent.ts';
 import { isLogin } from '../../domain/given-links.ts';
 import { isMaskedReference } from '../../domain/order/account-reference.ts';
 import type { ScaProgress } from '../../domain/payment-answers.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
+import { announcingGift, type GiftRecord, refuseBeforehand } from '../gifts.ts';
 import {
   authoriseByLinks,
   type LinkedRecord,
@@ -86,7 +87,10 @@ function notAsked({ flow, transactionId }: Consent, why: Psd2Error): Psd2Error {
 }
 
 async function takeSteps(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): Promise<Consent> {
-  if (open.current.state === 'created') await request(open, ports, grant);
+  if (open.current.state === 'created') {
+    if (!open.current.reached) refuseBeforehand(ports.bank.sca, grant);
+    await request(open, ports, grant);
+  }
   // A journal that was restored may say so of a consent that this machine does not keep for readings.
   if (open.current.state === 'confirmed') await recordStatus(open, ports, grant);
   if (!isUndecided(open.current)) return endOf(open.current);
@@ -208,13 +212,15 @@ async function linksToFollow(
   if (!isUndecided(open.current)) return links;
   const { person } = grant;
   // Whose part is over is asked for nothing more.
-  if (person && !(isPartly && hasAuthorised(open.current.authorisations, person.id))) return null;
+  if (person && !(isPartly && hasAuthorised(open.current.authorisations, person.id)))
+    return isTheirs(open.current, person.id) ? links : (ports.bank.sca.anew?.(links) ?? null);
   const progress = await progressOf(open, ports);
   // As long as the code of this customer's page is missing, nobody has authorised it.
   if (isPartly && progress?.means !== 'needs code') throw await partly(open, progress);
   switch (progress?.means) {
     case 'failed':
-      return null;
+      // With psd2, the customer is asked before another one begins.
+      return links?.step ? links : null;
     case 'needs code':
       // Only the address that the browser ended at has the code.
       return grant.askForReturn ? links : null;
@@ -223,6 +229,12 @@ async function linksToFollow(
     default:
       return links;
   }
+}
+
+/** Whether psd2 is in the midst of what a person gives it for their authorisation. */
+function isTheirs({ links, authorisations }: Consent, psuId: string | undefined): boolean {
+  const last = authorisations.at(-1);
+  return links?.step !== undefined && last?.psuId === (psuId ?? null) && !isAuthorised(last);
 }
 
 /** How far the authorisation is. Null if the bank does not say: the status of the consent decides. */
@@ -466,6 +478,35 @@ function subjectOf(consent: Consent, grant: GrantPorts): LinkedSubject {
   };
 }
 
+/** What is recorded of what a customer gives psd2 for a consent. */
+function giftsOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): GiftRecord {
+  const { flow, terms } = open.current;
+  const whose = grant.psuId === undefined ? {} : { psuId: grant.psuId };
+  return {
+    subject: { kind: 'consent', flow, order: terms },
+    sent: () => open.current.credentials,
+    announce: (what, begins) => announcingGift(open, { what, ...(begins && { begins }), ...whose }),
+    async answered({ links, scaStatus }) {
+      await open.record({ type: 'credential-answered', links, scaStatus });
+    },
+    async kept(links) {
+      await open.record({ type: 'links-left', links });
+    },
+    async look() {
+      await recordStatus(open, ports, grant);
+      const { state } = open.current;
+      if (!isUndecided(open.current))
+        return { scaStatus: null, decided: state === 'confirmed' ? 'accepted' : 'ended' };
+      return { scaStatus: (await progressOf(open, ports))?.scaStatus ?? null, decided: null };
+    },
+    async lacksMethod() {
+      const { consentStatus: bankStatus } = await recordStatus(open, ports, grant);
+      if (isUndecided(open.current)) await open.record({ type: 'ended', state: 'rejected', bankStatus });
+    },
+    stop: (why) => stillOpen(open.current, why, whose.psuId === undefined ? {} : { who: whose.psuId }),
+  };
+}
+
 function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): LinkedRecord {
   const approach = announcing<ConsentEvent>(open, (intent) => ({
     type: 'approach-sent',
@@ -495,6 +536,7 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
       if (means === 'valid') throw error.with(withoutLogin(open.current));
       throw isCustomers ? error.restated('not_authorised', error.message) : error;
     },
+    gifts: giftsOf(open, ports, grant),
   };
 }
 

@@ -1,8 +1,17 @@
-import { hasAuthorised, type PersonsAuthorisation } from '../../domain/authorisations.ts';
+import type { Sca, ScaLinks } from '../../bank/ports/customer.ts';
+import { hasAuthorised, isAuthorised, type PersonsAuthorisation } from '../../domain/authorisations.ts';
 import { isLogin } from '../../domain/given-links.ts';
-import { type Cost, hasFees, type Initiation, isPending, type StepEvent } from '../../domain/operation.ts';
+import {
+  type Cost,
+  endsUnpaid,
+  hasFees,
+  type Initiation,
+  isPending,
+  type StepEvent,
+} from '../../domain/operation.ts';
 import { whatHappened } from '../../domain/payment-answers.ts';
 import { Psd2Error } from '../../errors.ts';
+import { announcingGift, type GiftRecord } from '../gifts.ts';
 import { authoriseByLinks, type LinkedSubject, lacksReturn } from '../linked-sca.ts';
 import { announcing, recordOutcome } from '../once.ts';
 import type { Payment, ReturnPorts, Run } from '../ports.ts';
@@ -135,6 +144,8 @@ async function decisionOrAgain(
       await open.record(found);
       throw othersMust(open.current, calls.name, open.current.transactionStatus);
     }
+    // With psd2, the customer may have another try.
+    if (isOverHere && mayTryAgain(operation, ports)) return { type: 'sca-again' };
     if (isOverHere) {
       await open.record(found);
       throw failedHere(open.current, calls.name);
@@ -145,6 +156,11 @@ async function decisionOrAgain(
     if (!needsLoginAgain(error, operation)) throw error;
     return { type: 'sca-again' };
   }
+}
+
+/** Whether the customer has given psd2 something for it, and psd2 may take more. */
+function mayTryAgain({ credentials, links }: Payment, { returns }: Run['ports']): boolean {
+  return credentials.length > 0 && links?.step !== undefined && returns?.credentials?.refusal() === null;
 }
 
 /** The command that goes on, for the same person. */
@@ -179,14 +195,14 @@ export async function authorisePayment(
   returns: ReturnPorts,
 ): Promise<boolean> {
   const { open, ports } = run;
-  const { kind, flow, links } = operation;
+  const { kind, flow } = operation;
   const whose: { psuId?: string } = returns.psuId === undefined ? {} : { psuId: returns.psuId };
   const subject: LinkedSubject = {
     ...subjectOf(run, operation),
     ...{ kind, flow, state, again: resuming(operation, returns) },
   };
   const approach = announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent, ...whose }));
-  return authoriseByLinks(subject, returns.person ? null : links, ports, returns, {
+  return authoriseByLinks(subject, linksFor(operation, ports.bank.sca, returns), ports, returns, {
     async approach(intent) {
       const announced = await approach(intent);
       run.isBeginning = true;
@@ -212,7 +228,39 @@ export async function authorisePayment(
     async refusedLogin(error) {
       if (decisionIn(await ifAnswered(lookAt(ports, operation))) === null) throw error;
     },
+    gifts: giftsOf(run, whose),
   });
+}
+
+/** The links that a person follows. Another one than the customer has an authorisation of their own, unless psd2 is in the midst of it. */
+function linksFor({ links, authorisations }: Payment, sca: Sca, { person }: ReturnPorts): ScaLinks | null {
+  if (!person) return links;
+  const last = authorisations.at(-1);
+  const isTheirs = links?.step !== undefined && last?.psuId === (person.id ?? null);
+  return isTheirs && !isAuthorised(last) ? links : (sca.anew?.(links) ?? null);
+}
+
+/** What is recorded of what a customer gives psd2 for a payment. */
+function giftsOf(run: Run, whose: { psuId?: string }): GiftRecord {
+  const { open, ports } = run;
+  return {
+    subject: { kind: 'payment', payment: open.current },
+    sent: () => open.current.credentials,
+    announce: (what, begins) => announcingGift(open, { what, ...(begins && { begins }), ...whose }),
+    async answered({ links, scaStatus }) {
+      await open.record({ type: 'credential-answered', links, scaStatus });
+    },
+    async kept(links) {
+      await open.record({ type: 'links-left', links });
+    },
+    async look() {
+      const { found, progress, isSigned } = await lookAt(ports, open.current);
+      run.lastWord = found;
+      const decided = isPending(found) ? null : endsUnpaid(found) ? 'ended' : 'accepted';
+      return { scaStatus: progress?.scaStatus ?? (isSigned ? 'finalised' : null), decided };
+    },
+    stop: (why) => stillOpen(open.current, why, whose.psuId === undefined ? {} : { who: whose.psuId }),
+  };
 }
 
 /**
@@ -331,7 +379,8 @@ async function takeCost(run: Run, told: Cost): Promise<void> {
   const { kind, flow, state } = open.current;
   const refusal = ports.refusesCost?.(open.current);
   // What others have authorised, psd2 does not cancel by itself.
-  if (refusal && state !== 'verified')
+  const isUntouched = state === 'verified' || isAlone(open.current);
+  if (refusal && !isUntouched)
     throw refusal.with({
       hint: `${refusal.hint ?? ''} Nobody else gets a link from psd2. Cancel the payment at the bank with:`.trim(),
       next: [[kind, 'cancel', flow]],
@@ -339,6 +388,15 @@ async function takeCost(run: Run, told: Cost): Promise<void> {
     });
   if (refusal) throw refusal.with({ isDeadEnd: true });
   if (hasFees(open.current.verification) && !open.current.feesAccepted) await acceptFees(run, open.current);
+}
+
+/** Whether only this customer has given psd2 something for a payment, and nobody has authorised it. */
+function isAlone({ credentials, authorisations }: Payment): boolean {
+  return (
+    credentials.length > 0 &&
+    new Set(authorisations.map(({ psuId }) => psuId)).size <= 1 &&
+    !authorisations.some(isAuthorised)
+  );
 }
 
 /** Asks the operator whether they want the fees. @throws Psd2Error `cancelled` if not, and the bank may execute it all the same */

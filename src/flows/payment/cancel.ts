@@ -7,6 +7,7 @@ import { standingOf } from '../../domain/flow-states.ts';
 import { endsUnpaid, type StepEvent } from '../../domain/operation.ts';
 import type { ResourceStatus, ScaProgress } from '../../domain/payment-answers.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
+import { announcingGift, type GiftRecord } from '../gifts.ts';
 import {
   authoriseByLinks,
   type LinkedRecord,
@@ -48,6 +49,8 @@ interface CancellationSca {
   looksPartly: number;
   /** The bank has said that the customer has nothing more to do. */
   isOver?: boolean;
+  /** The customer has given psd2 something for it. */
+  hasGiven?: boolean;
 }
 
 /**
@@ -72,7 +75,9 @@ export async function cancelAtBank(
   try {
     return await askToCancel(open, calls, ports, returns, asked);
   } catch (error) {
-    throw asked.links === null ? error : leftOpen(open.current, calls.name, error, returns);
+    throw asked.links === null && !asked.hasGiven
+      ? error
+      : leftOpen(open.current, calls.name, error, returns);
   }
 }
 
@@ -152,10 +157,11 @@ async function askToCancel(
     const isDecided = () => isOver(cancellation.sca, subject, asked);
     const links = answer?.verdict === 'to be authorised' ? linksFor(answer.links, returns) : null;
     const record = recordOf(open, asked, isDecided, returns);
+    const gifts = giftsOf(open, { sca, cancellation: cancellation.sca, asked, returns, world });
     try {
-      asked.sentCode = await authoriseByLinks(subject, links, at, returns, record);
+      asked.sentCode = await authoriseByLinks(subject, links, at, returns, { ...record, gifts });
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isRefusal(error)) throw asOnlyAsking(open.current, error);
       // A bank that has nothing for the customer to authorise may have cancelled it at once, or is about to.
       if (await hasEnded(open, { sca })) return open.current;
       if (isNotKnown(error)) throw notKnownThere(open.current, ports.bank, error);
@@ -168,6 +174,12 @@ async function askToCancel(
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
   throw asked.isGoingOn ? timedOut(customer, subject) : notSaid(open.current, calls.name);
+}
+
+/** A cancellation that nobody can authorise leaves the payment as it was: nothing leads there again. */
+function asOnlyAsking(payment: Payment, error: unknown): unknown {
+  if (!(error instanceof Psd2Error) || !error.isDeadEnd) return error;
+  return unlessOpen(payment, error.with({ flow: payment.flow, next: [onlyAsking(payment)] }));
 }
 
 /** Asks the bank about a payment of which this person has authorised the cancellation. @throws Psd2Error `still_open` if others must */
@@ -201,7 +213,7 @@ function recordOf(
   asked: CancellationSca,
   isDecided: LinkedRecord['isDecided'],
   { psuId }: ReturnPorts,
-): LinkedRecord {
+): Omit<LinkedRecord, 'gifts'> {
   const announced = announcing<StepEvent>(open, (intent) => ({ type: 'cancel-sent', ...intent }));
   return {
     approach: announced,
@@ -218,6 +230,73 @@ function recordOf(
     refusedLogin: (error) => Promise.reject(error),
     isDecided,
   };
+}
+
+/** What is recorded of what a customer gives psd2 for a cancellation. @param at `asked` learns the links */
+function giftsOf(
+  open: OpenPayment,
+  {
+    sca,
+    cancellation,
+    asked,
+    returns,
+    world,
+  }: {
+    sca: Sca;
+    cancellation: Sca;
+    asked: CancellationSca;
+    returns: ReturnPorts;
+    world: Pick<FlowPorts['world'], 'now'>;
+  },
+): GiftRecord {
+  const { psuId } = returns;
+  const whose = psuId === undefined ? {} : { psuId };
+  return {
+    subject: { kind: 'cancellation', payment: open.current },
+    sent: () => open.current.cancellationCredentials,
+    announce(what, begins) {
+      const announce = announcingGift(open, {
+        ...{ what, ofCancellation: true, ...whose },
+        ...(begins && { begins }),
+      });
+      return async (intent) => {
+        const announced = await announce(intent);
+        asked.hasGiven = true;
+        return announced;
+      };
+    },
+    async answered({ links, scaStatus }) {
+      asked.links = links;
+      if (scaStatus !== null && isAuthorised({ scaStatus })) asked.doneAt ??= world.now().getTime();
+      const { id } = links;
+      const whom = { ofCancellation: true, ...(id !== undefined && { id }) } as const;
+      await open.record({ type: 'credential-answered', scaStatus, ...whom });
+    },
+    async kept(links) {
+      asked.links = links;
+    },
+    async look() {
+      if (await hasEnded(open, { sca })) return { scaStatus: null, decided: 'accepted' };
+      const { transactionId } = open.current;
+      const links = asked.links ?? lastBegun(open.current);
+      const progress = await progressOf(cancellation, resourceOf(open.current).resourceId, {
+        links,
+        transactionId,
+      });
+      return { scaStatus: progress?.scaStatus ?? null, decided: null };
+    },
+    stop: (why) =>
+      stillOpen(open.current, why, {
+        ...{ what: 'cancellation', ask: [onlyAsking(open.current), cancelling(open.current, returns)] },
+        ...(psuId !== undefined && { who: psuId }),
+      }),
+  };
+}
+
+/** The authorisation of a cancellation that psd2 began last. The journal has no links of it. */
+function lastBegun({ cancellation }: Payment): ScaLinks | null {
+  const id = cancellation?.findLast((each) => each.id !== null)?.id;
+  return id == null ? null : { approach: 'embedded', id, status: id };
 }
 
 /** The error if the bank does not say that a payment is cancelled. @param why it could not be asked */

@@ -1,7 +1,9 @@
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import { isUntouched } from '../../domain/flow-states.ts';
 import { nextOperationStep, type OperationStep } from '../../domain/next-step.ts';
 import type { Operation, OperationEvent, OrderTarget } from '../../domain/operation.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
+import { refuseBeforehand } from '../gifts.ts';
 import type { OperationPorts, Payment, Run } from '../ports.ts';
 import { isRefusal, isTurningAway } from '../refusals.ts';
 import { isOnlyAStop, unlessOpen } from '../still-open.ts';
@@ -60,6 +62,9 @@ async function takeSteps<Order extends OrderTarget>(
   until: OperationStep[],
 ): Promise<Operation<Order>> {
   const { calls, ports } = run;
+  const { returns } = ports;
+  if (returns && isUntouched(open.current) && open.current.authorises === 'by links')
+    refuseBeforehand(ports.bank.sca, returns);
   for (let steps = 0; ; steps += 1) {
     const operation = open.current;
     const refusal = operation.state === 'verified' && ports.refusesCost?.(operation);

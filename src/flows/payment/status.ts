@@ -1,4 +1,5 @@
 import type { Decides, Sca } from '../../bank/ports/customer.ts';
+import { isAuthorised } from '../../domain/authorisations.ts';
 import { isLogin } from '../../domain/given-links.ts';
 import { endsUnpaid, type StepEvent, type Verification } from '../../domain/operation.ts';
 import {
@@ -65,8 +66,9 @@ async function lookOnce(sca: Sca, operation: Payment, question: Question): Promi
     throw error.with({ hint: 'The customer logs in for it again with:', next: [[kind, 'resume', flow]] });
   };
   const failed = (error: unknown) => (needsLoginAgain(error, operation) ? advised(error) : failureOf(error));
-  const byLink =
+  const askedByLink =
     authorises === 'by links' ? await progressOf(sca, resourceId, operation, decides).catch(failed) : null;
+  const byLink = askedByLink ?? doneWithPsd2(operation);
   const status = await sca.status(resourceId, transactionId, decides).catch(advised);
   const said = byLink ?? (await progressWithoutLink(sca, operation, status).catch(failed));
   const failure = said instanceof Psd2Error ? said : null;
@@ -120,6 +122,16 @@ async function hasOtherAuthorisation(
 ): Promise<boolean> {
   const count = (await sca.count?.(resourceId, transactionId).catch(failureOf)) ?? 1;
   return count instanceof Psd2Error ? !isBanksRefusal(count) : count > 1;
+}
+
+/**
+ * The authorisation that the bank has called done in its answer to the customer's TAN: some banks know it no more from then on. Null: it has
+ * not.
+ */
+function doneWithPsd2({ authorisations, credentials, links }: Payment): ScaProgress | null {
+  const ours = authorisations.find(({ id }) => id === (links?.id ?? null));
+  if (credentials.length === 0 || !ours || !isAuthorised(ours) || ours.scaStatus === null) return null;
+  return { scaStatus: ours.scaStatus, means: 'done', message: null };
 }
 
 /** How far the authorisation is. Null if the bank does not say. */

@@ -184,9 +184,13 @@ function bodyText({ bytes, length }: KeptBody): string {
 
 const SECRETS = 'client_secret|access_token|refresh_token|token|code';
 
-/** Shortens tokens, secrets and codes to their beginning: enough to tell them apart, not enough to use them. */
+/** What a customer gives a TPP once. Nothing of it is shown, neither its beginning. */
+const CREDENTIALS = 'password|additionalPassword|encryptedPassword|scaAuthenticationData';
+
+/** Shortens tokens, secrets and codes to their beginning: enough to tell them apart, not enough to use them. Leaves out PINs and TANs. */
 function hideSecrets(text: string): string {
   return text
+    .replace(new RegExp(`("(?:${CREDENTIALS})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)*(")`, 'g'), '$1…$2')
     .replace(new RegExp(`("(?:${SECRETS})"\\s*:\\s*"[\\w-]{6})[\\w-]{10,}(")`, 'g'), '$1…$2')
     .replace(new RegExp(`((?:^|[?&])(?:${SECRETS})=[\\w-]{6})[\\w-]{10,}`, 'g'), '$1…');
 }

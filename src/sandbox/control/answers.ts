@@ -18,5 +18,8 @@ export const customerAnswer = z.object({
   accounts: z.array(z.string()),
 });
 
+/** What a customer's device shows. Null: nothing that is valid and unread. */
+export const tanAnswer = z.nullable(z.object({ method: z.string(), text: z.string(), tan: z.string() }));
+
 /** How many consents ended. */
 export const revokedAnswer = z.object({ revoked: z.int() });

@@ -6,7 +6,7 @@ import { faultOrder, faultRecord } from '../faults/fault-book.ts';
 import { seededCustomer } from '../seed/seed.ts';
 import { BadSeed } from '../seed/seed-fields.ts';
 import { type SeedCustomer, seedCustomer } from '../seed/seed-schema.ts';
-import { clockAnswer, customerAnswer, revokedAnswer } from './answers.ts';
+import { clockAnswer, customerAnswer, revokedAnswer, tanAnswer } from './answers.ts';
 import { bareOrder, type Order, OrderRefused, orderWith } from './order.ts';
 
 /** Ten years. */
@@ -114,6 +114,13 @@ const customers: readonly Order[] = [
       resetCustomer(bank, customer);
       return answerOf(customer);
     },
+  }),
+  bareOrder({
+    method: 'POST',
+    path: '/customers/{user}/read-tan',
+    says: 'The customer reads the newest valid TAN, once. Null: there is none. Takes a user or an id',
+    answer: tanAnswer,
+    run: ({ bank, readTan }, { user }) => readTan(namedCustomer(bank, user).customerId),
   }),
   bareOrder({
     method: 'POST',

@@ -16,6 +16,8 @@ export function ordersOf(doors: Doors): Order[] {
 function placeOf(bank: Bank, doors: Doors): OrderPlace {
   return {
     bank,
+    readTan: (customerId) =>
+      [...doors.values()].map(({ owner }) => owner?.readTan?.(customerId) ?? null).find(Boolean) ?? null,
     revokeAll: (customerId) =>
       [...doors.values()].reduce((sum, { owner }) => sum + (owner?.revokeAll(customerId) ?? 0), 0),
   };

@@ -1,11 +1,14 @@
 import type * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
+import type { ReadTan } from '../server/pipeline.ts';
 
 /** What an order works on. */
 export interface OrderPlace {
   bank: Bank;
   /** A customer withdraws all consents, at every door. @returns how many */
   revokeAll(customerId: string): number;
+  /** A customer reads the newest valid TAN, once. */
+  readTan(customerId: string): ReadTan | null;
 }
 
 /** An order to the bank: for programs under `/control`, for the buttons of the console under `/console`. */

@@ -56,6 +56,24 @@ const kinds = {
   'link-stays': {
     says: 'the second door leaves the links of a payment working after it has cancelled it, and executes what the customer authorises then',
   },
+  'credentials-invalid': {
+    says: 'after PIN, method or TAN the second door does what follows, and answers 401 PSU_CREDENTIALS_INVALID',
+  },
+  'sca-fails': {
+    says: 'a right TAN is answered with `failed`, and the payment stays RCVD',
+  },
+  'one-method': { says: 'an authorisation takes no second method' },
+  'encrypted-pin': { says: 'the second door takes only an encrypted PIN' },
+  'second-password': { says: 'after the PIN the second door wants another password' },
+  'sca-fee': {
+    says: 'a fee comes with the chosen method',
+    value: { from: 1, to: 999_999, unit: 'cents', example: 150 },
+  },
+  'no-sca-status': { says: 'the answer has no SCA status' },
+  'finished-unknown': {
+    says: 'the SCA status of an authorisation that is over is RESOURCE_UNKNOWN, with this status',
+    value: { from: 403, to: 404, unit: 'HTTP status', example: 403 },
+  },
   latin1: { says: 'the answer is in ISO-8859-1, and Content-Type says so' },
   'latin1-undeclared': { says: 'the same, and Content-Type does not say so' },
   settling: {

@@ -25,6 +25,9 @@ const endpoints: ReadonlyMap<string, readonly [method: string, path: RegExp]> = 
 /** The names of all calls, for help and documentation. */
 export const endpointNames: readonly string[] = [...endpoints.keys()];
 
+/** The calls of embedded SCA at the second door, by what they bring. */
+export const stepNames: readonly string[] = ['pin', 'method', 'tan'];
+
 /** The name of a call, or undefined if it has none. @param target path and query */
 export function endpointOf({ method, target }: { method: string; target: string }): string | undefined {
   const [path = ''] = target.split('?', 1);
@@ -41,6 +44,8 @@ export interface IncomingCall {
   target: string;
   /** The operation of the second door. */
   operation?: string | undefined;
+  /** What it brings, with embedded SCA. */
+  step?: string | undefined;
 }
 
 /** The calls that a fault applies to. */
@@ -51,12 +56,13 @@ export interface FaultTarget {
 }
 
 /**
- * Reads the calls that a fault applies to: a call's name (`execute`; at the second door its operationId, `getBalances`), or a method and a path, where `*` matches anything
+ * Reads the calls that a fault applies to: a call's name (`execute`; at the second door its operationId, `getBalances`, or `pin`, `method`, `tan` for what it brings), or a method and a path, where `*` matches anything
  * (`GET /private/customers/*`, `* /auth/*`). The query is ignored.
  *
  * @throws BadFault
  */
 export function parseTarget(text: string): FaultTarget {
+  if (stepNames.includes(text)) return { text, matches: ({ step }) => step === text };
   if (operationIds.some((id) => id === text)) return { text, matches: ({ operation }) => operation === text };
   const [method, path] = endpoints.get(text) ?? patternOf(text);
   return {
@@ -71,7 +77,7 @@ function patternOf(text: string): [method: string, path: RegExp] {
   if (method === undefined || path === undefined)
     throw new BadFault(
       `There is no call ${JSON.stringify(text)}`,
-      `Use ${endpointNames.join(', ')}, or a method and a path such as "GET /private/customers/*".`,
+      `Use ${[...endpointNames, ...stepNames].join(', ')}, or a method and a path such as "GET /private/customers/*".`,
     );
   const literal = path.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return [method.toUpperCase(), new RegExp(`^${literal.join('.*')}$`)];

@@ -97,7 +97,7 @@ function openRequests(bank: Bank): Open[] {
   // Of what several have authorised, the last one leads on.
   const last = new Map(
     all
-      .filter(({ status }) => status === 'finalised')
+      .filter(({ status }) => status === 'finalised' || status === 'exempted')
       .map(({ id, subject }) => [`${subject.kind} ${subject.id}`, `${NEXT}${id}`]),
   );
   const ids = [...logins.open().map(({ id }) => id), ...all.map(({ id }) => id), ...last.values()];
@@ -127,6 +127,8 @@ function findOpen(bank: Bank, id: string): Open | undefined {
   if (oauth && oauth.authorisationId === undefined)
     return { id, oauth, authorisation: undefined, asked: undefined };
   if (!authorisation || (authorisation.approach === 'oauth' && !oauth)) return undefined;
+  // The TPP asks the customer.
+  if (authorisation.approach === 'embedded') return undefined;
   const asked = askedOf(bank, authorisation.subject);
   if (oauth && mayLogInAgain(bank, authorisation)) return asked && { id, oauth, authorisation, asked };
   if (!door.authorisations.isOpen(authorisation)) return undefined;

@@ -38,6 +38,15 @@ export const learnersDoor = {
   }),
 };
 
+/** The bank file that the door plays, and gives its clients: what it says, and what the variations make of it. */
+export function playedBank({
+  description,
+  variations,
+}: Pick<DoorRules, 'description' | 'variations'>): BankDescription {
+  if (!variations.includes('embedded') && !variations.includes('embedded-atruvia')) return description;
+  return { ...description, sca: { ...description.sca, approaches: ['embedded'] } };
+}
+
 /** Where the door takes one form alone, although HTTP and the standard allow several. */
 export interface Exactness {
   accept: boolean;

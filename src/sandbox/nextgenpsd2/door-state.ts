@@ -1,10 +1,12 @@
 import { Logins } from '../access/logins.ts';
 import { Tokens } from '../access/tokens.ts';
+import { Pins } from '../customers/pins.ts';
 import { Shelf } from '../shelf.ts';
 import { DoorMemory } from '../state-part.ts';
 import { DoorBaskets } from './baskets/baskets.ts';
 import type { ConsentStatus, DoorConsent } from './consents/consent.ts';
 import { DoorConsents, ReadingsOfDay } from './consents/consents.ts';
+import { Devices } from './embedded/devices.ts';
 import type { AuthorizationRequest, DoorGrant } from './oauth/grant.ts';
 import type { DoorPayment } from './payments/payment.ts';
 import { RepeatedRequests } from './payments/repeated-requests.ts';
@@ -17,6 +19,8 @@ export const doorMemory = new DoorMemory((rules) => ({
   payments: new Shelf<DoorPayment>(({ debtor }) => (debtor ? [debtor.customer.customerId] : [])),
   repeated: new RepeatedRequests(rules),
   baskets: new DoorBaskets(rules.now),
+  pins: new Pins(),
+  devices: new Devices(),
   readings: new ReadingsOfDay(rules.now),
   tokens: new Tokens<DoorGrant>(rules, Number.POSITIVE_INFINITY, rules.description.psu.id === 'token-sub'),
   logins: new Logins<AuthorizationRequest, DoorGrant>(rules.now),

@@ -13,6 +13,7 @@ import { registeredFor } from '../strict/registered-pair.ts';
 import type { DoorAnswer, DoorCall } from './door-call.ts';
 import type { DoorRules } from './door-rules.ts';
 import { doorOf } from './door-state.ts';
+import { stepIn } from './embedded/step.ts';
 import { grantOfCall } from './oauth/access-token.ts';
 import { OAuthError } from './oauth/client.ts';
 import { namedPaths } from './oauth/metadata.ts';
@@ -90,9 +91,11 @@ function meet(bank: Bank, passage: Passage): Met {
   const path = belowBase(whole);
   const addressed = operationAt(bank.rules.description, request.method, path);
   const operation = typeof addressed === 'object' ? addressed.id : undefined;
-  passage.title = operation ?? whole;
+  const step = operation === undefined ? undefined : stepIn(request.body);
+  passage.title = [operation ?? whole, ...(step === undefined ? [] : [step])].join(' ');
   return {
     operation,
+    step,
     customerId: customerOfCall(bank, request),
     check: () => {
       const oauth = oauthCall(bank, request, path);

@@ -48,6 +48,11 @@ export function waitingPage({ customerSiteUrl }: { customerSiteUrl: string }): s
   return `${customerSiteUrl}/requests`;
 }
 
+/** What a customer does who approves apart from the TPP. */
+export function appMessage(bank: { customerSiteUrl: string }): string {
+  return `Log in at ${waitingPage(bank)} and approve the request.`;
+}
+
 /** Where the door says how to authorise with OAuth (RFC 8414). */
 export function metadataUrl(bank: { baseUrl: string }): string {
   return `${doorUrl(bank)}/.well-known/oauth-authorization-server`;

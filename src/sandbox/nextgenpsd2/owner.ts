@@ -1,9 +1,12 @@
 import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
 import { bareOrder, type Order, OrderRefused, orderWith } from '../control/order.ts';
+import { stepNames } from '../faults/target.ts';
 import type { OwnerSide } from '../server/pipeline.ts';
 import { accessSide } from './access-side.ts';
 import { consentStatus, doorOf } from './door-state.ts';
+import { deviceAnswer } from './embedded/device-answers.ts';
+import { devicesShown, readTan } from './embedded/devices-shown.ts';
 import { customerPage, doorUrl } from './links.ts';
 import { operationIds } from './operations.ts';
 import { orderStatus, transactionStatus } from './payments/payment-status.ts';
@@ -15,10 +18,11 @@ export function ownerSide(bank: Bank): OwnerSide {
   const access = accessSide(bank);
   return {
     url: doorUrl(bank),
-    calls: operationIds,
+    calls: [...operationIds, ...stepNames],
     flows: (most) => ({
       ...{ title: 'NextGenPSD2', orders: '/nextgenpsd2' },
       requests: access.open().map((request) => ({ ...request, url: customerPage(bank, request.id) })),
+      devices: devicesShown(bank).slice(-most).toReversed(),
       payments: listPayments(bank).slice(-most).toReversed(),
       consents: doorOf(bank)
         .consents.list()
@@ -35,6 +39,7 @@ export function ownerSide(bank: Bank): OwnerSide {
     }),
     paid: (most) => paid(bank, most),
     orders,
+    readTan: (customerId) => readTan(bank, customerId),
     revokeAll: (customerId) => access.given(customerId).filter(({ id }) => access.revoke(id)).length,
   };
 }
@@ -112,6 +117,13 @@ const orders: readonly Order[] = [
     body: { what: 'revocation', shape: z.strictObject({ consentId: z.string() }) },
     answer: z.object({ revoked: z.boolean() }),
     run: ({ bank }, { consentId }) => ({ revoked: accessSide(bank).revoke(consentId) }),
+  }),
+  bareOrder({
+    method: 'GET',
+    path: '/nextgenpsd2/devices',
+    says: 'What the devices of customers show (embedded SCA): texts with TANs, oldest first',
+    answer: z.array(deviceAnswer),
+    run: ({ bank }) => devicesShown(bank),
   }),
   bareOrder({
     method: 'GET',

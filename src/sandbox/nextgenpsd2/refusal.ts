@@ -10,6 +10,7 @@ const statuses = {
   PERIOD_INVALID: 400,
   PARAMETER_NOT_SUPPORTED: 400,
   SCA_INVALID: 400,
+  SCA_METHOD_UNKNOWN: 400,
   PAYMENT_FAILED: 400,
   EXECUTION_DATE_INVALID: 400,
   REFERENCE_MIX_INVALID: 400,
@@ -48,16 +49,20 @@ interface RefusalExtras {
   path?: string;
   /** Sent instead of the code's own status: the standard has some codes with several. */
   status?: number;
+  /** What the TPP can do next. */
+  links?: Readonly<Record<string, object>>;
 }
 
 /** The second door refuses a call. */
 export class DoorRefusal extends BankRefusal<MessageCode> {
   override readonly name = 'DoorRefusal';
   readonly path: string | undefined;
+  readonly links: RefusalExtras['links'];
 
-  constructor(code: MessageCode, message: string, detail = '', { path, status }: RefusalExtras = {}) {
+  constructor(code: MessageCode, message: string, detail = '', { path, status, links }: RefusalExtras = {}) {
     super(code, status ?? statuses[code], message, detail);
     this.path = path;
+    this.links = links;
   }
 }
 
@@ -87,12 +92,13 @@ export function isCut(refusal: DoorRefusal): boolean {
 
 /** The body of a refusal: `tppMessages`, or RFC 7807 with the same content. */
 export function refusalBody(
-  { code, status, message, detail, path }: DoorRefusal,
+  { code, status, message, detail, path, links }: DoorRefusal,
   form: 'tppMessages' | 'problem',
 ): Record<string, unknown> {
   const text = refusalText({ message, detail }).slice(0, MAX_TEXT);
   const where = path === undefined ? {} : { path };
-  if (form === 'tppMessages') return { tppMessages: [{ category: 'ERROR', code, ...where, text }] };
+  const next = links && { _links: links };
+  if (form === 'tppMessages') return { tppMessages: [{ category: 'ERROR', code, ...where, text }], ...next };
   return {
     type: `https://berlingroup.com/error-codes/${code}`,
     title: message,
@@ -100,5 +106,6 @@ export function refusalBody(
     code,
     status,
     additionalErrors: [{ code, detail: text, ...where }],
+    ...next,
   };
 }

@@ -25,10 +25,10 @@ import {
 import { listAccounts, readBalances, readDetails } from './readings/account-calls.ts';
 import { getTransactionDetails, listTransactions } from './readings/transaction-calls.ts';
 import {
-  confirmAuthorisation,
   listAuthorisations,
   readScaStatus,
   startAuthorisation,
+  updateAuthorisation,
 } from './sca/sca-calls.ts';
 
 type Serve = (bank: Bank, call: DoorCall) => DoorAnswer;
@@ -42,7 +42,7 @@ export const servedCalls: Readonly<Record<OperationId, Serve>> = {
   startConsentAuthorisation: startAuthorisation('consent'),
   getConsentAuthorisation: listAuthorisations('consent'),
   getConsentScaStatus: readScaStatus('consent'),
-  updateConsentsPsuData: confirmAuthorisation('consent'),
+  updateConsentsPsuData: updateAuthorisation('consent'),
   createConsentConfirmationOfFunds: createFundsConsent,
   getConsentConfirmationOfFunds: getFundsConsent,
   deleteConsentConfirmationOfFunds: deleteConsent('funds-consent'),
@@ -50,7 +50,7 @@ export const servedCalls: Readonly<Record<OperationId, Serve>> = {
   startConsentConfirmationOfFundsAuthorisation: startAuthorisation('funds-consent'),
   getConsentConfirmationOfFundsAuthorisation: listAuthorisations('funds-consent'),
   getConsentConfirmationOfFundsScaStatus: readScaStatus('funds-consent'),
-  updateConsentConfirmationOfFundsPsuData: confirmAuthorisation('funds-consent'),
+  updateConsentConfirmationOfFundsPsuData: updateAuthorisation('funds-consent'),
   initiatePayment,
   getPaymentInformation,
   cancelPayment,
@@ -58,11 +58,11 @@ export const servedCalls: Readonly<Record<OperationId, Serve>> = {
   startPaymentAuthorisation: startAuthorisation('payment'),
   getPaymentInitiationAuthorisation: listAuthorisations('payment'),
   getPaymentInitiationScaStatus: readScaStatus('payment'),
-  updatePaymentPsuData: confirmAuthorisation('payment'),
+  updatePaymentPsuData: updateAuthorisation('payment'),
   startPaymentInitiationCancellationAuthorisation: startAuthorisation('cancellation'),
   getPaymentInitiationCancellationAuthorisationInformation: listAuthorisations('cancellation'),
   getPaymentCancellationScaStatus: readScaStatus('cancellation'),
-  updatePaymentCancellationPsuData: confirmAuthorisation('cancellation'),
+  updatePaymentCancellationPsuData: updateAuthorisation('cancellation'),
   checkAvailabilityOfFunds,
   createSigningBasket,
   getSigningBasket,
@@ -71,7 +71,7 @@ export const servedCalls: Readonly<Record<OperationId, Serve>> = {
   startSigningBasketAuthorisation: startAuthorisation('basket'),
   getSigningBasketAuthorisation: listAuthorisations('basket'),
   getSigningBasketScaStatus: readScaStatus('basket'),
-  updateSigningBasketPsuData: confirmAuthorisation('basket'),
+  updateSigningBasketPsuData: updateAuthorisation('basket'),
   getAccountList: listAccounts(false),
   readAccountDetails: readDetails(false),
   getBalances: readBalances(false),

@@ -22,6 +22,9 @@ export const VARIATIONS = {
   compressed: 'answers are compressed with gzip, if the call accepts that',
   'company-account':
     '`dora` (password `dora-sandbox`) and `emil` (`emil-sandbox`) hold a company account, and both must authorise: the second with `POST …/authorisations` and their `PSU-ID`. After the first, a payment is `PATC`, a consent `partiallyAuthorised`',
+  embedded: 'the TPP asks for [PIN and TAN](#pin-and-tan-at-the-second-door)',
+  'embedded-atruvia':
+    "the same in the shape of Atruvia's recordings: seven methods, ids in links alone, challenges of words, 403 for an authorisation that is over",
   'row-ids-fresh': 'the id of a booked row is another one in each reading',
   'row-ids-shared': 'two neighbours have one id',
   'row-ids-positional': 'the id of a row is its position in the list',

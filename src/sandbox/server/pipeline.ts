@@ -25,6 +25,8 @@ export interface Passage {
 export interface Met {
   /** What faults call it. Undefined: its method and path. */
   operation: string | undefined;
+  /** What faults call it besides. Undefined: nothing. */
+  step?: string | undefined;
   /** Whose call it is. Undefined: no customer is known. */
   customerId: string | undefined;
   /**
@@ -79,6 +81,17 @@ export interface OwnerSide {
   orders?: readonly Order[];
   /** The customer withdraws all consents. @returns how many */
   revokeAll(customerId: string): number;
+  /** A customer reads the newest valid TAN, once. Absent: the door never sends one. */
+  readTan?(customerId: string): ReadTan | null;
+}
+
+/** A TAN on a customer's device. */
+export interface ReadTan {
+  /** The name of the method. */
+  method: string;
+  /** What the device shows. */
+  text: string;
+  tan: string;
 }
 
 export type Listener = (
@@ -140,9 +153,9 @@ async function answerCall(
 /** The answer to a call, before faults change it. @throws a refusal */
 function answerTo(bank: Bank, door: Door, passage: Passage): OutgoingAnswer {
   const { request } = passage;
-  const { operation, customerId, check } = door.meet(passage);
+  const { operation, step, customerId, check } = door.meet(passage);
   passage.faults = [
-    ...bank.faults.due({ ...request, operation }, { now: bank.now(), customerId }),
+    ...bank.faults.due({ ...request, operation, step }, { now: bank.now(), customerId }),
     ...ownFaults(request),
   ];
   if (find(passage.faults, 'cut-before-effect'))

@@ -14,6 +14,7 @@ import { controlTokenOf, type KeptPorts, keepPorts, keptPorts } from '../folder/
 import { loadOrCreateRegistration, type Registration } from '../folder/registration.ts';
 import { forgetRunning, type RunningSandbox, recordRunning, refuseSecondStart } from '../folder/running.ts';
 import { accessSide } from '../nextgenpsd2/access-side.ts';
+import { playedBank } from '../nextgenpsd2/door-rules.ts';
 import { doorUrl, metadataUrl } from '../nextgenpsd2/links.ts';
 import { oauthEndpoints } from '../nextgenpsd2/oauth/metadata.ts';
 import { type BankRules, defaultRules } from '../rules.ts';
@@ -179,7 +180,8 @@ function rulesOf({
   ...given
 }: SandboxOptions): BankRules {
   const chosen = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...defaultRules, ...Object.fromEntries(chosen) };
+  const rules: BankRules = { ...defaultRules, ...Object.fromEntries(chosen) };
+  return { ...rules, description: playedBank(rules) };
 }
 
 interface Servers {

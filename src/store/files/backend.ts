@@ -5,6 +5,7 @@ import { makePrivateFolder, readJsonFile, writeJsonFile } from '../disk/files.ts
 import { refuseForgotten } from '../flow/history.ts';
 import { actorOf } from '../machine/actor.ts';
 import { type ChosenStore, describeChoice, type StoreSettings } from '../machine/store-choice.ts';
+import { requireBank } from '../pin-key.ts';
 import type { ProfileData, Store, StoreCheck } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
 import { FileAccessNotes, FileCallCount, FileUnattendedReads } from './access.ts';
@@ -58,6 +59,11 @@ export function openFiles(
       notes: new FileAccessNotes(folder, profile),
       reads: new FileUnattendedReads(folder, profile),
       results: new FileReadResults(join(folder.tokens(profile), 'read-results.ndjson')),
+      pins: async () => {
+        assertHere();
+        const { FileUnacceptedPins } = await import('./pins.ts');
+        return new FileUnacceptedPins(folder, requireBank(bank));
+      },
       // The lock of the run is beside its record, on this machine.
       smoking: (work) => work(),
       // Each process keeps its own pace.

@@ -115,6 +115,10 @@ const TABLE = {
   approvals: { kind: 'choice', choices: ['0', '1', '2'], group: 'limit', option: 'approvals', value: 'n',
     variable: 'PSD2_APPROVALS', label: 'approvals of a batch',
     help: 'how many other people must approve a batch; default: 1 in production, else 0', default: '1 in production, else 0' },
+  // Whether psd2 takes a customer's credentials where a bank has no other way (docs/embedded.md).
+  embedded: { kind: 'choice', choices: ['never', 'ask', 'files'], group: 'limit', option: 'embedded', value: 'how',
+    variable: 'PSD2_EMBEDDED', label: 'embedded SCA',
+    help: 'whether customers may enter PIN and TAN in psd2, where the bank has no other way: at the terminal (ask), also from files (files, not in production); default: never', default: 'never' },
   staleAfter: { kind: 'text', group: 'limit', option: 'stale-after', value: 'duration',
     variable: 'PSD2_STALE_AFTER', label: 'age from which data is stale',
     help: `age from which psd2 status shows the data of a customer as stale; default: ${DEFAULT_STALE_AFTER}`, default: DEFAULT_STALE_AFTER },

@@ -76,7 +76,7 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
 }
 
 /** The settings that limit the operator. */
-const CONTROLS = ['environment', 'maxAmount', 'approvals'] as const;
+const CONTROLS = ['environment', 'maxAmount', 'approvals', 'embedded'] as const;
 type Controls = Partial<Pick<ProfileSettings, (typeof CONTROLS)[number]>>;
 
 /** Whether a setting limits the operator. */
@@ -98,9 +98,36 @@ function strictest(stored: Controls, given: Controls): Controls {
     ...(isProduction && { environment: 'production' as const }),
     // Without a setting of its own, a production profile needs one.
     ...(isFewer && { approvals: stored.approvals ?? ('1' as const) }),
+    ...(given.embedded && { embedded: stricterEmbedded(stored.embedded ?? 'never', given.embedded) }),
     // What is no amount must not hide what is one.
     ...(one !== undefined && (isLess || !isAmount(one)) && { maxAmount: one }),
   };
+}
+
+type Embedded = NonNullable<Controls['embedded']>;
+
+/** From the strictest: nobody, a person at the terminal, also a file. */
+const EMBEDDED = ['never', 'ask', 'files'] as const satisfies readonly Embedded[];
+
+function stricterEmbedded(one: Embedded, other: Embedded): Embedded {
+  return EMBEDDED.find((how) => how === one || how === other) ?? 'never';
+}
+
+/**
+ * How psd2 may take a customer's credentials (docs/embedded.md).
+ *
+ * @throws Psd2Error `config` for `files` where real money moves
+ */
+export function embeddedOf({ settings }: Profile): Embedded {
+  const { embedded = 'never', environment } = settings;
+  if (embedded !== 'files' || environment !== 'production') return embedded;
+  throw new Psd2Error(
+    'config',
+    'Embedded SCA with files is only for sandboxes, and this profile is of production',
+    {
+      hint: 'In production the customer types PIN and TAN: set --embedded ask (PSD2_EMBEDDED).',
+    },
+  );
 }
 
 /** How many other people must approve a batch, by the settings alone. */

@@ -1,4 +1,4 @@
-/** What people do that an audit asks for. `added`, `rejected` and `paid`: a batch; `paid`: somebody let psd2 pay it. `executed`: psd2 was about to send `execute` (for a consent, `confirm`). */
+/** What people do that an audit asks for. `added`, `rejected` and `paid`: a batch; `paid`: somebody let psd2 pay it. `authenticated`: psd2 passed a customer's PIN or TAN on to the bank. `executed`: psd2 was about to send `execute` (for a consent, `confirm`). */
 export const AUDIT_ACTIONS = [
   ...([
     'added',
@@ -11,7 +11,7 @@ export const AUDIT_ACTIONS = [
     'cancelled',
     'resolved',
   ] as const),
-  ...(['logged-in', 'logged-out', 'exported', 'forgot', 'profile-changed'] as const),
+  ...(['logged-in', 'logged-out', 'exported', 'forgot', 'profile-changed', 'authenticated'] as const),
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -34,9 +34,9 @@ export interface AuditEntry {
   action: AuditAction;
   customerId?: string | null;
   flow?: string | null;
-  /** What it is about: the kind of a flow, a batch and the person's name, the outcome, the format of an export, the changed settings. */
+  /** What it is about: the kind of a flow, a batch and the person's name, the outcome, the format of an export, the changed settings, what a PIN or TAN was for. */
   about?: string | null;
-  /** The customer's account that it is about. It follows `about` in the line. */
+  /** The customer's account, or their id at the bank, that it is about. It follows `about` in the line. */
   account?: string;
 }
 

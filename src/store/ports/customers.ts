@@ -67,6 +67,8 @@ export interface KeptCustomer {
   psu: KeptPsu;
   /** The newest first (`grantedAt`). The store sorts them. */
   consents: readonly KeptConsent[];
+  /** The id of the method with which they last proved an authorisation in psd2. */
+  scaMethod?: string;
   /** Absent: none. */
   funds?: readonly KeptFundsConsent[];
   /** The accounts that lists have had, with whatever consent. */

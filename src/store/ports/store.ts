@@ -5,6 +5,7 @@ import type { Batches } from './batches.ts';
 import type { Customers } from './customers.ts';
 import type { Flows, Kind } from './flows.ts';
 import type { PersonalData } from './personal.ts';
+import type { UnacceptedPins } from './pins.ts';
 import type { ReadResults } from './read-results.ts';
 import type { Rounds, Sync } from './sync.ts';
 import type { SyncedData } from './synced.ts';
@@ -55,6 +56,8 @@ export interface ProfileData {
   readonly notes: AccessNotes;
   readonly reads: UnattendedReads;
   readonly results: ReadResults;
+  /** Of the bank that the data was opened with. */
+  pins(): Promise<UnacceptedPins>;
   /**
    * The pace that all workers of the store share.
    *

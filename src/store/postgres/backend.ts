@@ -8,6 +8,7 @@ import {
   type StoreGuard,
   type StoreSettings,
 } from '../machine/store-choice.ts';
+import { requireBank } from '../pin-key.ts';
 import type { Actor } from '../ports/audit.ts';
 import type { Glance, ProfileData, Store, StoreCheck, StoreStatus } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
@@ -106,6 +107,8 @@ export class PostgresStore implements Store {
       notes: new PostgresAccessNotes(this.#database, profile),
       reads: new PostgresUnattendedReads(this.#database, profile),
       results: new PostgresReadResults(this.#database, profile),
+      pins: async () =>
+        new (await import('./pins.ts')).PostgresUnacceptedPins(this.#database, requireBank(bank)),
       turns: (own) => new PostgresTurns(this.#database, profile, this.#world, own),
       sync: (out) => {
         const inDatabase = new PostgresSync(this.#database, profile, claims);

@@ -189,6 +189,12 @@ create table psd2.unattended_reads (
   constraint ids check (${CUSTOMER} and product_id collate "C" ~ '^((failed|paused) )?[!-~]{0,70}$')
 );
 
+-- PINs that were sent and not accepted yet, by a digest of the bank and the PSU-ID.
+create table psd2.pins (
+  person text primary key check (person ~ '^[0-9a-f]{64}$'),
+  sent integer not null
+);
+
 -- The pace that the bank's 420 demands from all workers together, by the database's clock.
 create table psd2.pace (
   profile text primary key,

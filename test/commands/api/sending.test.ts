@@ -222,6 +222,24 @@ it.each<[string[], string, object]>([
 });
 
 it.each([
+  ['psuData', '{"psuData":{"password":"12345"}}'],
+  ['scaAuthenticationData', '{"scaAuthenticationData":"654321"}'],
+  ['PSUDATA', '{"PSUDATA":{}}'],
+  ['psuData', '[{"a":{"\\u0070suData":"12345"}}]'],
+])('psd2 api sends and shows no %s: %s', async (name, body) => {
+  for (const more of [[], ['--dry-run'], ['--curl']]) {
+    const error = await api(['PUT', '/v1/consents/1/authorisations/2', '--data', body, ...more]).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({
+      code: 'usage',
+      message: `psd2 api sends no ${name}: no PIN and no TAN of a customer`,
+    });
+    expect(JSON.stringify(error)).not.toMatch(/12345|654321/);
+  }
+});
+
+it.each([
   ...['authorization', 'digest', 'signature', 'date', 'tpp-request-id', 'tpp-transaction-id', 'host'],
   ...['content-length', 'connection', 'transfer-encoding', 'expect', 'te', 'trailer', 'upgrade'],
 ])('psd2 api sets the header %s itself', async (name) => {

@@ -33,10 +33,12 @@ describe('psd2 bank find', () => {
     const data: unknown = JSON.parse(printed);
     expect(find.prints?.shape.is(data)).toBe(true);
     const munich = { kind: 'profile', name: 'munich', bank: 'Sparda', bic: null };
-    expect(data).toEqual([{ ...munich, bankCode: '70090500', country: 'DE' }]);
+    expect(data).toEqual([{ ...munich, bankCode: '70090500', country: 'DE', login: 'redirect' }]);
     expect(said).toBe('');
     const other = await run(['bank', 'find', 'NTSBDEB1'], { format: 'table' });
-    expect(other.printed).toBe('platform\tn26\tN26\tDE\t10011001\tNTSBDEB1\n');
+    expect(other.printed).toBe(
+      'platform\tn26\tN26\tDE\t10011001\tNTSBDEB1\tdecoupled, after a login with OAuth\n',
+    );
     expect(other.said).toContain('No profile serves it.');
     // A word is a whole word, not a part of one.
     expect((await run(['bank', 'find', 'spard'])).printed).toBe('[]\n');
@@ -58,6 +60,12 @@ describe('psd2 bank find', () => {
     const { failure, printed } = await run(['bank', 'find', SPARDA]);
     expect([failure, JSON.parse(printed)]).toMatchObject([null, [{ kind: 'platform', name: 'sparda' }]]);
     expect((await run(['bank', 'find', 'NTSBDEB1'])).failure).toBeNull();
+  });
+
+  it('says where customers authorise with credentials in psd2', async () => {
+    const run = await withProfiles({});
+    const { printed } = await run(['bank', 'find', 'DE83500900000123456789']);
+    expect(JSON.parse(printed)).toMatchObject([{ name: 'atruvia', login: 'embedded' }]);
   });
 
   it('names a platform that is more exact than a profile', async () => {

@@ -266,6 +266,7 @@ const CONSENT: Consent = {
     besideOthers: false,
     returnState: null,
   },
-  ...{ links: null, authorisations: [], resolution: null, certificate: null, isDeletionTaken: false },
+  ...{ links: null, authorisations: [],
+  credentials: [], resolution: null, certificate: null, isDeletionTaken: false },
   ...{ createdAt: '2025-01-01T00:00:00Z', updatedAt: '2025-01-01T00:00:00Z' },
 };

@@ -123,14 +123,14 @@ describe('psd2 profile list and use', () => {
   });
 });
 
-describe('psd2 profile show', () => {
-  const shown = z.object({
-    ...{ name: z.string(), source: z.string(), protected: z.string() },
-    settings: z.record(z.string(), z.object({ value: z.string(), source: z.string() })),
-  });
-  const settingsOf = async (name: string, how?: How) =>
-    shown.parse((await run(['show', name], how)).data).settings;
+const shown = z.object({
+  ...{ name: z.string(), source: z.string(), protected: z.string() },
+  settings: z.record(z.string(), z.object({ value: z.string(), source: z.string() })),
+});
+const settingsOf = async (name: string, how?: How) =>
+  shown.parse((await run(['show', name], how)).data).settings;
 
+describe('psd2 profile show', () => {
   it('each value has its source: the environment counts more than the profile', async () => {
     const limits = { maxAmount: '5.00', staleAfter: '1d' };
     await store('bank', { ...limits, clientSecret: 'hush', signer: ' sign\t--pin 1234 ' });
@@ -599,6 +599,23 @@ describe('psd2 profile set', () => {
     const { said: again } = await run(['set', ...words], { format: 'table' });
     expect(again).toBe('The profile bank is unchanged.\n');
     expect(await audited('bank')).toHaveLength(1);
+  });
+
+  it('writes to the audit log who may enter credentials, and takes none from files in production', async () => {
+    await store('bank');
+    await set('bank', '--embedded', 'files');
+    expect(await audited('bank')).toEqual(['profile-changed: (embedded: not set → files)']);
+    expect(await failureOf(set('bank', '--environment', 'production'))).toMatchObject({
+      ...{ code: 'config', exitCode: 3 },
+      message: 'Embedded SCA with files is only for sandboxes, and this profile is of production',
+    });
+    expect(stored('bank')?.environment).toBeUndefined();
+    const other = ['--environment', 'production', '--embedded', 'ask'];
+    await set('bank', ...other);
+    expect(stored('bank')).toMatchObject({ environment: 'production', embedded: 'ask' });
+    const env = { PSD2_EMBEDDED: 'files' };
+    expect((await settingsOf('bank', { env })).embedded).toEqual({ value: 'ask', source: 'profile' });
+    expect(await failureOf(run(['set', 'bank', '--embedded', 'files']))).toMatchObject({ exitCode: 3 });
   });
 
   it('changes the profile in use if none is named', async () => {

@@ -273,6 +273,19 @@ describe("psd2's own sandbox", () => {
 });
 
 describe('a bank with a bank file', () => {
+  it.each([
+    ['production', ['never', 'ask']],
+    ['sandbox', ['never', 'ask', 'files']],
+  ])('says in %s what it means to take credentials, then asks', async (environment, ways) => {
+    const words = ['add', 'bank', '--bank', 'atruvia', '--environment', environment, '--base-url', AWAY];
+    const answers = { ...(await answersForSandbox()), 'May psd2 take': ['ask'] };
+    const { suggested, said, failure } = await talk(words, answers);
+    expect([failure, stored()]).toMatchObject([null, { embedded: 'ask' }]);
+    const [initial, ...choices] = [suggested['May psd2 take them?']].flat();
+    expect([initial, choices.map((each) => String(each).replace(/:.*/, ''))]).toEqual(['never', ways]);
+    expect(said).toContain('never keeps, shows or logs them. Only the person whose they are types');
+  });
+
   const door = () => doorBankFile(sandboxFolder());
 
   it('is asked for less, and its base URL is suggested', async () => {

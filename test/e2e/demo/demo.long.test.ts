@@ -9,6 +9,7 @@ const STEPS = ['sandbox start', 'auth login', 'transfer'];
 // Each demo has its own folder, and mostly waits for the bank.
 describe.concurrent('psd2 demo', () => {
   const [plain, nextgen, json, closed] = [useOperator(), useOperator(), useOperator(), useOperator()];
+  const embedded = useOperator();
   const interrupted = new Map(STEPS.map((step) => [step, useOperator()]));
 
   it.each([
@@ -28,6 +29,18 @@ describe.concurrent('psd2 demo', () => {
       await expectNothingLeft(who);
     },
   );
+
+  it('psd2 demo --embedded pays with PIN and TAN, and leaves nothing behind', async () => {
+    const shape = z.strictObject({
+      state: z.literal('settled'),
+      authorisedBy: z.tuple([z.literal('anna')]),
+    });
+    await embedded.json(shape, ['demo', '--embedded']);
+    const said = embedded.history[0]?.stderr;
+    expect(said).toContain('authorised with PIN and TAN is settled');
+    expect(said).not.toContain('pin-anna');
+    await expectNothingLeft(embedded);
+  });
 
   it('psd2 demo --json prints one document, and the steps on stderr', async () => {
     const shape = z.strictObject({

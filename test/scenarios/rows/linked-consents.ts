@@ -136,7 +136,7 @@ const decisions = [
 
 const requests = [
   at('embedded SCA: psd2 ends the consent, and names nothing that leads there again', [
-    step(ASK, '11 bank_answer cancelled', {
+    step(ASK, '2 usage cancelled', {
       meets: { request: [EMBEDDED] },
       calls: 'request cancel status',
       says: /psd2 has ended the consent at the bank\.$/,
@@ -144,7 +144,7 @@ const requests = [
     }),
   ]),
   at('embedded SCA, and the bank does not end the consent: the command is named that does', [
-    step(ASK, '11 bank_answer cancelled', {
+    step(ASK, '2 usage cancelled', {
       says: /embedded SCA[\s\S]*\$ consent delete FLOW$/,
       meets: { request: [EMBEDDED], cancel: [rejected(405, 'SERVICE_INVALID')] },
     }),

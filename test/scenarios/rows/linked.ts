@@ -464,7 +464,7 @@ const CANCELLATIONS: Cancelled[] = [
   ['refuses it', REFUSED, status('ACSP'), '7 bank_refused executed', { says: '$ transfer status FLOW' }],
   [
     'wants the customer’s password for it (embedded SCA): nothing leads there again',
-    ...([EMBEDDED, status('ACSP'), '11 bank_answer executed'] as const),
+    ...([EMBEDDED, status('ACSP'), '2 usage executed'] as const),
     { says: /embedded SCA(?![\s\S]*transfer cancel)/ },
   ],
 ];

@@ -62,12 +62,14 @@ const kept: readonly Required<KeptCustomer>[] = [
     consents: [consent('1', { reads: ['accounts'], cards: 'none', report: 'camt', lists: ['booked'] })],
     funds: [funds('1')],
     accounts: [account('1')],
+    scaMethod: 'sms',
   },
   {
     psu: { id: 'bob', idType: 'key', corporateId: 'other', corporateIdType: 'LTD' },
     consents: [consent('2', { reads: ['balances'], cards: 'none', report: 'mt940', lists: ['pending'] })],
     funds: [funds('2')],
     accounts: [account('2')],
+    scaMethod: 'chip',
   },
 ];
 

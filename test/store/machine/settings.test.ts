@@ -61,6 +61,9 @@ describe('choosing a profile', () => {
   it.each<[string, Partial<StoredProfile>, Environment, Partial<StoredProfile>]>([
     ['fewer approvals', { approvals: '2' }, { PSD2_APPROVALS: '0' }, { approvals: '2' }],
     ['more approvals', { approvals: '1' }, { PSD2_APPROVALS: '2' }, { approvals: '2' }],
+    ['credentials from files', { embedded: 'ask' }, { PSD2_EMBEDDED: 'files' }, { embedded: 'ask' }],
+    ['credentials where none may be', {}, { PSD2_EMBEDDED: 'ask' }, { embedded: 'never' }],
+    ['no credentials', { embedded: 'files' }, { PSD2_EMBEDDED: 'never' }, { embedded: 'never' }],
     ['fewer than production needs', PRODUCTION, { PSD2_APPROVALS: '0' }, { approvals: '1' }],
     ['more than the profile allows', { maxAmount: '50' }, { PSD2_MAX_AMOUNT: '500.00' }, { maxAmount: '50' }],
     ['less than the profile allows', { maxAmount: '50' }, { PSD2_MAX_AMOUNT: '5.00' }, { maxAmount: '5.00' }],

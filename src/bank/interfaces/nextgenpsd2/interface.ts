@@ -9,6 +9,7 @@ import { clientOf, loginOf, oauthOf } from './access/oauth.ts';
 import { scaOfConsents } from './access/sca.ts';
 import { consentsOf, statusOf } from './consents/consents.ts';
 import { fundsConsentsOf } from './consents/funds.ts';
+import { credentialsAt } from './description/description.ts';
 import type { BankDescription } from './description/schema.ts';
 import { mayFree } from './judge/status.ts';
 import { bulkTermsOf } from './payments/bulk.ts';
@@ -35,6 +36,7 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
   const paths = pathsOf(description);
   const bulk = bulkTermsOf(description);
   const { debtorAccount } = description.payments;
+  const takesCredentials = credentialsAt(description);
   return {
     name: 'nextgenpsd2',
     ...(bulk && { bulk }),
@@ -51,9 +53,11 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
       ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds'] as const),
       ...(['consent status', 'consent deletion', 'Consent-ID', 'addresses of payees'] as const),
       ...(['terms of consents', 'links for SCA', 'PSU-ID', 'balances by type'] as const),
+      ...(takesCredentials ? (['embedded SCA'] as const) : []),
       ...(bulk ? (['bulk payments'] as const) : []),
       ...(description.funds.consent === 'auto' ? (['consents for confirmations of funds'] as const) : []),
     ]),
+    ...(takesCredentials && { takesCredentials }),
     refuseGivingUp: () => refuseGivingUp(description),
     consentTerms: { types: description.consent.types, once: description.consent.once },
     probes: 'signature',

@@ -237,6 +237,7 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
     ['redirect', links?.redirect !== undefined],
     ['oauth', links?.oauth !== undefined],
     ['decoupled', links?.approach === 'decoupled'],
+    ['embedded', links?.approach === 'embedded'],
   ] as const;
   const seen = ways.flatMap(([way, isSeen]) => (isSeen ? [way] : []));
   if (seen.length === 0)
@@ -246,11 +247,13 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
   // What the file says of a way that was not seen stays. But a browser has one way, and none if another was chosen in its place.
   const isBrowsers = seen.some((each) => each !== 'decoupled') || sca.approaches[0] !== 'decoupled';
   const others = sca.approaches.filter(
-    (each) => !seen.includes(each) && (each === 'decoupled' || !isBrowsers),
+    (each) => !seen.includes(each) && (each === 'decoupled' || each === 'embedded' || !isBrowsers),
   );
   const isAsked = ![...seen, ...others].includes('decoupled');
   const decoupled = isAsked ? await asksDecoupled(asker, first) : undefined;
-  const approaches = [...seen, ...others, ...(decoupled ? (['decoupled'] as const) : [])];
+  const all = [...seen, ...others, ...(decoupled ? (['decoupled'] as const) : [])];
+  // A customer gives psd2 a credential only where the bank has no other way.
+  const approaches = all.toSorted((one, other) => Number(one === 'embedded') - Number(other === 'embedded'));
   draft.learn(
     { sca: { approaches } },
     { ...heard, says: decoupled ? `${says}; preferred: ${decoupled.says}` : says },
@@ -272,6 +275,7 @@ function linkNames(links: BegunConsent['links']): string {
     links?.oauth === undefined ? [] : 'scaOAuth',
     links?.start === undefined ? [] : 'startAuthorisation',
     links?.approach === 'decoupled' ? 'the approach decoupled' : [],
+    links?.approach === 'embedded' ? 'the approach embedded: the bank wants the PIN from psd2' : [],
   ].flat();
   return names.join(', ') || 'no link for the customer';
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { writeCommand } from '../../../advice.ts';
-import { nextgenpsd2 } from '../../../bank/interfaces/nextgenpsd2/description/description.ts';
+import { credentialsAt, nextgenpsd2 } from '../../../bank/interfaces/nextgenpsd2/description/description.ts';
 import type { BankFile } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { checkBankFile, isBankFile, readBankFile } from '../../../bank-file/bank-file.ts';
 import { looksLikePlatform } from '../../../bank-file/platforms.ts';
@@ -9,6 +9,7 @@ import { bankDay } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { withLock } from '../../../store/disk/lock.ts';
 import { ENVIRONMENT_PROFILE } from '../../../store/machine/profiles.ts';
+import { embeddedOf } from '../../../store/machine/settings.ts';
 import type { ValueOf } from '../../../terminal/output/fields.ts';
 import type { Context } from '../../context.ts';
 import { readReferences } from '../../shared/account-references.ts';
@@ -68,6 +69,8 @@ export async function learnBank(context: Context, file: string, options: LearnOp
     for (const thing of outcome.left) if (thing.id === null || asker.isNotKnown(thing)) begun.drop(thing);
     if (isWritten) sayNext(context, asker, file);
     if (!asker.hasBegun) throw noConsent(outcome.error);
+    const takes = credentialsAt(await draft.describe());
+    if (takes?.isAlone && embeddedOf(profile) === 'never') throw notAllowed(name);
   };
   if (globals.raw) throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
   await withLock(path, 'What psd2 bank learn has begun', work, 6_000, world.signal);
@@ -232,6 +235,18 @@ function noConsent(error: Psd2Error | null): Psd2Error {
       ? 'The bank wants a login first. Store the file in the profile, log a customer in, and ask for a consent.'
       : 'What psd2 found out so far is in the list.';
   return why.restated(why.code, `No consent could be begun. ${why.message}`).with({ hint });
+}
+
+/** What was learned holds, and nobody can authorise anything there. */
+function notAllowed(profile: string): Psd2Error {
+  return new Psd2Error(
+    'config',
+    `The bank has no other way than embedded SCA: its customers give psd2 PIN and TAN. The profile ${profile} does not allow it`,
+    {
+      hint: 'What it means is in docs/embedded.md. If customers type them at this terminal, allow it:',
+      next: [['profile', 'set', profile, '--embedded', 'ask']],
+    },
+  );
 }
 
 type Learned = ValueOf<typeof learned>;

@@ -526,8 +526,9 @@ async function drawFlows() {
 }
 
 /** What customers have to decide at a further door, and what they gave there. Its orders are at one path. */
-function doorFlows({ title, orders: path, requests, consents, payments }, users) {
+function doorFlows({ title, orders: path, requests, devices, consents, payments }, users) {
   return [
+    ...devicesShown(devices),
     el('h2', {}, `${title}: requests that wait for a customer`),
     table(
       '',
@@ -577,6 +578,34 @@ function doorFlows({ title, orders: path, requests, consents, payments }, users)
         el('td', {}, status === 'valid' ? played('Withdraw', `${path}/revoke`, { consentId: id }, true) : ''),
       ]),
       'None.',
+    ),
+  ];
+}
+
+/** What customers see on their devices, whom a TPP asks for a TAN. Nothing, if no TPP has done so. */
+function devicesShown(devices) {
+  if (devices.length === 0) return [];
+  return [
+    el('h2', {}, 'Devices of customers'),
+    table(
+      '',
+      ['At', 'Customer', 'What the device shows', 'TAN'],
+      devices.map(({ at, user, text, image, isOpen }) => [
+        time(at),
+        user,
+        el(
+          'td',
+          {},
+          text,
+          ...(image
+            ? [
+                el('br'),
+                el('img', { src: `data:image/png;base64,${image}`, alt: 'the picture that was scanned' }),
+              ]
+            : []),
+        ),
+        el('td', { className: isOpen ? 'good' : '' }, isOpen ? 'valid' : 'not valid any more'),
+      ]),
     ),
   ];
 }

@@ -8,7 +8,9 @@ import { endAuthorisations } from '../payments/cancel.ts';
 import { isReceived } from '../payments/payment-status.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 import { subjectOfBasket } from '../sca/authorisations.ts';
-import { readScaWish, startedSca } from '../sca/start-sca.ts';
+import { approachHeader } from '../sca/sca-answer.ts';
+import { readScaWish } from '../sca/sca-wish.ts';
+import { askForSca } from '../sca/start-sca.ts';
 import { readBody } from '../strict/body.ts';
 import { readQuery } from '../strict/query.ts';
 import type { DoorBasket } from './baskets.ts';
@@ -37,20 +39,15 @@ export function createSigningBasket(bank: Bank, call: DoorCall): DoorAnswer {
   const basket = door.baskets.add(payments);
   const values = { basketId: basket.id };
   const self = linkTo(bank, 'getSigningBasket', values);
-  const started = wish.explicit
-    ? undefined
-    : startedSca(bank, door.authorisations.start(subjectOfBasket(basket), wish));
-  const links = started?.links ?? {
-    startAuthorisation: linkTo(bank, 'startSigningBasketAuthorisation', values),
-  };
+  const sca = askForSca(bank, call, subjectOfBasket(basket), wish);
   return {
     status: 201,
-    headers: { Location: self.href, ...(started && { 'ASPSP-SCA-Approach': started.approach }) },
+    headers: { Location: self.href, ...approachHeader(sca) },
     body: {
-      transactionStatus: 'RCVD',
+      transactionStatus: basketStatus(bank, basket),
       basketId: basket.id,
-      _links: { ...links, self, status: linkTo(bank, 'getSigningBasketStatus', values) },
-      ...(started?.psuMessage !== undefined && { psuMessage: started.psuMessage }),
+      _links: { ...sca.links, self, status: linkTo(bank, 'getSigningBasketStatus', values) },
+      ...sca.fields,
     },
   };
 }

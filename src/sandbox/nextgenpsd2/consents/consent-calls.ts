@@ -6,7 +6,9 @@ import { linkTo } from '../links.ts';
 import type { OperationId } from '../operations.ts';
 import { DoorRefusal } from '../refusal.ts';
 import { subjectOfConsent } from '../sca/authorisations.ts';
-import { readScaWish, startedSca } from '../sca/start-sca.ts';
+import { approachHeader } from '../sca/sca-answer.ts';
+import { readScaWish } from '../sca/sca-wish.ts';
+import { askForSca } from '../sca/start-sca.ts';
 import { readQuery } from '../strict/query.ts';
 import type { ConsentKind, DoorConsent } from './consent.ts';
 import { type ConsentOrder, readConsentOrder, readFundsOrder } from './consent-request.ts';
@@ -16,12 +18,10 @@ const CALLS = {
   consent: {
     self: 'getConsentInformation',
     status: 'getConsentStatus',
-    start: 'startConsentAuthorisation',
   },
   'funds-consent': {
     self: 'getConsentConfirmationOfFunds',
     status: 'getConsentConfirmationOfFundsStatus',
-    start: 'startConsentConfirmationOfFundsAuthorisation',
   },
 } as const satisfies Record<ConsentKind, Record<string, OperationId>>;
 
@@ -44,23 +44,20 @@ function created(bank: Bank, call: DoorCall, order: ConsentOrder, kind: ConsentK
   const { id: consentId } = consent;
   const self = linkTo(bank, CALLS[kind].self, { consentId });
   const common = { self, status: linkTo(bank, CALLS[kind].status, { consentId }) };
-  const started = wish.explicit
-    ? undefined
-    : startedSca(bank, door.authorisations.start(subjectOfConsent(consent), wish));
-  const links = started?.links ?? { startAuthorisation: linkTo(bank, CALLS[kind].start, { consentId }) };
+  const sca = askForSca(bank, call, subjectOfConsent(consent), wish);
   return {
     status: 201,
     headers: {
       Location: self.href,
-      ...(started && { 'ASPSP-SCA-Approach': started.approach }),
+      ...approachHeader(sca),
       ...(kind === 'consent' &&
         bank.rules.variations.includes('multiple-consents') && { 'ASPSP-Multiple-Consent-Support': 'true' }),
     },
     body: {
-      consentStatus: 'received',
+      consentStatus: consentStatus(bank, consent),
       consentId,
-      _links: { ...links, ...common },
-      ...(started?.psuMessage !== undefined && { psuMessage: started.psuMessage }),
+      _links: { ...sca.links, ...common },
+      ...sca.fields,
     },
   };
 }

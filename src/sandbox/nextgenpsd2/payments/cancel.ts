@@ -1,6 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import { doorOf } from '../door-state.ts';
-import type { ScaSubject } from '../sca/authorisations.ts';
+import { isOver, type ScaSubject } from '../sca/authorisations.ts';
 import { type DoorPayment, subjectOf } from './payment.ts';
 
 /** Cancels a payment, and ends its authorisations with it: no customer can follow a link any more, unless a fault leaves them working. */
@@ -13,7 +13,7 @@ export function cancelNow(bank: Bank, payment: DoorPayment): void {
 /** Ends the authorisations of what is there no more. */
 export function endAuthorisations(bank: Bank, subject: ScaSubject): void {
   for (const authorisation of doorOf(bank).authorisations.of(subject))
-    if (authorisation.status !== 'finalised') authorisation.status = 'failed';
+    if (!isOver(authorisation.status)) authorisation.status = 'failed';
 }
 
 /** Whether a customer can still authorise a payment that was cancelled. */

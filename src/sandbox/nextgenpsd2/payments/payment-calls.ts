@@ -8,7 +8,9 @@ import { checkGrant, paymentInPath } from '../in-path.ts';
 import { linkTo } from '../links.ts';
 import { amountOf } from '../readings/account-view.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
-import { readScaWish, type ScaWish, startedSca } from '../sca/start-sca.ts';
+import { approachHeader } from '../sca/sca-answer.ts';
+import { cancellationWish, readScaWish, type ScaWish } from '../sca/sca-wish.ts';
+import { askForSca, offerSca } from '../sca/start-sca.ts';
 import { bodyForm, XML } from '../strict/headers.ts';
 import { readQuery } from '../strict/query.ts';
 import { cancelNow } from './cancel.ts';
@@ -48,32 +50,23 @@ function initiated(bank: Bank, call: DoorCall): DoorAnswer {
   const payment = doorOf(bank).payments.keep(newPayment(initiation, about));
   bank.calls.tellChange();
   // Without SCA nobody chooses the account.
-  return debtor && isExempted(bank, call) ? exempted(bank, payment) : waiting(bank, payment, wish);
+  return debtor && isExempted(bank, call) ? exempted(bank, payment) : waiting(bank, call, payment, wish);
 }
 
 /** The customer has to authorise it. */
-function waiting(bank: Bank, payment: DoorPayment, wish: ScaWish): DoorAnswer {
-  const authorisation = wish.explicit
-    ? undefined
-    : doorOf(bank).authorisations.start(subjectOf(payment, 'payment'), wish);
-  const started = authorisation && startedSca(bank, authorisation);
-  const links = started?.links ?? {
-    startAuthorisation: linkTo(bank, 'startPaymentAuthorisation', pathOfPayment(payment)),
-  };
+function waiting(bank: Bank, call: DoorCall, payment: DoorPayment, wish: ScaWish): DoorAnswer {
+  const sca = askForSca(bank, call, subjectOf(payment, 'payment'), wish);
   return created(bank, payment, {
-    headers: started && { 'ASPSP-SCA-Approach': started.approach },
-    links,
-    fields: {
-      ...(authorisation && { scaStatus: authorisation.status }),
-      ...(started?.psuMessage !== undefined && { psuMessage: started.psuMessage }),
-    },
+    headers: approachHeader(sca),
+    links: sca.links,
+    fields: { ...(sca.scaStatus && { scaStatus: sca.scaStatus }), ...sca.fields },
   });
 }
 
 /** The bank executes it at once: it needs no SCA (RTS (EU) 2018/389, articles 10 to 18). */
 function exempted(bank: Bank, payment: DoorPayment): DoorAnswer {
   authorisePayment(bank, payment);
-  return created(bank, payment, { headers: undefined, links: {}, fields: { scaStatus: 'exempted' } });
+  return created(bank, payment, { headers: {}, links: {}, fields: { scaStatus: 'exempted' } });
 }
 
 function created(
@@ -83,7 +76,7 @@ function created(
     headers,
     links,
     fields,
-  }: { headers: Record<string, string> | undefined; links: object; fields: Record<string, unknown> },
+  }: { headers: Record<string, string>; links: object; fields: Record<string, unknown> },
 ): DoorAnswer {
   const values = pathOfPayment(payment);
   const self = linkTo(bank, 'getPaymentInformation', values);
@@ -159,13 +152,11 @@ export function cancelPayment(bank: Bank, call: DoorCall): DoorAnswer {
     bank.calls.tellChange();
     return { status: 204 };
   }
-  const startAuthorisation = linkTo(
-    bank,
-    'startPaymentInitiationCancellationAuthorisation',
-    pathOfPayment(payment),
-  );
+  const subject = subjectOf(payment, 'cancellation');
+  const { approach, links, fields } = offerSca(bank, call, subject, cancellationWish(bank, call));
   return {
     status: 202,
-    body: { transactionStatus: transactionStatus(bank, payment), _links: { startAuthorisation } },
+    headers: approachHeader({ approach }),
+    body: { transactionStatus: transactionStatus(bank, payment), ...fields, _links: links },
   };
 }

@@ -1,14 +1,46 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
+import type { CustomerMethod } from '../../customers/sca-methods.ts';
 import { Shelf } from '../../shelf.ts';
 import { type ConsentKind, type DoorConsent, kindOfConsent } from '../consents/consent.ts';
 import type { DoorRules } from '../door-rules.ts';
 
 /** How the customer authorises (NextGenPSD2, "SCA approaches"). */
-export type Approach = 'redirect' | 'oauth' | 'decoupled';
+export type Approach = 'redirect' | 'oauth' | 'decoupled' | 'embedded';
 
 /** The states of an authorisation (NextGenPSD2, `scaStatus`) that the sandbox has. */
-export type ScaStatus = 'received' | 'psuIdentified' | 'unconfirmed' | 'finalised' | 'failed';
+export type ScaStatus =
+  | 'received'
+  | 'psuIdentified'
+  | 'psuAuthenticated'
+  | 'scaMethodSelected'
+  | 'started'
+  | 'unconfirmed'
+  | 'finalised'
+  | 'exempted'
+  | 'failed';
+
+/** The words for what a customer has authorised, with SCA or without it. */
+const DONE: readonly ScaStatus[] = ['finalised', 'exempted'];
+
+/** Whether an authorisation has ended. */
+export function isOver(status: ScaStatus): boolean {
+  return status === 'failed' || DONE.includes(status);
+}
+
+/** How far the customer has come whom the TPP asks (embedded SCA). */
+export interface EmbeddedProgress {
+  method: CustomerMethod | undefined;
+  /** What the answer to the chosen method says. */
+  challengeData: Readonly<Record<string, unknown>> | undefined;
+  /** The TAN that is right now. It is used once. */
+  tan: string | undefined;
+  wrongTans: number;
+  /** The TPP has not begun it: its challenge came with what it authorises. */
+  isPrepared: boolean;
+  /** A fault: it failed, and the payment stays as it is. */
+  leavesOpen: boolean;
+}
 
 /** What a customer authorises: it has authorisations of its own, below its own path. */
 export interface ScaSubject {
@@ -34,20 +66,22 @@ export function subjectOfBasket({ id }: { id: string }): ScaSubject {
 export interface Authorisation {
   readonly id: string;
   readonly subject: ScaSubject;
-  readonly approach: Approach;
+  /** Embedded SCA becomes decoupled, if the customer chooses to approve in the app. */
+  approach: Approach;
   readonly startedAt: Date;
   /** Where the customer's browser goes back to. Undefined: there is no browser to send back. */
   readonly redirectUri: string | undefined;
   /** Where it goes instead if the customer refuses. */
   readonly nokRedirectUri: string | undefined;
   /** The user whom the TPP named: only this one can authorise. */
-  readonly psuId: string | undefined;
+  psuId: string | undefined;
   /** Lapsing is not written here: `Authorisations.statusOf` knows it. */
   status: ScaStatus;
   /** What the TPP must send back, if the bank wants a confirmation. */
   confirmationCode: string | undefined;
   /** Who approved it, and the product ids that they chose, if the bank offers the accounts. */
   approvedBy: { customerId: string; chosen: readonly string[] | undefined } | undefined;
+  readonly embedded: EmbeddedProgress;
 }
 
 /** How long a customer can authorise something. */
@@ -92,6 +126,10 @@ export class Authorisations extends Shelf<Authorisation> {
       status: psuId === undefined ? 'received' : 'psuIdentified',
       confirmationCode: undefined,
       approvedBy: undefined,
+      embedded: {
+        ...{ method: undefined, challengeData: undefined, tan: undefined },
+        ...{ wrongTans: 0, isPrepared: false, leavesOpen: false },
+      },
     });
   }
 
@@ -103,23 +141,40 @@ export class Authorisations extends Shelf<Authorisation> {
   /** Whether the customer refused, or let the time pass, in each authorisation that was started. */
   haveFailed(subject: Pick<ScaSubject, 'kind' | 'id'>): boolean {
     const started = this.of(subject);
-    return started.length > 0 && started.every((one) => this.statusOf(one) === 'failed');
+    return (
+      started.length > 0 &&
+      started.every((one) => this.statusOf(one) === 'failed' && !one.embedded.leavesOpen)
+    );
   }
 
   /** The ids of the customers who have authorised something. */
   approvedBy(subject: Pick<ScaSubject, 'kind' | 'id'>): string[] {
-    const finalised = this.of(subject).filter(({ status }) => status === 'finalised');
-    return finalised.flatMap(({ approvedBy }) => approvedBy?.customerId ?? []);
+    const done = this.of(subject).filter(({ status }) => DONE.includes(status));
+    return done.flatMap(({ approvedBy }) => approvedBy?.customerId ?? []);
   }
 
   statusOf({ status, startedAt, subject }: Authorisation): ScaStatus {
-    const isOver = this.#now().getTime() - startedAt.getTime() > lifetimeMs(this.#minutes, subject.kind);
-    return isOver && status !== 'finalised' ? 'failed' : status;
+    const isLate = this.#now().getTime() - startedAt.getTime() > lifetimeMs(this.#minutes, subject.kind);
+    return isLate && !DONE.includes(status) ? 'failed' : status;
   }
 
   /** Whether the customer can decide now. */
   isOpen(authorisation: Authorisation): boolean {
-    return ['received', 'psuIdentified'].includes(this.statusOf(authorisation));
+    const status = this.statusOf(authorisation);
+    return !isOver(status) && status !== 'unconfirmed';
+  }
+
+  /** The authorisation that the answer to what it authorises had a challenge of, until the TPP begins it. */
+  takePrepared(subject: Pick<ScaSubject, 'kind' | 'id'>): Authorisation | undefined {
+    const prepared = this.of(subject).findLast((one) => one.embedded.isPrepared && this.isOpen(one));
+    if (prepared) prepared.embedded.isPrepared = false;
+    return prepared;
+  }
+
+  /** The customer needs no SCA for what they have authorised. */
+  exempt(authorisation: Authorisation, by: NonNullable<Authorisation['approvedBy']>): void {
+    authorisation.approvedBy = by;
+    authorisation.status = 'exempted';
   }
 
   /** The customer approves. @returns whether that finishes it: the bank may also want a confirmation code */

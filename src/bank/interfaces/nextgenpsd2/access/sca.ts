@@ -1,21 +1,25 @@
+import type { EmbeddedStep } from '../../../../domain/embedded.ts';
 import type { Authorization, Cost } from '../../../../domain/operation.ts';
 import type { ResourceStatus, ScaProgress } from '../../../../domain/payment-answers.ts';
 import { Psd2Error } from '../../../../errors.ts';
-import type { BankCall } from '../../../call/call.ts';
+import type { BankCall, Reading } from '../../../call/call.ts';
 import type {
   ConsentStatus,
   Consents,
   Decides,
   Sca,
   ScaAuthorisation,
+  ScaGift,
   ScaLinks,
+  ScaStepAnswer,
   ScaTurn,
 } from '../../../ports/customer.ts';
 import type { OperationId } from '../description/operations.ts';
-import { ask } from '../wire/answer.ts';
+import { ask, type NextGenAnswer, readNothing } from '../wire/answer.ts';
 import type { Calls } from '../wire/calls.ts';
 import { scaStatusAnswer, startAnswer, type WireScaLinks } from '../wire/consent.ts';
 import { costIn, type SaidOfCost } from '../wire/costs.ts';
+import type { SaidOfMethods } from '../wire/embedded.ts';
 import { callOf } from '../wire/paths.ts';
 import { browserLink, type Offer, readLink, shownLink } from './links.ts';
 import { type AuthorizationRequest, filled, type OAuth } from './oauth.ts';
@@ -77,6 +81,11 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
       return odd;
     },
     proceed: (sca) => proceed(calls, oauth, authorised, sca),
+    ...(calls.description.sca.approaches[0] === 'embedded' && { isEmbeddedAlone: true }),
+    anew: (links) => anew(links),
+    begins: (resourceId, links) =>
+      stepCall({ ...calls, resource: authorised.resource(resourceId) }, links, '')?.begins ?? false,
+    give: (sca) => give({ ...calls, resource: authorised.resource(sca.resourceId) }, sca),
     async progress(resourceId, links, transactionId, decides) {
       const linked = { ...calls, resource: authorised.resource(resourceId) };
       const call = begunCall(linked, 'status', links, transactionId);
@@ -94,7 +103,7 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
   };
 }
 
-type SaidOfSca = {
+type SaidOfSca = SaidOfMethods & {
   scaStatus: string | null;
   psuMessage: string | null;
   authorisationId?: string | null;
@@ -132,26 +141,31 @@ const LONGEST_MESSAGE = 500;
  *
  * @param linked what they are about
  * @param isDone the answer says that the customer has nothing to do
- * @throws Psd2Error `bank_answer` for the embedded approach
+ * @throws Psd2Error `bank_answer` for what the bank wants in a form that psd2 does not have
  */
 export function linksOf(
-  { scaStatus, psuMessage, authorisationId, _links: links }: SaidOfSca,
+  said: SaidOfSca,
   headers: Readonly<Record<string, string>>,
   linked: Linked & Pick<Calls, 'description' | 'odd'>,
   isDone = false,
 ): ScaLinks {
+  const { scaStatus, psuMessage, authorisationId, _links: links } = said;
   const chosen = headers['aspsp-sca-approach']?.trim().toUpperCase();
-  const start = links?.startAuthorisation ?? links?.startAuthorisationWithPsuIdentification;
+  const start =
+    links?.startAuthorisation ??
+    links?.startAuthorisationWithPsuIdentification ??
+    links?.updatePsuIdentification;
   // Where OAuth is the only approach, both links lead to the metadata of the OAuth server.
   const isOAuthAlone = linked.description.sca.approaches.every((approach) => approach === 'oauth');
   const oauth = links?.scaOAuth ?? (isOAuthAlone ? links?.scaRedirect : undefined);
+  const step = chosen === 'DECOUPLED' ? null : (stepIn(said) ?? usualStep(said, chosen));
   const given = {
     ...(authorisationId && { id: authorisationId }),
     ...(start && { start }),
     ...(links?.scaStatus && { status: links.scaStatus }),
     ...(links?.confirmation && { confirmation: links.confirmation }),
   };
-  const id = idOf(linked, given);
+  const id = idOf(linked, given) ?? idOfStep(linked, step);
   const found = {
     ...(id && { id }),
     ...(links?.scaRedirect && !isOAuthAlone && { redirect: links.scaRedirect }),
@@ -163,19 +177,97 @@ export function linksOf(
     ...(id && links?.confirmation && { confirmation: links.confirmation }),
   };
   const isOver = isDone || scaStatus === 'exempted' || scaStatus === 'finalised';
-  const hasWay = isOver || found.redirect !== undefined || found.oauth !== undefined || start;
-  const isRefused = chosen === 'EMBEDDED' || (!hasWay && chosen !== 'DECOUPLED' && isEmbedded(links));
-  if (isRefused && !isOver) throw embedded();
-  if (!isOver) noteOddLinks(linked, given, linked.odd);
+  const hasWay = isOver || Boolean(found.redirect ?? found.oauth ?? start);
+  // psd2 takes credentials only where the bank has no other way.
+  const isStep = !hasWay && step !== null;
+  if (!hasWay && chosen !== 'DECOUPLED' && !isStep) refuseUnusual(links);
+  if (!isOver) noteOddLinks(linked, { ...given, ...(isStep && { step }) }, linked.odd);
   // A page that psd2 must not open is refused before anybody waits for its customer.
   if (!isOver && found.redirect !== undefined) browserLink(found.redirect, linked.base, 'scaRedirect');
+  const isEmbedded = isStep || (chosen === 'EMBEDDED' && (found.redirect ?? found.oauth) === undefined);
   return {
-    approach: chosen === 'DECOUPLED' ? 'decoupled' : chosen === 'REDIRECT' ? 'redirect' : null,
+    approach: isEmbedded && !isOver ? 'embedded' : (APPROACHES[chosen ?? ''] ?? null),
     ...found,
     ...(isOver && { isDone: true }),
     ...timed('madeAt', headers),
     ...(psuMessage !== null && { message: psuMessage.slice(0, LONGEST_MESSAGE) }),
+    ...(isStep && { step }),
+    ...(isStep && beginsWith(linked, step)),
   };
+}
+
+const APPROACHES: Readonly<Record<string, ScaLinks['approach']>> = {
+  REDIRECT: 'redirect',
+  DECOUPLED: 'decoupled',
+};
+
+/** What the bank wants from psd2 next, of the customer. Null: nothing. */
+function stepIn(said: SaidOfSca): EmbeddedStep | null {
+  const { _links: links, scaStatus } = said;
+  const methods = said.scaMethods ?? [];
+  const chosen = said.chosenScaMethod ?? null;
+  const challenge = said.challengeData ?? null;
+  const more = {
+    ...(methods.length > 0 && { methods }),
+    ...(chosen && { chosen }),
+    ...(challenge && { challenge }),
+  };
+  const at = (next: EmbeddedStep['next'], link: string | null | undefined): EmbeddedStep => ({
+    next,
+    ...(link && { link }),
+    ...more,
+  });
+  const code = links?.authoriseTransaction ?? links?.startAuthorisationWithTransactionAuthorisation;
+  const select =
+    links?.selectAuthenticationMethod ?? links?.startAuthorisationWithAuthenticationMethodSelection;
+  const password = links?.updatePsuAuthentication ?? links?.startAuthorisationWithPsuAuthentication;
+  // Both may be offered: the other method, and the TAN for the one that is chosen.
+  const isChosen = (chosen ?? challenge) !== null || methods.length === 0;
+  if (code && (isChosen || !select)) return at('code', code);
+  const lacksChoice = scaStatus === 'psuAuthenticated' && methods.length > 0 && chosen === null;
+  if (select || lacksChoice) return at('method', select);
+  return password ? at('password', password) : null;
+}
+
+/** What comes first at a bank that has begun an authorisation of embedded SCA, and names nothing. */
+function usualStep(
+  { authorisationId, _links: links }: SaidOfSca,
+  chosen: string | undefined,
+): EmbeddedStep | null {
+  const isSilent = Object.values(links ?? {}).every((link) => link === null || link === links?.scaStatus);
+  return chosen === 'EMBEDDED' && isSilent && (authorisationId ?? links?.scaStatus)
+    ? { next: 'password' }
+    : null;
+}
+
+/** The link with which another authorisation can begin, if a step has one. */
+function beginsWith(linked: Linked, { next, link }: EmbeddedStep): Pick<ScaLinks, 'begins'> {
+  const { update } = AUTHORISATIONS[linked.resource.start];
+  return next === 'password' && link !== undefined && !offered(linked, link, update) ? { begins: link } : {};
+}
+
+/** The id of the authorisation that a step goes on with: many banks say it in the link alone. */
+function idOfStep(linked: Linked, step: EmbeddedStep | null): string | undefined {
+  const { update } = AUTHORISATIONS[linked.resource.start];
+  return offered(linked, step?.link, update)?.ids.authorisationId;
+}
+
+/** @throws Psd2Error for what a bank wants of the customer's that psd2 cannot send */
+function refuseUnusual(links: WireScaLinks | undefined): void {
+  const names = [
+    ...(['updateEncryptedPsuAuthentication', 'updateAdditionalPsuAuthentication'] as const),
+    ...(['updateAdditionalEncryptedPsuAuthentication'] as const),
+    ...(['startAuthorisationWithEncryptedPsuAuthentication'] as const),
+  ];
+  const name = names.find((each) => Boolean(links?.[each]));
+  if (name === undefined) return;
+  const what = name.includes('Encrypted')
+    ? "the customer's password encrypted"
+    : 'a second password of the customer';
+  throw new Psd2Error('bank_answer', `The bank wants ${what} from psd2 (${name}), which psd2 does not send`, {
+    hint: ASK_FOR_OTHER_SCA,
+    isDeadEnd: true,
+  });
 }
 
 /** The bank's time of an answer, under a name. Nothing, if it does not say it, or if the answer may have been stored on the way. */
@@ -230,7 +322,7 @@ function offered(
 /** Notes the links that lead elsewhere, or to something else. */
 function noteOddLinks(
   linked: Linked,
-  links: LinksOfAuthorisation,
+  links: LinksOfAuthorisation & Pick<ScaLinks, 'step'>,
   odd: Pick<Calls['odd'], 'rewritten' | 'foreign'>,
 ): void {
   const { status, update } = AUTHORISATIONS[linked.resource.start];
@@ -238,6 +330,7 @@ function noteOddLinks(
     ['startAuthorisation', links.start, [linked.resource.start, update]],
     ['scaStatus', links.status, [status]],
     ['confirmation', links.confirmation, [update]],
+    [NAMES[links.step?.next ?? 'code'], links.step?.link, [linked.resource.start, update]],
   ] as const;
   for (const [name, href, operations] of named) {
     if (href === undefined) continue;
@@ -248,6 +341,13 @@ function noteOddLinks(
     if (offers.length > 0 && offers.every(({ isElsewhere }) => isElsewhere)) odd.rewritten.add(name);
   }
 }
+
+/** The names of the links to the steps of embedded SCA. */
+const NAMES = {
+  password: 'updatePsuAuthentication',
+  method: 'selectAuthenticationMethod',
+  code: 'authoriseTransaction',
+} as const;
 
 /** Asks for the status of an authorisation that has begun, or confirms it. Null: no link offers it, or nothing says its id. */
 function begunCall(
@@ -265,30 +365,7 @@ function begunCall(
   return callOf(linked.paths, operation, values, transactionId, offer?.query);
 }
 
-function isEmbedded(links: WireScaLinks | undefined): boolean {
-  const names = [
-    ...([
-      'updatePsuAuthentication',
-      'updateEncryptedPsuAuthentication',
-      'selectAuthenticationMethod',
-    ] as const),
-    ...(['authoriseTransaction', 'startAuthorisationWithPsuAuthentication'] as const),
-    ...(['startAuthorisationWithEncryptedPsuAuthentication'] as const),
-    ...(['startAuthorisationWithAuthenticationMethodSelection'] as const),
-    ...(['startAuthorisationWithTransactionAuthorisation'] as const),
-  ];
-  return names.some((name) => Boolean(links?.[name]));
-}
-
 const ASK_FOR_OTHER_SCA = 'Ask the bank to offer redirect or decoupled SCA to this application.';
-
-function embedded(): Psd2Error {
-  return new Psd2Error(
-    'bank_answer',
-    "The bank wants the customer's password or code from psd2 (embedded SCA). psd2 never takes them",
-    { hint: ASK_FOR_OTHER_SCA, isDeadEnd: true },
-  );
-}
 
 function noWay(what: string, transactionId: string): Psd2Error {
   return new Psd2Error('bank_answer', `The bank ${what}, so the customer cannot authorise`, {
@@ -329,6 +406,10 @@ async function proceed(
   const asked = { id, scope: filled(authorised.oauth.scope, id) };
   const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, asked));
   if (turn) return turn;
+  if (calls.description.sca.first === 'password') {
+    const links = withPassword(sca.links);
+    return { next: 'give', step: links.step, links };
+  }
   const linked = { ...calls, resource: authorised.resource(resourceId) };
   const more = { redirectUri, transactionId, beforeSend, psu };
   const started = await startAuthorisation(linked, sca.links?.start, more);
@@ -355,10 +436,140 @@ async function turnOf(
     const url = await oauth.address(server, { ...login, ...asked }, transactionId);
     return { next: 'log in', url, server: links.oauth, links };
   }
+  if (links.step) return { next: 'give', step: links.step, links };
   if (links.start !== undefined) return null;
   const isUsual = calls.description.sca.approaches[0] === 'decoupled' && links.status !== undefined;
   const isElsewhere = isUsual || links.approach === 'decoupled' || links.message !== undefined;
   return isElsewhere ? { next: 'wait', links } : null;
+}
+
+/** An authorisation that begins with the customer's password. @param links of the resource. Null: nothing is known */
+function withPassword(links: ScaLinks | null): ScaLinks & { step: EmbeddedStep } {
+  const link = links?.start;
+  const { start: _, ...others } = links ?? {};
+  return {
+    ...others,
+    approach: 'embedded',
+    ...(link !== undefined && { begins: link }),
+    step: { next: 'password', ...(link !== undefined && { link }) },
+  };
+}
+
+function anew(links: ScaLinks | null): ScaLinks | null {
+  const begins = links?.begins;
+  if (begins === undefined) return null;
+  return { approach: 'embedded', begins, step: { next: 'password', link: begins } };
+}
+
+type Giving = Parameters<NonNullable<Sca['give']>>[0];
+
+/** The call of a step. `begins`: it begins an authorisation. Null: no link offers it, and nothing says of which authorisation it is. */
+function stepCall(
+  linked: Calls & Linked,
+  { id, step }: Pick<ScaLinks, 'id' | 'step'>,
+  transactionId: string,
+): { call: BankCall; begins: boolean } | null {
+  const { paths, resource } = linked;
+  const { update } = AUTHORISATIONS[resource.start];
+  const going = offered(linked, step?.link, update, id);
+  const authorisationId = going?.ids.authorisationId ?? id;
+  if (authorisationId !== undefined) {
+    const values = { ...resource.values, authorisationId };
+    return { call: callOf(paths, update, values, transactionId, going?.query), begins: false };
+  }
+  const start = offered(linked, step?.link, resource.start);
+  const isUsual = step?.next === 'password' && step.link === undefined;
+  if (!start && !isUsual) return null;
+  const call = callOf(paths, resource.start, resource.values, transactionId, start?.query);
+  return { call, begins: true };
+}
+
+/** Sends what the customer gave psd2 (the standard, "Update PSU data"). */
+async function give(linked: Calls & Linked, sca: Giving): Promise<ScaStepAnswer> {
+  const { links, gift, redirectUri, psu, transactionId, beforeSend } = sca;
+  const step = stepCall(linked, links, transactionId);
+  if (!step) throw noWay('does not say of which authorisation this is', transactionId);
+  const sent: BankCall = {
+    ...{ ...step.call, redirectUri, psu, beforeSend, once: true },
+    // What is on its way is worth its answer.
+    interruptible: 'until sent',
+    ...bodyOf(gift),
+  };
+  return linked.bank.ask(sent, (answer) => stepAnswer(answer, linked, links));
+}
+
+function bodyOf(gift: ScaGift): Pick<BankCall, 'credential' | 'body'> {
+  switch (gift.what) {
+    case 'password':
+      return { credential: { value: gift.value, body: (password) => ({ psuData: { password } }) } };
+    case 'method':
+      return { body: { authenticationMethodId: gift.value } };
+    case 'code':
+      return { credential: { value: gift.value, body: (code) => ({ scaAuthenticationData: code }) } };
+  }
+}
+
+/** Reads the answer to a step, whatever it is: the links of an error count, too. */
+function stepAnswer(
+  answer: NextGenAnswer,
+  linked: Calls & Linked,
+  before: ScaLinks,
+): ScaStepAnswer & Reading {
+  const { refusal, notices } = successOf(answer);
+  const { data } = startAnswer.safeParse(answer.said.json ?? {});
+  if (!data) return { links: before, scaStatus: null, notices, ...(refusal && { refusal }) };
+  const authorisationId = data.authorisationId ?? before.id ?? null;
+  const after = usableLinks(() => linksOf({ ...data, authorisationId }, answer.headers, linked));
+  const cost = costIn(data);
+  return {
+    links: refusal && !after.step ? before : following(before, after, data.scaStatus),
+    // The word of an error is about the error.
+    scaStatus: refusal ? null : data.scaStatus,
+    notices,
+    ...(cost && { cost }),
+    ...(refusal && { refusal }),
+  };
+}
+
+/**
+ * What a flow keeps after a step: what only an earlier answer has said stays. Where the bank wants nothing more of psd2, the customer goes
+ * on elsewhere, whatever the bank calls it.
+ */
+function following(before: ScaLinks, after: ScaLinks, scaStatus: string | null): ScaLinks {
+  const { id, begins, step: known } = before;
+  const { step } = after;
+  const chosen = step?.chosen ?? known?.chosen;
+  return {
+    ...(id !== undefined && { id }),
+    ...(begins !== undefined && { begins }),
+    ...(before.status !== undefined && { status: before.status }),
+    ...after,
+    ...(!step && !after.isDone && { approach: 'decoupled' }),
+    // Another authorisation may go on from here.
+    ...(scaStatus === 'failed' && known && { approach: 'embedded', step: known }),
+    ...(step && {
+      step: {
+        ...(known?.methods && { methods: known.methods }),
+        ...(chosen && { chosen }),
+        ...step,
+      },
+    }),
+  };
+}
+
+/** Whether an answer is a success. If not: why, in the bank's words alone. */
+function successOf(answer: NextGenAnswer): Reading & { refusal?: Psd2Error } {
+  try {
+    return readNothing(answer);
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    const { decided } = answer.said;
+    const words = decided?.text ?? decided?.code;
+    const says = `The bank answered with HTTP ${answer.status}${words ? `: ${words}` : ''}`;
+    const lacksMethod = error.isBanks === true && decided?.code === 'SCA_METHOD_UNKNOWN';
+    const refusal = error.restated(error.code, says);
+    return { notices: [], refusal: lacksMethod ? refusal.with({ lacksMethod }) : refusal };
+  }
 }
 
 const PROGRESS: Readonly<Record<string, ScaProgress['means']>> = {

@@ -45,6 +45,7 @@ export function inconsistencies(bank: BankDescription): BankProblem[] {
     ...problemsOfOAuth(bank.oauth),
     ...problemsOfRepeat(bank.payments),
     ...problemsOfIntegrated(bank),
+    ...problemsOfEmbedded(bank.sca),
   ];
 }
 
@@ -176,6 +177,23 @@ function problemsOfIntegrated({ oauth, consent }: BankDescription): BankProblem[
   );
 }
 
+/** A customer gives psd2 a credential only where the bank has no other way (docs/embedded.md). */
+function problemsOfEmbedded({ approaches, first }: BankDescription['sca']): BankProblem[] {
+  const place = approaches.indexOf('embedded');
+  if (place === -1)
+    return first === undefined
+      ? []
+      : [{ path: 'sca.first', message: 'sca.first is only possible with "embedded" in sca.approaches' }];
+  if (place === approaches.length - 1) return [];
+  const path = `sca.approaches[${place}]`;
+  return [
+    {
+      path,
+      message: `${path}: "embedded" must be the last one, because psd2 takes a credential only where the bank has no other way`,
+    },
+  ];
+}
+
 function problemsOfRepeat({ repeat, repeatMinutes }: BankDescription['payments']): BankProblem[] {
   const path = 'payments.repeatMinutes';
   if (repeat === 'same-answer')
@@ -189,12 +207,13 @@ function problemsOfRepeat({ repeat, repeatMinutes }: BankDescription['payments']
 
 // What no bank file can say, because psd2 would need code for it. docs/banks.md has the list.
 
-const EMBEDDED =
-  'embedded SCA is not possible: psd2 would need the password of the customer, and never takes one';
+const EMBEDDED = 'embedded SCA is a value of sca.approaches, always the last one';
+const CREDENTIAL =
+  "a customer's password or TAN does not belong in a bank file: psd2 asks the customer for it";
 const APP_TOKEN =
   "ING's application token is not possible: the bank wants a signature of another form for it";
 const PRE_AUTHORISATION =
-  "DKB's pre-authorisation is not possible: psd2 would need the password of the customer, and never takes one";
+  "DKB's pre-authorisation is not possible: psd2 takes a password of the customer only for embedded SCA";
 const RANGE = 'pages by the header Range are not possible: psd2 follows links, or numbers of pages';
 const SECRET =
   'a secret does not belong in a bank file: give it to the profile, or name a variable as env:PSD2_BANK_NAME';
@@ -202,11 +221,11 @@ const SECRET =
 /** By the words of an operator, in lower case and without hyphens and underscores. */
 const SENTENCES: Readonly<Record<string, string>> = {
   embedded: EMBEDDED,
-  password: EMBEDDED,
-  psupassword: EMBEDDED,
-  psudata: EMBEDDED,
-  scaauthenticationdata: EMBEDDED,
-  updatepsuauthentication: EMBEDDED,
+  password: CREDENTIAL,
+  psupassword: CREDENTIAL,
+  psudata: CREDENTIAL,
+  scaauthenticationdata: CREDENTIAL,
+  updatepsuauthentication: CREDENTIAL,
   apptoken: APP_TOKEN,
   applicationtoken: APP_TOKEN,
   applicationaccesstoken: APP_TOKEN,

@@ -1,5 +1,6 @@
 import type { BankHead, Description } from '../../../../bank-file/description.ts';
 import { isObject } from '../../../../bank-file/values.ts';
+import type { EmbeddedCustomers } from '../../../../domain/embedded.ts';
 import { inconsistencies, whyNotPossible } from './consistency.ts';
 import { proofOf } from './proof.ts';
 import { type BankDescription, type BankFile, bankFile } from './schema.ts';
@@ -19,6 +20,7 @@ export const nextgenpsd2: Description<BankDescription, BankFile> = {
   whyNotPossible,
   login: ({ sca, oauth }) =>
     `${sca.approaches.map((each) => (each === 'oauth' ? 'OAuth' : each)).join(', ')}${LOGINS[oauth.mode]}`,
+  credentials: credentialsAt,
   proof: proofOf,
   // A file may take `same-answer` back. Then the minutes below it have no meaning.
   inherited(below, { payments }) {
@@ -27,6 +29,12 @@ export const nextgenpsd2: Description<BankDescription, BankFile> = {
     return { ...below, payments: others };
   },
 };
+
+/** What a bank's customers may have to give psd2. Null: nothing. */
+export function credentialsAt({ sca: { approaches }, psu, api }: BankDescription): EmbeddedCustomers | null {
+  if (!approaches.includes('embedded')) return null;
+  return { isAlone: approaches.length === 1, label: psu.label, address: api.baseUrl };
+}
 
 /** Whether a description is one of NextGenPSD2: a bank file names its interface, and only its schema lets it through. */
 export function isNextGenPsd2(bank: BankHead | undefined): bank is BankDescription {

@@ -135,6 +135,7 @@ const psu = z.strictObject({
     'optional',
   ),
   corporateId: presence('PSU-Corporate-ID'),
+  label: z.optional(text("the bank's name for PSU-ID, as its customers know it: `VR-NetKey or alias`")),
   ip: z._default(
     noted(
       z.union([z.enum(['own', 'required']), noted(z.ipv4(), 'an IPv4 address')]),
@@ -289,11 +290,17 @@ const oauth = z.strictObject({
 const sca = z.strictObject({
   approaches: z._default(
     orderedSet(
-      z.enum(['redirect', 'oauth', 'decoupled']),
-      'SCA approaches that the bank has, the preferred one first',
+      z.enum(['redirect', 'oauth', 'decoupled', 'embedded']),
+      'SCA approaches that the bank has, the preferred one first. `embedded` comes last: psd2 takes credentials only where the bank offers nothing else',
       1,
     ),
     ['redirect'],
+  ),
+  first: z.optional(
+    oneOf(
+      ['password'],
+      'with `embedded`: what the bank wants first where its link is a plain startAuthorisation; else an authorisation without a credential begins',
+    ),
   ),
   start: z._default(
     oneOf(['follow-links', 'explicit'], '`explicit`: psd2 asks for an authorisation that it starts itself'),

@@ -13,6 +13,7 @@ import {
   type Sent,
 } from '../../../call/call.ts';
 import { textOf } from '../../../call/charset.ts';
+import { holds, idsInPath, type Known, withoutValue } from '../../../call/hidden-value.ts';
 import { parseJson } from '../../../call/json.ts';
 import type { Verdict } from '../../../ports/call.ts';
 import { pathOf, type WireAnswer } from '../../../transport/line.ts';
@@ -23,6 +24,7 @@ import { isOwnError } from '../judge/own-answer.ts';
 import { definiteRefusal, judgeRefusedCall } from '../judge/refused-call.ts';
 import { requestIdOf } from '../judge/sent.ts';
 import { isSuccess, judgeStatus, whyNoAnswer } from '../judge/status.ts';
+import { SCA_STATUSES } from './consent.ts';
 import { type BankMessage, messagesIn, titleIn } from './messages.ts';
 import { reasonsIn } from './reasons.ts';
 import { type Meaning, meaningOf, meaningOfStatus, meaningOfWords } from './refusals.ts';
@@ -59,7 +61,8 @@ export async function understand(
   const { text, problem } = textOf(answer);
   // Banks quote what they were sent. The number of a card is to stay with them.
   const cards = cardNumbersIn(call.body);
-  const read = await parseJson(text.trim()).catch(() => undefined);
+  const whole = await parseJson(text.trim()).catch(() => undefined);
+  const read = call.credential ? withoutValue(whole, call.credential.value, knownOf(call)) : whole;
   const parsed = cards.length > 0 ? maskedJson(read, cards) : read;
   const isRefused = !isSuccess(answer);
   // The codes of a refusal are ASCII, and its text is only shown.
@@ -69,7 +72,7 @@ export async function understand(
   const unreadable = isUnclear ? 'can be read in two ways' : problem;
   const json = unreadable === null || isRefused ? parsed : undefined;
   // A success has the forms of the standard alone.
-  const found = isRefused && json === undefined ? titleIn(text) : messagesIn(json, isRefused);
+  const found = isRefused && json === undefined ? titleOf(text, call) : messagesIn(json, isRefused);
   const messages = found.map((each) => ({
     ...each,
     text: each.text && withoutCardNumbers(each.text, cards),
@@ -95,6 +98,18 @@ export async function understand(
     ...(call.judged && (await judge(call.judged, [...(call.earlier ?? []), answer], sent, bank))),
     ...(unreadable !== null && { problem: unreadable }),
   };
+}
+
+/** The title of a page, if it does not quote what it was sent. */
+function titleOf(text: string, { credential }: BankCall): BankMessage[] {
+  return titleIn(text).filter(
+    ({ text: title }) => !credential || !holds(title ?? '', credential.value.reveal()),
+  );
+}
+
+/** What an answer may have although it looks like a credential: ids that psd2 had before, and words of the standard. */
+function knownOf({ path }: BankCall): Known {
+  return { texts: idsInPath(path), isWord: (text) => SCA_STATUSES.includes(text) };
 }
 
 /** What the answers to an initiation prove, and the id of what the last of them has begun. */

@@ -29,7 +29,7 @@ export function composer(
   return async (call) => {
     const requestId = call.requestId ?? settings.newId();
     const operation = call.facts.login ? undefined : paths.find(call.method, call.path)?.operation;
-    const body = call.body === undefined ? undefined : toBytes(call.body);
+    const body = bodyOf(call);
     const target = call.origin === undefined ? `${settings.pathPrefix}${call.path}` : call.path;
     const isSigned =
       !call.facts.login &&
@@ -74,6 +74,12 @@ export function namesAtBank({ headers }: BankDescription): (name: string) => str
     Object.entries(headers.names).map(([name, its]) => [name.toLowerCase(), its.toLowerCase()]),
   );
   return (name) => own.get(name) ?? name;
+}
+
+/** The only place where a credential of the customer is revealed. */
+function bodyOf({ body, credential }: BankCall): Buffer | undefined {
+  if (credential) return toBytes(credential.body(credential.value.reveal()));
+  return body === undefined ? undefined : toBytes(body);
 }
 
 function toBytes(body: object | string): Buffer {

@@ -3,6 +3,7 @@ import { textOf } from '../../../../domain/odd-values.ts';
 import { maskedMembers } from '../../../../domain/order/card-number.ts';
 import { link } from './accounts.ts';
 import { costPart } from './costs.ts';
+import { embeddedPart } from './embedded.ts';
 import {
   day,
   headerId,
@@ -19,7 +20,7 @@ const scaLink = z.pipe(
   z.transform((href) => (href && /^[^\p{Cc}\p{Cs}]{1,8192}$/u.test(href) ? href : null)),
 );
 
-/** The links that say what is next for SCA. Links of the embedded approach are only noticed. */
+/** The links that say what is next for SCA. */
 const scaLinks = z.catch(
   z.nullish(
     z.object({
@@ -29,12 +30,15 @@ const scaLinks = z.catch(
       startAuthorisationWithPsuIdentification: scaLink,
       scaStatus: scaLink,
       confirmation: scaLink,
+      updatePsuIdentification: scaLink,
       startAuthorisationWithPsuAuthentication: scaLink,
       startAuthorisationWithEncryptedPsuAuthentication: scaLink,
       startAuthorisationWithAuthenticationMethodSelection: scaLink,
       startAuthorisationWithTransactionAuthorisation: scaLink,
       updatePsuAuthentication: scaLink,
       updateEncryptedPsuAuthentication: scaLink,
+      updateAdditionalPsuAuthentication: scaLink,
+      updateAdditionalEncryptedPsuAuthentication: scaLink,
       selectAuthenticationMethod: scaLink,
       authoriseTransaction: scaLink,
     }),
@@ -44,7 +48,7 @@ const scaLinks = z.catch(
 export type WireScaLinks = z.infer<typeof scaLinks>;
 
 /** The standard's words for the status of an authorisation. */
-const SCA_STATUSES = [
+export const SCA_STATUSES = [
   ...['received', 'psuIdentified', 'psuAuthenticated', 'scaMethodSelected', 'started', 'unconfirmed'],
   ...['finalised', 'failed', 'exempted'],
 ];
@@ -59,6 +63,7 @@ export const scaPart = {
   authorisationId: optionalWords,
   scaStatus: optionalStatusOf(SCA_STATUSES),
   psuMessage: optionalMessage,
+  ...embeddedPart,
   _links: scaLinks,
 };
 

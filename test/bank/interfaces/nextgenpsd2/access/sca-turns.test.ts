@@ -27,12 +27,6 @@ const SITE = 'https://customers.bank.example/sca';
 const BACK = 'http://127.0.0.1:8910/callback?state=s1';
 const START = '/v1/consents/c1/authorisations';
 const NOWHERE = 'psd2 follows scaRedirect, scaOAuth, startAuthorisation, and the decoupled approach.';
-const EMBEDDED = {
-  code: 'bank_answer',
-  message: "The bank wants the customer's password or code from psd2 (embedded SCA). psd2 never takes them",
-  hint: 'Ask the bank to offer redirect or decoupled SCA to this application.',
-  isDeadEnd: true,
-};
 const OF_CONSENT = { ...PLAIN_FACTS, ofConsent: 'c1' };
 
 const start = { method: 'POST', path: START, facts: OF_CONSENT, transactionId: TRANSACTION_ID } as const;
@@ -109,25 +103,96 @@ describe('the links of an answer', () => {
     expect(linksOf({ scaStatus: null, psuMessage: null }, {}, LINKED)).toEqual({ approach: null });
   });
 
-  it.each([
-    'updatePsuAuthentication',
-    'updateEncryptedPsuAuthentication',
-    'selectAuthenticationMethod',
-    'authoriseTransaction',
-    'startAuthorisationWithPsuAuthentication',
-    'startAuthorisationWithEncryptedPsuAuthentication',
-    'startAuthorisationWithAuthenticationMethodSelection',
-    'startAuthorisationWithTransactionAuthorisation',
-  ])('%s alone wants a password', (name) => {
-    expect(errorOf(() => links({ [name]: '/x', scaStatus: '/v1/z' }))).toEqual(EMBEDDED);
+  const METHOD = { authenticationMethodId: '942', authenticationType: 'SMS_OTP' };
+  const KNOWN = { id: '942', type: 'SMS_OTP' };
+  const BOTH = { selectAuthenticationMethod: OWN, authoriseTransaction: OWN };
+  const at = (next: string, more: object = {}) => ({
+    step: { next, link: OWN, ...more },
+    id: 'a1',
+    status: OWN,
+  });
+  it.each<[string, object, object, object?, Record<string, string>?]>([
+    ['a password', { updatePsuAuthentication: OWN }, at('password')],
+    [
+      'a password that begins one',
+      { startAuthorisationWithPsuAuthentication: START },
+      { begins: START, step: { next: 'password', link: START } },
+    ],
+    [
+      'a method',
+      { selectAuthenticationMethod: OWN },
+      at('method', { methods: [KNOWN] }),
+      { scaMethods: [METHOD] },
+    ],
+    [
+      'a method that begins one',
+      { startAuthorisationWithAuthenticationMethodSelection: START },
+      { step: { next: 'method', link: START } },
+    ],
+    [
+      'a method without a link',
+      {},
+      { id: 'a1', status: OWN, step: { next: 'method', methods: [KNOWN] } },
+      { scaStatus: 'psuAuthenticated', authorisationId: 'a1', scaMethods: METHOD },
+    ],
+    ['a TAN', { authoriseTransaction: OWN }, at('code')],
+    [
+      'a TAN that begins one',
+      { startAuthorisationWithTransactionAuthorisation: START },
+      { step: { next: 'code', link: START } },
+    ],
+    ['another method, or the TAN', BOTH, at('code', { chosen: KNOWN }), { chosenScaMethod: METHOD }],
+    ['a method before the TAN', BOTH, at('method', { methods: [KNOWN] }), { scaMethods: [METHOD] }],
+    [
+      'a challenge',
+      { authoriseTransaction: OWN },
+      at('code', {
+        challenge: { information: 'a<br>b', data: ['1'], otpMaxLength: '6', otpFormat: 'Integer' },
+      }),
+      {
+        challengeData: {
+          additionalInformation: ' a<br>b ',
+          data: '1',
+          otpMaxLength: 6,
+          otpFormat: 'Integer',
+          image: 7,
+        },
+      },
+    ],
+    [
+      'a plain password beside an encrypted one',
+      { updatePsuAuthentication: OWN, updateEncryptedPsuAuthentication: OWN },
+      at('password'),
+    ],
+    ['a start, chosen so', { startAuthorisation: START }, { start: START }, {}, chosen('embedded')],
+    ['nothing, chosen so', {}, {}, {}, chosen('embedded')],
+    [
+      'nothing of one that has begun, chosen so',
+      {},
+      { id: 'a1', status: OWN, step: { next: 'password' } },
+      { authorisationId: 'a1' },
+      chosen('EMBEDDED'),
+    ],
+  ])('the bank wants from psd2: %s', (_, given, expected, more, headers) => {
+    expect(links(given, more, headers)).toEqual({ approach: 'embedded', ...expected });
   });
 
-  it.each([{ scaRedirect: SITE }, { startAuthorisation: '/s' }, {}])(
-    '%j at a bank that has chosen the embedded approach wants a password, too',
-    (given) => {
-      expect(errorOf(() => links(given, {}, { 'aspsp-sca-approach': 'embedded' }))).toEqual(EMBEDDED);
-    },
-  );
+  it('a page is followed, whatever approach the bank has chosen', () => {
+    expect(links({ scaRedirect: SITE }, {}, chosen('embedded'))).toEqual({ approach: null, redirect: SITE });
+  });
+
+  it.each([
+    ['updateEncryptedPsuAuthentication', "the customer's password encrypted"],
+    ['startAuthorisationWithEncryptedPsuAuthentication', "the customer's password encrypted"],
+    ['updateAdditionalPsuAuthentication', 'a second password of the customer'],
+  ])('%s alone is a dead end', (name, what) => {
+    expect(errorOf(() => links({ [name]: OWN }))).toEqual({
+      code: 'bank_answer',
+      message: `The bank wants ${what} from psd2 (${name}), which psd2 does not send`,
+      hint: 'Ask the bank to offer redirect or decoupled SCA to this application.',
+      isDeadEnd: true,
+    });
+  });
 
   it('a page without https is refused before the customer acts', () => {
     expect(errorOf(() => links({ scaRedirect: 'http://x.example/' }))).toMatchObject({

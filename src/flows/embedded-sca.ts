@@ -1,0 +1,299 @@
+import type { Sca, ScaGift, ScaLinks, ScaStepAnswer, ScaTurn } from '../bank/ports/customer.ts';
+import {
+  type AfterStep,
+  type AskedAfter,
+  type Became,
+  type EmbeddedStep,
+  type Given,
+  readAfterAsking,
+  readStep,
+  type SentCredential,
+} from '../domain/embedded.ts';
+import type { Cost } from '../domain/operation.ts';
+import { Psd2Error } from '../errors.ts';
+import type { GiftRecord } from './gifts.ts';
+import type { CredentialPorts, CredentialQuestion, FlowPorts, ReturnPorts } from './ports.ts';
+import { isInterruption, isOvertaken, isRefusal } from './refusals.ts';
+
+// Embedded SCA: the customer gives psd2 a PIN, the choice of a method, and a TAN, and psd2 passes them on (docs/embedded.md). Each goes once.
+// What an answer means is in the domain (`readStep`). An error proves nothing: psd2 asks the bank before it asks the customer again.
+
+/** The journal's callbacks that these steps need of those of any SCA. */
+interface StepRecord {
+  gifts: GiftRecord;
+  cost?(told: Cost): Promise<void>;
+  started(links: ScaLinks): Promise<void>;
+}
+
+interface StepSubject {
+  resourceId: string;
+  /** Where the customer's browser would return to. */
+  redirectUri: string;
+  transactionId: string;
+}
+
+/** What the steps need of the rest. */
+interface StepPorts {
+  ports: FlowPorts;
+  returns: ReturnPorts;
+  /** Begins another authorisation. */
+  begin(links: ScaLinks | null): Promise<ScaTurn>;
+}
+
+/**
+ * Takes the customer through embedded SCA, as far as the bank wants something of psd2. Then the bank's status decides.
+ *
+ * @param links of the authorisation, with the step that is next
+ * @throws Psd2Error `still_open` if psd2 cannot go on, or the customer gives nothing; what the bank could not be asked with
+ */
+export async function giveCredentials(
+  subject: StepSubject,
+  links: ScaLinks,
+  { ports, returns, begin }: StepPorts,
+  record: StepRecord,
+): Promise<void> {
+  const { credentials } = returns;
+  if (!credentials) throw new TypeError('Nobody takes credentials here');
+  const steps = new Steps(subject, links, { ports, returns, begin, credentials }, record);
+  try {
+    await steps.take();
+  } finally {
+    await credentials.close();
+  }
+}
+
+class Steps {
+  readonly #subject: StepSubject;
+  readonly #ports: StepPorts & { credentials: CredentialPorts };
+  readonly #record: StepRecord;
+  #links: ScaLinks;
+  #hasBegunAnew = false;
+
+  constructor(
+    subject: StepSubject,
+    links: ScaLinks,
+    ports: StepPorts & { credentials: CredentialPorts },
+    record: StepRecord,
+  ) {
+    this.#subject = subject;
+    this.#links = links;
+    this.#ports = ports;
+    this.#record = record;
+  }
+
+  async take(): Promise<void> {
+    if ((await this.#settleEarlier()) === 'is over') return;
+    for (;;) {
+      const { step } = this.#links;
+      if (!step) return;
+      const gift = await this.#ask(step);
+      const next = await this.#give(gift);
+      if (next === 'is over' || next === 'wait') return;
+    }
+  }
+
+  /** What an earlier run has sent may have done its work: psd2 asks the bank, and sends nothing again before. */
+  async #settleEarlier(): Promise<'is over' | 'goes on'> {
+    const last = this.#ofThisPerson().at(-1);
+    if (!last) return 'goes on';
+    const said = await this.#record.gifts.look();
+    const { next } = readAfterAsking(last.what, said, this.#known(false));
+    if (!last.isAnswered) return this.#goOn(last.what, next, said);
+    if (next === 'is over') return this.#goOn(last.what, next, said);
+    return said.scaStatus === 'failed' || said.scaStatus === 'expired' ? this.#anew(last.what) : 'goes on';
+  }
+
+  /** What was sent before of the person who authorises now. Each has an authorisation of their own. */
+  #ofThisPerson(): SentCredential[] {
+    const { psuId = null } = this.#ports.returns;
+    return this.#record.gifts.sent().filter((each) => each.psuId === psuId);
+  }
+
+  /** @throws Psd2Error `still_open` if the customer gives nothing */
+  async #ask({ next, methods = [], chosen, challenge }: EmbeddedStep): Promise<ScaGift> {
+    const { credentials } = this.#ports;
+    const question = this.#question(next);
+    switch (next) {
+      case 'password': {
+        const value = await credentials.password(question);
+        if (value === null) throw this.#stop(NOTHING.password);
+        return { what: 'password', value };
+      }
+      case 'method': {
+        const [only] = methods;
+        const value = methods.length === 1 && only ? only.id : await credentials.method(methods, question);
+        if (value === null)
+          throw this.#stop(notChosen(methods.map(({ id, name, type }) => name ?? (type || id))));
+        return { what: 'method', value };
+      }
+      case 'code': {
+        const value = await credentials.code({ ...challenge, ...(chosen && { method: chosen }) }, question);
+        if (value === null) throw this.#stop(NOTHING.code);
+        return { what: 'code', value };
+      }
+    }
+  }
+
+  #question(what: Given): CredentialQuestion {
+    const { gifts } = this.#record;
+    const { psuId } = this.#ports.returns;
+    const wasSent = this.#ofThisPerson().some((each) => each.what === what);
+    const { message } = this.#links;
+    return { psuId, subject: gifts.subject, message, ...(wasSent && { wasSent }) };
+  }
+
+  /** Sends it, and does what the answer says. */
+  async #give(gift: ScaGift): Promise<AfterStep> {
+    const question = this.#question(gift.what);
+    const answer = await this.#send(gift).catch(async (error: unknown) => {
+      await this.#note(gift.what, question, 'unknown');
+      throw error;
+    });
+    const { next, became } = readStep(gift.what, stepOf(answer));
+    if (answer?.refusal) this.#say(answer.refusal);
+    const { lacksMethod } = this.#record.gifts;
+    if (answer?.refusal?.lacksMethod && lacksMethod) {
+      await this.#note(gift.what, question, 'unknown');
+      await lacksMethod();
+      return 'is over';
+    }
+    if (next === 'ask the bank') return this.#asked(gift.what, answer, question, became);
+    if (answer) await this.#answered(gift, answer);
+    await this.#note(gift.what, question, became);
+    if (next === 'stop')
+      throw this.#stop('The bank waits for a code that only a page of its own brings back');
+    // What the bank tells before the TAN can still be refused.
+    if (answer?.cost && next !== 'is over' && next !== 'wait') await this.#record.cost?.(answer.cost);
+    return next;
+  }
+
+  /** @returns null if its answer is lost. @throws Psd2Error if it never left, or psd2 must stop */
+  async #send(gift: ScaGift): Promise<ScaStepAnswer | null> {
+    const { ports, returns } = this.#ports;
+    const { give, begins } = ports.bank.sca;
+    const { resourceId, redirectUri, transactionId } = this.#subject;
+    const { gifts } = this.#record;
+    if (!give) throw new TypeError('This interface has no embedded SCA');
+    const before = gifts.sent().length;
+    try {
+      return await give({
+        ...{ resourceId, links: this.#links, gift, redirectUri, transactionId },
+        psu: returns.person,
+        beforeSend: gifts.announce(gift.what, begins?.(resourceId, this.#links) ?? false),
+      });
+    } catch (error) {
+      const hasLeft = gifts.sent().length > before;
+      if (isInterruption(error) || isOvertaken(error) || !hasLeft) throw error;
+      return null;
+    }
+  }
+
+  async #answered(gift: ScaGift, { links, scaStatus }: ScaStepAnswer): Promise<void> {
+    const chosen =
+      gift.what === 'method' ? this.#links.step?.methods?.find(({ id }) => id === gift.value) : undefined;
+    const { step } = links;
+    this.#links = step && chosen && !step.chosen ? { ...links, step: { ...step, chosen } } : links;
+    await this.#record.gifts.answered({ links: this.#links, scaStatus });
+  }
+
+  /** The answer does not say what became of it. */
+  async #asked(
+    what: Given,
+    answer: ScaStepAnswer | null,
+    question: CredentialQuestion,
+    became: Became,
+  ): Promise<AfterStep> {
+    if (answer && answer.links !== this.#links) {
+      this.#links = answer.links;
+      await this.#record.gifts.kept(answer.links);
+    }
+    const asked = await this.#record.gifts.look().catch(async (error: unknown) => {
+      await this.#note(what, question, became);
+      throw error;
+    });
+    const said = { ...asked, scaStatus: asked.scaStatus ?? answer?.scaStatus ?? null };
+    const isRefused = became === 'refused' || answer?.refusal?.isBanks === true;
+    const read = readAfterAsking(what, said, this.#known(isRefused));
+    await this.#note(what, question, read.became);
+    return (await this.#goOn(what, read.next, said, answer?.refusal)) === 'is over' ? 'is over' : what;
+  }
+
+  #known(isRefused: boolean): Parameters<typeof readAfterAsking>[2] {
+    return { hasId: this.#links.id !== undefined, isRefused };
+  }
+
+  /** Does what follows from the bank's word. @param why it was asked */
+  async #goOn(
+    what: Given,
+    next: ReturnType<typeof readAfterAsking>['next'],
+    { scaStatus }: AskedAfter,
+    why?: Psd2Error,
+  ): Promise<'is over' | 'goes on'> {
+    if (next === 'stop' || (next === 'again' && !this.#links.step)) throw this.#stop(why ?? UNSAID[what]);
+    await this.#record.gifts.answered({ links: this.#links, scaStatus });
+    if (next === 'is over') return 'is over';
+    return next === 'anew' ? this.#anew(what, why) : 'goes on';
+  }
+
+  /** Begins another authorisation, if the customer wants it: once in a run. */
+  async #anew(what: Given, why?: Psd2Error): Promise<'is over' | 'goes on'> {
+    const { credentials, ports, begin } = this.#ports;
+    if (this.#hasBegunAnew) throw this.#stop(why ?? UNSAID[what]);
+    if (!(await credentials.beginsAgain(this.#question('password')))) throw this.#stop(why ?? UNSAID[what]);
+    // Somebody may have authorised it with another authorisation.
+    if (await isListedAsDone(ports.bank.sca, this.#subject)) return 'is over';
+    this.#hasBegunAnew = true;
+    const turn = await begin(ports.bank.sca.anew?.(this.#links) ?? null);
+    if (turn.cost) await this.#record.cost?.(turn.cost);
+    await this.#record.started(turn.links);
+    this.#links = turn.links;
+    if (turn.next !== 'give') throw this.#stop('The bank wants another way for the new authorisation');
+    return 'goes on';
+  }
+
+  async #note(what: Given, question: CredentialQuestion, became: Became): Promise<void> {
+    if (what !== 'method') await this.#ports.credentials.note(what, question, became);
+  }
+
+  /** Tells the operator what the bank said, before they are asked again. */
+  #say(refusal: Psd2Error): void {
+    this.#ports.returns.quote(refusal.message);
+  }
+
+  #stop(why: Psd2Error | string): Psd2Error {
+    return this.#record.gifts.stop(why);
+  }
+}
+
+/** An answer, as the domain reads it. */
+function stepOf(answer: ScaStepAnswer | null): Parameters<typeof readStep>[1] {
+  if (!answer) return { kind: 'lost' };
+  if (answer.refusal) return { kind: 'refused', isBanks: answer.refusal.isBanks === true };
+  const { links, scaStatus } = answer;
+  const next = links.step?.next ?? null;
+  return { kind: 'answered', scaStatus, next, isElsewhere: links.approach === 'decoupled' };
+}
+
+async function isListedAsDone(sca: Sca, { resourceId, transactionId }: StepSubject): Promise<boolean> {
+  const listed = await sca.progressWithoutLink?.(resourceId, transactionId).catch((error: unknown) => {
+    // Not every bank has a list.
+    if (isRefusal(error) || (error instanceof Psd2Error && error.code === 'bank_answer')) return null;
+    throw error;
+  });
+  return listed?.means === 'done';
+}
+
+const NOTHING = {
+  password: 'psd2 was given no PIN, and has sent none',
+  code: 'psd2 was given no TAN, and has sent none',
+} as const;
+
+const UNSAID: Readonly<Record<Given, string>> = {
+  password: 'The bank does not say what became of the PIN',
+  method: 'The bank does not say what became of the choice of a method',
+  code: 'The bank does not say what became of the TAN',
+};
+
+function notChosen(names: readonly string[]): string {
+  return `No method was chosen. The bank has: ${names.join(', ')}`;
+}

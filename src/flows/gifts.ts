@@ -1,0 +1,76 @@
+import type { BeforeSend } from '../bank/ports/call.ts';
+import type { Sca, ScaLinks } from '../bank/ports/customer.ts';
+import type { AskedAfter, Given, SentCredential } from '../domain/embedded.ts';
+import type { StepEvent } from '../domain/operation.ts';
+import { Psd2Error } from '../errors.ts';
+import type { OpenFlow } from '../store/ports/flows.ts';
+import { announcing } from './once.ts';
+import type { CredentialQuestion, ReturnPorts } from './ports.ts';
+
+// What a customer gives psd2 (embedded SCA, docs/embedded.md), as the flows know it: whether psd2 may take it, and what is recorded of it.
+
+/** The journal's side of it, and the questions to the bank. */
+export interface GiftRecord {
+  /** Of what the customer is asked for. */
+  subject: CredentialQuestion['subject'];
+  /** What was sent before, for this subject. */
+  sent(): readonly SentCredential[];
+  /** Announces that something of the customer's leaves. */
+  announce(what: Given, begins: boolean): BeforeSend;
+  /** The bank has said what became of it. */
+  answered(said: { links: ScaLinks; scaStatus: string | null }): Promise<void>;
+  /** An answer that decides nothing has other links. */
+  kept(links: ScaLinks): Promise<void>;
+  /** Asks the bank how far the authorisation is, and what became of what the customer authorises. */
+  look(): Promise<AskedAfter>;
+  /** The bank refuses it because the customer has no method. Absent: that decides nothing. */
+  lacksMethod?(): Promise<void>;
+  /** The error if psd2 stops here: the authorisation stays open. */
+  stop(why: Psd2Error | string): Psd2Error;
+}
+
+/** The events of what a customer gives psd2, of any flow. */
+type GiftEvent = Extract<StepEvent, { type: 'credential-sent' | 'credential-not-begun' }>;
+
+/** Announces what a customer gives psd2. Nothing of it is in the journal, nor its digest. */
+export function announcingGift(
+  open: Pick<OpenFlow<unknown, GiftEvent>, 'record' | 'assertOurs'>,
+  sent: Pick<Extract<GiftEvent, { what: Given }>, 'what' | 'begins' | 'psuId' | 'ofCancellation'>,
+): BeforeSend {
+  return announcing<GiftEvent>(
+    open,
+    ({ requestId }) => ({ type: 'credential-sent', requestId, digest: null, ...sent }),
+    {
+      notBegun: {
+        type: 'credential-not-begun',
+        ...(sent.ofCancellation && { ofCancellation: true }),
+      },
+    },
+  );
+}
+
+/** Why psd2 takes no credentials. Null: it may. */
+function whyUntaken({ credentials }: Pick<ReturnPorts, 'credentials'>): Psd2Error | null {
+  if (credentials) return credentials.refusal();
+  return new Psd2Error(
+    'bank_answer',
+    "The bank wants the customer's password or code from psd2 (embedded SCA). psd2 never takes them",
+    { hint: 'Ask the bank to offer redirect or decoupled SCA to this application.' },
+  );
+}
+
+/** @throws Psd2Error if the bank has no other way, and psd2 must take no credentials: before anything is sent */
+export function refuseBeforehand(
+  { isEmbeddedAlone }: Pick<Sca, 'isEmbeddedAlone'>,
+  returns: Pick<ReturnPorts, 'credentials'>,
+): void {
+  const why = isEmbeddedAlone ? whyUntaken(returns) : null;
+  if (why) throw why;
+}
+
+/** @throws Psd2Error if psd2 must take no credentials: then nothing goes on, and nobody has a link. After the first of them, somebody may */
+export function refuseUntaken(returns: Pick<ReturnPorts, 'credentials'>, gifts: GiftRecord): void {
+  const why = whyUntaken(returns);
+  if (!why) return;
+  throw gifts.sent().length > 0 ? gifts.stop(why) : why.with({ isDeadEnd: true });
+}

@@ -1,0 +1,141 @@
+import { randomInt } from 'node:crypto';
+import { dateText, ibanText, moneyText } from '../../customer-site/texts.ts';
+import type { CustomerMethod } from '../../customers/sca-methods.ts';
+import { money } from '../../ledger/cents.ts';
+import type { DoorPayment, PaymentOrder } from '../payments/payment.ts';
+import { type Asked, paymentsOf } from '../sca/asked.ts';
+import { matrixImage } from './matrix-image.ts';
+
+/** What a method makes of an authorisation. */
+export interface MadeChallenge {
+  tan: string;
+  /** What the customer's device says. It names what the TAN is for (RTS (EU) 2018/389, article 5). */
+  text: string;
+  /** What the device scans: a PNG in base64. */
+  image: string | undefined;
+  /** For the TPP (NextGenPSD2, "Challenge"). */
+  challengeData: Readonly<Record<string, unknown>>;
+}
+
+/** Letters and digits that nobody takes for others. */
+const SIGNS = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+/**
+ * Makes the challenge of a method, and the TAN that answers it.
+ *
+ * @param wordsAlone the bank has no other challenge than words
+ */
+export function makeChallenge(asked: Asked, method: CustomerMethod, wordsAlone: boolean): MadeChallenge {
+  const made = challengeFor(asked, method);
+  if (!wordsAlone) return made;
+  return { ...made, challengeData: { additionalInformation: made.challengeData.additionalInformation } };
+}
+
+function challengeFor(asked: Asked, { device, name }: CustomerMethod): MadeChallenge {
+  const what = subjectText(asked);
+  switch (device) {
+    case 'chip':
+    case 'optical': {
+      const startCode = digits(8);
+      const shown = generatorFields(asked);
+      const tan = digits(6);
+      const check = shown.map(({ label, value }) => `${label} ${value}`).join(', ');
+      const words =
+        device === 'chip'
+          ? `Start code ${startCode}.<br>Check on the display: ${check}. Press OK each time.`
+          : `Hold the TAN generator to the flickering picture.<br>Check on the display: ${check}.`;
+      return {
+        tan,
+        text: `${name}: start code ${startCode}, ${check}. TAN ${tan}`,
+        image: undefined,
+        challengeData: {
+          data: [
+            hhd(
+              startCode,
+              shown.map(({ value }) => value),
+            ),
+          ],
+          otpMaxLength: '6',
+          otpFormat: 'Integer',
+          additionalInformation: words,
+        },
+      };
+    }
+    case 'photo': {
+      const image = matrixImage(what).toString('base64');
+      const tan = digits(7);
+      return {
+        tan,
+        text: `${name}: ${what}. TAN ${tan}`,
+        image,
+        challengeData: {
+          image,
+          otpMaxLength: 7,
+          otpFormat: 'integer',
+          additionalInformation: 'Scan the picture with the photoTAN app.<br>Compare payee and amount there.',
+        },
+      };
+    }
+    default: {
+      const tan = Array.from({ length: 10 }, () => SIGNS[randomInt(SIGNS.length)]).join('');
+      const sent = device === 'sms' ? 'was sent to your telephone' : 'stands in your app';
+      return {
+        tan,
+        text: `Sandbox Bank: the TAN for ${what} is ${tan}. Tell it to nobody.`,
+        image: undefined,
+        challengeData: {
+          otpMaxLength: 10,
+          otpFormat: 'characters',
+          additionalInformation: `The TAN ${sent}.<br>Compare the amount.`,
+        },
+      };
+    }
+  }
+}
+
+/** What a TAN is for, in words. */
+function subjectText(asked: Asked): string {
+  if (asked.kind === 'consent') return `access to your accounts until ${dateText(asked.consent.validUntil)}`;
+  const cancels = asked.kind === 'cancellation' ? 'the cancellation of ' : '';
+  const payments = paymentsOf(asked);
+  const orders = ordersIn(payments);
+  const [order] = orders;
+  if (orders.length !== 1 || !order)
+    return `${cancels}${orders.length} payments, ${moneyText(money(sumOf(orders)))} in all`;
+  const standing = payments[0]?.standing ? 'a standing order of ' : '';
+  const { amount, beneficiaryName, beneficiaryIban } = order;
+  return `${cancels}${standing}${moneyText(money(amount))} to ${beneficiaryName}, ${ibanText(beneficiaryIban)}`;
+}
+
+/** What the customer compares on the display of a TAN generator: of several payments their number and their sum. */
+function generatorFields(asked: Asked): { label: string; value: string }[] {
+  const orders = ordersIn(paymentsOf(asked));
+  const [order] = orders;
+  if (!order) return [];
+  const sum = money(sumOf(orders)).amount.replace('.', ',');
+  const payee =
+    orders.length === 1
+      ? { label: 'the last ten characters of the IBAN', value: order.beneficiaryIban.slice(-10) }
+      : { label: 'number of payments', value: String(orders.length) };
+  return [payee, { label: 'amount', value: sum }];
+}
+
+function ordersIn(payments: readonly DoorPayment[]): PaymentOrder[] {
+  return payments.flatMap(({ orders }) => orders);
+}
+
+function sumOf(orders: readonly PaymentOrder[]): number {
+  return orders.reduce((sum, { amount }) => sum + amount, 0);
+}
+
+/** The code of a TAN generator (HHD 1.3): its length, then start code and fields, each after its own length. */
+function hhd(startCode: string, fields: readonly string[]): string {
+  const parts = [startCode, ...fields]
+    .map((part) => `${String(part.length).padStart(2, '0')}${part}`)
+    .join('');
+  return `${String(parts.length).padStart(2, '0')}${parts}`;
+}
+
+function digits(count: number): string {
+  return Array.from({ length: count }, () => String(randomInt(10))).join('');
+}

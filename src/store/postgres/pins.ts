@@ -1,0 +1,41 @@
+import * as z from 'zod/mini';
+import { keyOfPins } from '../pin-key.ts';
+import type { UnacceptedPins } from '../ports/pins.ts';
+import type { Database } from './database.ts';
+
+const row = z.object({ sent: z.number() });
+
+/** A row for each person at a bank. It goes with the PIN that is accepted. */
+export class PostgresUnacceptedPins implements UnacceptedPins {
+  readonly #database: Database;
+  readonly #bank: URL;
+
+  constructor(database: Database, bank: URL) {
+    this.#database = database;
+    this.#bank = bank;
+  }
+
+  async count(psuId: string | undefined): Promise<number> {
+    const [found] = await this.#database.look(row, 'select sent from psd2.pins where person = $1', [
+      keyOfPins(this.#bank, psuId),
+    ]);
+    return found?.sent ?? 0;
+  }
+
+  async add(psuId: string | undefined, before: number): Promise<boolean> {
+    const counted = await this.#database.query(
+      row,
+      before === 0
+        ? `insert into psd2.pins (person, sent) values ($1, $2::integer + 1) on conflict (person) do nothing returning sent`
+        : `update psd2.pins set sent = sent + 1 where person = $1 and sent = $2::integer returning sent`,
+      [keyOfPins(this.#bank, psuId), before],
+    );
+    return counted.length > 0;
+  }
+
+  async clear(psuId: string | undefined): Promise<void> {
+    await this.#database.executeAgain('delete from psd2.pins where person = $1', [
+      keyOfPins(this.#bank, psuId),
+    ]);
+  }
+}

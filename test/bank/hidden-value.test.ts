@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { hideInHeaders, holds, idsInPath, withoutValue } from '../../src/bank/call/hidden-value.ts';
+import { Secret } from '../../src/secret.ts';
+
+// A text of the bank that has a credential of the customer is left out whole, however it is written.
+
+const VALUE = 'Gé"7-9/x';
+const utf8 = Buffer.from(VALUE);
+
+it.each([
+  ['as it is', `no: ${VALUE}.`],
+  ['in base64', utf8.toString('base64')],
+  ['in base64url, within other bytes', Buffer.from(`ab${VALUE}cd`).toString('base64url')],
+  ['in hexadecimal', `0x${utf8.toString('hex')}`],
+  ['in a URL', `a=${encodeURIComponent(VALUE)}`],
+  ['in a URL twice', encodeURIComponent(encodeURIComponent(VALUE))],
+  ['in JSON', JSON.stringify({ a: VALUE })],
+  ['in JSON with ASCII alone', 'G\\u00e9\\"7-9\\/x'],
+  ['in HTML', 'G&#233;&quot;7-9/x'],
+  ['in HTML, in hexadecimal', 'G&#xe9;&quot;7-9/x'],
+  ['in base64 of a URL', Buffer.from(encodeURIComponent(VALUE)).toString('base64')],
+])('a value is found %s', (_, text) => {
+  expect(holds(text, VALUE)).toBe(true);
+  expect(holds(text, 'Gé"7-9/y')).toBe(false);
+});
+
+it('an image is looked at once, and not for ever', () => {
+  const image = Buffer.from(`${'x'.repeat(30_000)}${VALUE}`).toString('base64');
+  expect(holds(image, VALUE)).toBe(true);
+});
+
+it('leaves out texts, numbers, names and headers, and keeps ids that were known, and words', () => {
+  const secret = new Secret('1234');
+  const json = {
+    ...{ text: 'TAN 1234', number: 12_345, list: ['1234', 'other', { id: 'pay-1234-x', '1234': 1 }] },
+    link: '/v1/payments/pay-1234-x/authorisations/a1',
+    quoted: '/v1/payments/pay-1234-x?tan=1234',
+    ...{ scaStatus: 'word-1234', nothing: null },
+  };
+  const known = {
+    texts: idsInPath('/v1/payments/pay-1234-x'),
+    isWord: (text: string) => text === 'word-1234',
+  };
+  expect(withoutValue(json, secret, known)).toEqual({
+    list: ['other', { id: 'pay-1234-x' }],
+    link: '/v1/payments/pay-1234-x/authorisations/a1',
+    ...{ scaStatus: 'word-1234', nothing: null },
+  });
+  expect(withoutValue('1234', secret, known)).toBeUndefined();
+  const headers = { location: '/1234', date: 'today' };
+  hideInHeaders(headers, secret);
+  expect(headers).toEqual({ date: 'today' });
+});

@@ -1,0 +1,351 @@
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PNG } from 'pngjs';
+import { describe, expect, it } from 'vitest';
+import { credentialPortsOf } from '../../../src/commands/open/credentials.ts';
+import { givenCredentials } from '../../../src/commands/shared/credential-options.ts';
+import type { CredentialQuestion, Payment } from '../../../src/flows/ports.ts';
+import type { Questions } from '../../../src/terminal/prompts.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { auditedIn } from '../access.ts';
+import { type How, openCommand, ranIn, useFolder } from '../command.ts';
+import { failureOf } from '../failure.ts';
+
+const folder = useFolder();
+const temporary = temporaryFolder();
+const NOW = '2026-11-29T10:00:00.000Z';
+const PIN = 'pin-48151';
+const TAN = 'tan-62342';
+
+function write(name: string, content: string, mode = 0o600): string {
+  const path = join(temporary, name);
+  writeFileSync(path, content);
+  chmodSync(path, mode);
+  return path;
+}
+
+/** A payment as a journal has it, as far as a question shows it. */
+function paymentOf(order: object, flow = 'tr-1'): CredentialQuestion['subject'] {
+  const payment: Payment = Object.create({ flow, order });
+  return { kind: 'payment', payment };
+}
+const ORDER = { to: 'DE89370400440532013000', name: 'Ada\u001b[2J', amount: '12.50', currency: 'EUR' };
+const QUESTION: CredentialQuestion = {
+  psuId: '700123',
+  subject: paymentOf(ORDER),
+  message: 'Compare<br>all',
+};
+
+/** A person who types these credentials, and answers with yes. */
+function person(...typed: string[]) {
+  const asked: string[] = [];
+  const answer = (question: string) => {
+    asked.push(question);
+    return typed.shift() ?? '';
+  };
+  const operator: Partial<Questions> = {
+    askCredential: async (question) => answer(question),
+    confirm: async (question) => answer(question) === 'yes',
+    showTyping: () => void asked.push('(typing is shown)'),
+  };
+  return { asked, operator };
+}
+
+/** The ports at a bank, for a profile of the environment. */
+async function portsOf(env: Record<string, string>, how: How = {}, options = {}) {
+  const command = openCommand(folder, NOW, { ...how, env: { PSD2_BANK: 'atruvia', ...env } });
+  const context = await givenCredentials(command.context, options);
+  const ports = await credentialPortsOf(context, { customerId: 'anna', profile: context.profile() });
+  return { ports, said: command.said, context };
+}
+const audited = async () =>
+  auditedIn((await ranIn(openCommand(folder, NOW), 'audit')).data).map(
+    ([action, , about]) => `${action} ${about}`,
+  );
+
+describe('psd2 takes credentials', () => {
+  it.each<[string, Record<string, string>, How, object | null]>([
+    [
+      'not by the bank file',
+      { PSD2_BANK: 'n26', PSD2_EMBEDDED: 'ask' },
+      person(),
+      { code: 'usage', exitCode: 2 },
+    ],
+    ['not by the profile', {}, person(), { code: 'config', exitCode: 3 }],
+    ['not without a terminal', { PSD2_EMBEDDED: 'ask' }, {}, { code: 'usage', exitCode: 2 }],
+    ['not without a file', { PSD2_EMBEDDED: 'files' }, {}, { code: 'usage', exitCode: 2 }],
+    ['at a terminal', { PSD2_EMBEDDED: 'ask' }, person(), null],
+    ['from a file', { PSD2_EMBEDDED: 'files', PSD2_PSU_PASSWORD_FILE: write('pin', PIN) }, {}, null],
+    [
+      'not from a file that a variable names, if they are typed',
+      { PSD2_EMBEDDED: 'ask', PSD2_PSU_PASSWORD_FILE: write('pin', PIN) },
+      {},
+      { code: 'usage', exitCode: 2 },
+    ],
+  ])('%s', async (_, env, how, refusal) => {
+    const error = (await portsOf(env, how)).ports.refusal();
+    if (refusal === null) expect(error).toBeNull();
+    else expect(error && (await failureOf(Promise.reject(error)))).toMatchObject(refusal);
+  });
+
+  it.each<[string, object, object]>([
+    ['an empty PIN', { psuPasswordFile: write('empty', '\n') }, { code: 'usage' }],
+    ['two lines', { psuPasswordFile: write('two', `${PIN}\n${PIN}\n`) }, { code: 'usage' }],
+    ['no file', { psuPasswordFile: join(temporary, 'none') }, { code: 'usage' }],
+    ['a file of all', { psuPasswordFile: write('open', PIN, 0o644) }, { code: 'config' }],
+    ['a TAN of two lines', { otpFile: write('two', `${TAN}\n${TAN}\n`) }, { code: 'usage' }],
+    ['standard input twice', { psuPasswordFile: '-', otpFile: '-' }, { code: 'usage' }],
+  ])('and refuses before any call: %s', async (_, options, failure) => {
+    const error = await failureOf(portsOf({ PSD2_EMBEDDED: 'files' }, {}, options));
+    expect(error).toMatchObject(failure);
+    expect(JSON.stringify(error)).not.toMatch(/48151|62342/);
+  });
+
+  it('and no file whose option is given where they are typed, and no pipe that is a terminal', async () => {
+    const options = { psuPasswordFile: write('pin', PIN) };
+    const error = await failureOf(portsOf({ PSD2_EMBEDDED: 'ask' }, person(), options));
+    expect(error).toMatchObject({ code: 'config', exitCode: 3 });
+    const typed = await failureOf(portsOf({ PSD2_EMBEDDED: 'files' }, person(), { otpFile: '-' }));
+    expect(typed).toMatchObject({ code: 'usage' });
+  });
+
+  it('typed: whose they are, who gets them, what for, and the words of the bank as such', async () => {
+    const { asked, operator } = person(PIN, TAN);
+    const env = { PSD2_EMBEDDED: 'ask', PSD2_CA: '/ca.pem', PSD2_BASE_URL: 'https://gw.b\u00e4nk.example/x' };
+    const { ports, said } = await portsOf(env, { operator });
+    const pin = await ports.password(QUESTION);
+    expect([pin?.reveal(), String(pin), JSON.stringify({ pin })]).toEqual([
+      PIN,
+      '[secret]',
+      '{"pin":"[secret]"}',
+    ]);
+    expect(said().split('\n')).toEqual([
+      '',
+      'The bank asks for the PIN of 700123 (VR-NetKey or alias). Only this person types it.',
+      '  Payee    Ada\ufffd[2J',
+      '  IBAN     DE89 3704 0044 0532 0130 00',
+      '  Amount   12.50 EUR',
+      '  Sent to  gw.xn--bnk-qla.example',
+      "  CA       /ca.pem, instead of the system's",
+      'The bank says:',
+      '  | Compare',
+      '  | all',
+      '',
+    ]);
+    await ports.note('password', QUESTION, 'accepted');
+    const challenge = {
+      information: 'Start',
+      otpMaxLength: '6',
+      otpFormat: 'Integer',
+      data: ['2908881090261001,00'],
+    };
+    const method = { id: '1', type: 'CHIP_OTP', name: 'by hand' };
+    expect((await ports.code({ ...challenge, method }, QUESTION))?.reveal()).toBe(TAN);
+    expect(said()).toContain('Compare on your device: IBAN and amount.');
+    expect(said()).not.toMatch(/2908881090261001|flickers/);
+    await ports.note('code', QUESTION, 'unknown');
+    await ports.close();
+    expect(asked).toEqual([
+      'PIN (not shown; Enter alone sends nothing)',
+      'TAN, at most 6 digits (not shown; Enter alone sends nothing)',
+      '(typing is shown)',
+    ]);
+    expect(await audited()).toEqual([
+      'authenticated PIN accepted, payment, gw.xn--bnk-qla.example, PSU-ID 700123',
+      'authenticated TAN unknown, payment, gw.xn--bnk-qla.example, PSU-ID 700123',
+    ]);
+  });
+
+  it('and says what it cannot show: a code that flickers for a reader at the screen', async () => {
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, person(TAN));
+    const method = { id: '1', type: 'CHIP_OTP', name: 'chipTAN optisch' };
+    await ports.code({ information: 'Start', data: ['11048813833205'], method }, QUESTION);
+    expect(said()).toMatch(/flickers for a reader at the screen/);
+    expect(said()).not.toContain('11048813833205');
+  });
+
+  it('Enter alone sends nothing', async () => {
+    const { ports } = await portsOf({ PSD2_EMBEDDED: 'ask' }, person('', ''));
+    expect([await ports.password(QUESTION), await ports.code({}, QUESTION)]).toEqual([null, null]);
+    expect(
+      await (await (await portsOf({ PSD2_EMBEDDED: 'ask' }, person())).context.store()).pins(),
+    ).toBeDefined();
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'many payments at once',
+      {
+        operation: 'bulk',
+        data: JSON.stringify({ batch: 'b1', lines: [1, 2, 3], amount: '9.00', currency: 'EUR' }),
+      },
+      '  For      3 payments together\n  Amount   9.00 EUR in all\n  See them psd2 batch show b1\n',
+    ],
+    ['another operation', { operation: 'other', data: '{}' }, '  For      other tr-1\n'],
+  ])('%s are named with their sum', async (_, order, words) => {
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, person(PIN));
+    await ports.password({ subject: paymentOf(order) });
+    expect(said()).toContain(
+      `The bank asks for the PIN of the customer. Only this person types it.\n${words}`,
+    );
+  });
+
+  it('from files: each once for the same, never again for what was sent, and a TAN only when it is there', async () => {
+    const otpFile = join(temporary, 'later');
+    const options = { psuPasswordFile: write('pin', `${PIN}\n`), otpFile };
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'files' }, {}, options);
+    expect((await ports.password(QUESTION))?.reveal()).toBe(PIN);
+    await ports.note('password', QUESTION, 'accepted');
+    expect(await ports.password(QUESTION)).toBeNull();
+    expect(said()).toContain('psd2 sends the PIN of a file only once.');
+    const other = { ...QUESTION, subject: paymentOf(ORDER, 'tr-2') };
+    expect((await ports.password(other))?.reveal()).toBe(PIN);
+    await ports.note('password', other, 'accepted');
+    expect(await ports.code({}, QUESTION)).toBeNull();
+    write('later', TAN);
+    expect((await ports.code({}, other))?.reveal()).toBe(TAN);
+    expect(
+      await ports.code({}, { ...QUESTION, subject: paymentOf(ORDER, 'tr-3'), wasSent: true }),
+    ).toBeNull();
+  });
+
+  it('from a pipe: when the bank has asked, once', async () => {
+    let reads = 0;
+    const changes = () => ({ readStdin: async () => `${PIN}${reads++ === 0 ? '\n' : ''}` });
+    const { ports } = await portsOf({ PSD2_EMBEDDED: 'files' }, { changes }, { psuPasswordFile: '-' });
+    expect([ports.refusal(), reads]).toEqual([null, 0]);
+    expect((await ports.password(QUESTION))?.reveal()).toBe(PIN);
+    expect(await ports.password({ ...QUESTION, subject: paymentOf(ORDER, 'tr-2') })).toBeNull();
+    expect(reads).toBe(1);
+  });
+});
+
+describe('PINs that the bank has not accepted', () => {
+  it('need a yes after two that were typed, until one is accepted', async () => {
+    const { asked, operator } = person(PIN, PIN, 'no', '', 'yes', PIN, PIN);
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, { operator });
+    for (const result of ['refused', 'unknown'] as const) {
+      await ports.password(QUESTION);
+      await ports.note('password', QUESTION, result);
+    }
+    expect(await ports.password(QUESTION)).toBeNull();
+    expect(said()).toContain(
+      '2 PINs of 700123 (VR-NetKey or alias) were sent, and the bank has accepted none. Three',
+    );
+    expect(await ports.password({ ...QUESTION, psuId: 'other' })).toBeNull();
+    expect((await ports.password(QUESTION))?.reveal()).toBe(PIN);
+    await ports.note('password', QUESTION, 'accepted');
+    expect((await ports.password(QUESTION))?.reveal()).toBe(PIN);
+    expect(asked.filter((question) => question.startsWith('Is the PIN'))).toHaveLength(2);
+  });
+
+  it('stop a machine after one from a file, also one that is killed before the bank answers', async () => {
+    const options = { psuPasswordFile: write('pin', PIN) };
+    const env = { PSD2_EMBEDDED: 'files' };
+    await (await portsOf(env, {}, options)).ports.password(QUESTION);
+    const { ports } = await portsOf(env, {}, options);
+    expect(await failureOf(ports.password({ ...QUESTION, subject: paymentOf(ORDER, 'tr-2') }))).toMatchObject(
+      {
+        ...{ code: 'confirmation_needed', exitCode: 2 },
+        message: expect.stringMatching(/^One PIN of 700123 .* was sent, and the bank has accepted none/),
+      },
+    );
+  });
+
+  it('that another psd2 sends meanwhile are counted before one of ours is sent', async () => {
+    const { context } = await portsOf({ PSD2_EMBEDDED: 'ask' });
+    const pins = await (await context.store()).pins();
+    let isFirst = true;
+    const askCredential = async () => {
+      if (isFirst) await pins.add('700123', 0);
+      isFirst = false;
+      return PIN;
+    };
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, { operator: { askCredential } });
+    expect((await ports.password(QUESTION))?.reveal()).toBe(PIN);
+    expect(said()).toContain('so this one was not sent');
+    expect(await pins.count('700123')).toBe(2);
+  });
+});
+
+describe('the methods of a customer', () => {
+  const METHODS = [
+    { id: '972', type: 'CHIP_OTP', name: 'Sm@rt-TAN optic' },
+    { id: '962', type: 'CHIP_OTP', name: 'by hand', explanation: 'With your card' },
+    { id: '942', type: 'SMS_OTP', name: 'mobile TAN' },
+  ];
+
+  it('one is taken unasked, and without a person that which an option names, or none', async () => {
+    const { ports } = await portsOf({ PSD2_EMBEDDED: 'ask' });
+    expect([
+      await ports.method(METHODS.slice(0, 1), QUESTION),
+      await ports.method(METHODS, QUESTION),
+    ]).toEqual(['972', null]);
+    for (const [scaMethod, id] of [
+      ['942', '942'],
+      ['sms_otp', '942'],
+      ['By Hand', '962'],
+      ['CHIP_OTP', null],
+      ['944', null],
+    ]) {
+      const named = await portsOf({ PSD2_EMBEDDED: 'ask' }, {}, { scaMethod });
+      expect([scaMethod, await named.ports.method(METHODS, QUESTION)]).toEqual([scaMethod, id]);
+    }
+  });
+
+  it('several are shown: that of the last time first, what psd2 cannot play last with the reason', async () => {
+    const shown: string[][] = [];
+    const choose: Questions['choose'] = async (_question, choices) => {
+      shown.push(choices.map(({ name }) => name));
+      const chosen = choices.find(({ value }) => String(value) === '942');
+      if (!chosen) throw new Error('There is no such choice');
+      return chosen.value;
+    };
+    const { ports, context } = await portsOf({ PSD2_EMBEDDED: 'ask' }, { operator: { choose } });
+    const { customers } = await context.store();
+    await customers.change('anna', (before) => ({ ...before, psu: { ...before.psu, id: '700123' } }));
+    expect(await ports.method(METHODS, QUESTION)).toBe('942');
+    await ports.note('code', QUESTION, 'accepted');
+    await ports.method(METHODS, QUESTION);
+    const optic = 'Sm@rt-TAN optic (CHIP_OTP). psd2 shows no flickering code: choose the one by hand.';
+    expect(shown).toEqual([
+      ['by hand (CHIP_OTP). With your card.', 'mobile TAN (SMS_OTP)', optic],
+      ['mobile TAN (SMS_OTP)', 'by hand (CHIP_OTP). With your card.', optic],
+    ]);
+  });
+});
+
+describe('the picture of a challenge', () => {
+  const picture = (colours: number[][]) => {
+    const png = new PNG({ width: colours.length, height: 2 });
+    for (let at = 0; at < colours.length * 2; at += 1)
+      png.data.set([...(colours[at % colours.length] ?? []), 255], at * 4);
+    return PNG.sync.write(png).toString('base64');
+  };
+  const [black, white, green] = [
+    [0, 0, 0],
+    [255, 255, 255],
+    [0, 160, 0],
+  ];
+
+  it('of two colours is drawn, and one with more is saved until the step ends', async () => {
+    const { operator, asked } = person(TAN, 'no', TAN);
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask', XDG_RUNTIME_DIR: temporary }, { operator });
+    await ports.code({ image: picture([black, white, black]) }, QUESTION);
+    expect(said()).toContain('\n ▀ \n'.replaceAll('▀', '█'));
+    await ports.code({ image: picture([black, green]) }, QUESTION);
+    const path = /is here: (\S+)/.exec(said())?.[1] ?? '';
+    expect([statSync(path).mode & 0o777, asked.some((each) => each.startsWith('Open it with'))]).toEqual([
+      0o600,
+      true,
+    ]);
+    await ports.close();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('that is none is named, and the TAN can be typed all the same', async () => {
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, person(TAN));
+    expect((await ports.code({ image: 'AAAA' }, QUESTION))?.reveal()).toBe(TAN);
+    expect(said()).toContain('a picture that psd2 does not show: it is not a PNG.');
+  });
+});

@@ -1,0 +1,619 @@
+import { describe, expect, it } from 'vitest';
+import type { ScaChallenge, ScaMethod } from '../../src/domain/embedded.ts';
+import { isPlainlyFailed } from '../../src/domain/flow-states.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import type { CredentialPorts, CredentialQuestion } from '../../src/flows/ports.ts';
+import { Secret } from '../../src/secret.ts';
+import { json, judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
+import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { errorOf } from './doubles.ts';
+import { linkedScriptOf, newLinkedConsent } from './linked-consents.ts';
+import { newPayment, paymentScriptOf } from './linked-payments.ts';
+
+// Embedded SCA of a payment (docs/embedded.md): what is sent, once, and what psd2 does with each answer, or without one.
+
+const recorded = useRecordedBank(judgeByStandard);
+const open = useNextGen(recorded);
+const bank = paymentScriptOf(recorded);
+const temporary = temporaryFolder();
+
+const SELF = '/v1/payments/sepa-credit-transfers/p1';
+const LIST = `${SELF}/authorisations`;
+const A1 = `${LIST}/a1`;
+const [PIN, TAN] = ['marked-PIN-7', 'marked-TAN-9'];
+const METHODS = [
+  { authenticationType: 'CHIP_OTP', authenticationMethodId: '962', name: 'chipTAN' },
+  { authenticationType: 'SMS_OTP', authenticationMethodId: '942', name: 'mobile TAN' },
+];
+
+/** Somebody who has these answers, one after the other; null is Enter. */
+function person(answers: {
+  pins?: (string | null)[];
+  codes?: (string | null)[];
+  method?: string | null;
+  again?: boolean;
+}) {
+  const { pins = [PIN], codes = [TAN], method = '942', again = false } = answers;
+  const asked: string[] = [];
+  const noted: string[] = [];
+  const challenges: ScaChallenge[] = [];
+  const why: { refusal: Psd2Error | null; stops?: Psd2Error } = { refusal: null };
+  const next = (values: (string | null)[], what: string, { wasSent }: CredentialQuestion) => {
+    asked.push(`${what}${wasSent ? ' again' : ''}`);
+    if (why.stops) throw why.stops;
+    const value = values.shift() ?? null;
+    return value === null ? null : new Secret(value);
+  };
+  const credentials: CredentialPorts = {
+    refusal: () => why.refusal,
+    password: async (question) => next(pins, 'PIN', question),
+    async method(methods: readonly ScaMethod[]) {
+      asked.push(`one of ${methods.map(({ id }) => id).join(' ')}`);
+      return method;
+    },
+    async code(challenge, question) {
+      challenges.push(challenge);
+      return next(codes, 'TAN', question);
+    },
+    async beginsAgain() {
+      asked.push('anew');
+      return again;
+    },
+    async note(what, _question, result) {
+      noted.push(`${what} ${result}`);
+    },
+    async close() {
+      asked.push('end');
+    },
+  };
+  return { credentials, asked, noted, challenges, why };
+}
+
+type Person = ReturnType<typeof person>;
+
+async function payment(who: Person | null, file: object = {}, more: Parameters<typeof newPayment>[2] = {}) {
+  const paying = await newPayment(
+    temporary,
+    open({ file: { payments: { executesWithoutSca: 'never' }, ...file } }).bank,
+    more,
+  );
+  if (who) paying.returns.credentials = who.credentials;
+  return paying;
+}
+
+const link = (name: string, href: string) => ({ _links: { [name]: { href } } });
+const tpp = (code: string, status: number, more: object = {}) =>
+  json({ tppMessages: [{ category: 'ERROR', code, text: 'not accepted' }], ...more }, status);
+
+const says = {
+  begins: () => bank.initiate(link('startAuthorisationWithPsuAuthentication', LIST)),
+  pin: (
+    answer: ScriptedAnswer = json(
+      { scaStatus: 'psuAuthenticated', scaMethods: METHODS, ...link('selectAuthenticationMethod', A1) },
+      201,
+    ),
+  ) => recorded.expect('POST', LIST, answer),
+  put: (answer: ScriptedAnswer) => recorded.expect('PUT', A1, answer),
+  challenge: (more: object = {}) =>
+    recorded.expect(
+      'PUT',
+      A1,
+      json({
+        scaStatus: 'started',
+        challengeData: { additionalInformation: 'Sent.<br>Compare.' },
+        ...link('authoriseTransaction', A1),
+        ...more,
+      }),
+    ),
+  /** The bank knows no authorisation that is over. */
+  gone: () => recorded.expect('GET', A1, tpp('RESOURCE_UNKNOWN', 403)),
+};
+const done = () => json({ scaStatus: 'finalised' });
+const bodies = () =>
+  recorded.received
+    .filter(({ method }) => method === 'PUT' || method === 'POST')
+    .map(({ body }) => body.toString())
+    .slice(1);
+const KEPT = ['13', 'still_open'];
+
+/** A payment whose TAN is next. */
+const untilTan = () => {
+  says.begins();
+  says.pin();
+  says.challenge();
+};
+
+describe('embedded SCA of a payment', () => {
+  it('goes through PIN, method and TAN, and the status of the payment decides', async () => {
+    const who = person({});
+    const paying = await payment(who);
+    untilTan();
+    says.put(done());
+    says.gone();
+    bank.is('ACSC');
+    expect(await paying.run()).toMatchObject({ state: 'executed', isFinal: true, scaStatus: 'finalised' });
+    expect(bodies().map((body) => JSON.parse(body))).toEqual([
+      { psuData: { password: PIN } },
+      { authenticationMethodId: '942' },
+      { scaAuthenticationData: TAN },
+    ]);
+    expect(who.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'end']);
+    expect(who.noted).toEqual(['password accepted', 'code accepted']);
+    expect(who.challenges).toEqual([
+      { information: 'Sent.<br>Compare.', method: { id: '942', type: 'SMS_OTP', name: 'mobile TAN' } },
+    ]);
+    expect(paying.events().slice(4)).toEqual([
+      ...['credential-sent', 'credential-answered', 'credential-sent', 'credential-answered'],
+      ...['credential-sent', 'credential-answered', 'executed'],
+    ]);
+    expect(new Set(recorded.received.slice(1, 4).map(({ clientPort }) => clientPort)).size).toBe(3);
+  });
+
+  it('keeps nothing of PIN and TAN, and no text of the bank that has them', async () => {
+    const who = person({ codes: [TAN, null] });
+    const { bank: itsBank, observations } = open({ file: { payments: {} } });
+    const paying = await newPayment(temporary, itsBank);
+    paying.returns.credentials = who.credentials;
+    says.begins();
+    says.pin(
+      json(
+        {
+          scaStatus: 'psuAuthenticated',
+          psuMessage: `You sent ${PIN}`,
+          scaMethods: METHODS,
+          ...link('selectAuthenticationMethod', A1),
+        },
+        201,
+      ),
+    );
+    says.challenge();
+    const quoting = [
+      TAN,
+      encodeURIComponent(TAN),
+      Buffer.from(`x${TAN}`).toString('base64'),
+      `&#109;${TAN.slice(1)}`,
+    ];
+    says.put(
+      json(
+        {
+          tppMessages: quoting.map((text) => ({
+            category: 'ERROR',
+            code: 'SCA_INVALID',
+            text: `no: ${text}`,
+          })),
+        },
+        401,
+      ),
+    );
+    bank.sca('started');
+    bank.is('RCVD');
+    const thrown = await paying.run().catch((error: unknown) => error);
+    if (!(thrown instanceof Psd2Error)) throw thrown;
+    expect(thrown.code).toBe('still_open');
+    const everything = JSON.stringify([
+      ...[paying.lines(), observations, paying.said, who.noted],
+      ...[thrown.message, thrown.context, thrown.stack],
+    ]);
+    for (const value of [PIN, TAN]) {
+      expect(everything).not.toContain(value);
+      expect(everything).not.toContain(Buffer.from(value).toString('base64').slice(0, 10));
+    }
+    const sent = recorded.received.filter(({ body }) => body.includes('marked'));
+    expect(sent).toHaveLength(2);
+    for (const { headers } of sent)
+      for (const name of ['digest', 'signature'])
+        if (headers[name]) expect(everything).not.toContain(headers[name]);
+    const intents = paying
+      .lines()
+      .flatMap((line) => line.match(/"digest":[^,}]*/g) ?? [])
+      .slice(1);
+    expect(intents).toEqual(Array(3).fill('"digest":null'));
+  });
+
+  it('takes the only method unasked, and keeps the query of a link', async () => {
+    const who = person({});
+    const paying = await payment(who);
+    says.begins();
+    says.pin(
+      json(
+        {
+          scaStatus: 'psuAuthenticated',
+          scaMethods: METHODS.slice(1),
+          ...link('selectAuthenticationMethod', `${A1}?s=1`),
+        },
+        201,
+      ),
+    );
+    recorded.expect(
+      'PUT',
+      `${A1}?s=1`,
+      json({ scaStatus: 'scaMethodSelected', ...link('authoriseTransaction', A1) }),
+    );
+    says.put(done());
+    bank.says('finalised', 'ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(who.asked).toEqual(['PIN', 'TAN', 'end']);
+  });
+
+  it('is over at the PIN where the bank wants nothing more', async () => {
+    const paying = await payment(person({}));
+    says.begins();
+    says.pin(json({ scaStatus: 'exempted' }, 201));
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+  });
+
+  it('waits for the app if the answer to the method says that the approach is decoupled', async () => {
+    const who = person({});
+    const paying = await payment(who);
+    says.begins();
+    says.pin();
+    says.put({
+      ...{ status: 200, headers: { 'aspsp-sca-approach': 'DECOUPLED', 'content-type': 'application/json' } },
+      body: JSON.stringify({ scaStatus: 'started', psuMessage: 'Confirm in the app.' }),
+    });
+    bank.says('started', 'RCVD');
+    bank.says('finalised', 'ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(who.asked).toEqual(['PIN', 'one of 962 942', 'end']);
+    expect(who.noted).toEqual(['password accepted']);
+  });
+
+  it('begins with the PIN at a bank whose file says so', async () => {
+    const paying = await payment(person({}), { sca: { first: 'password' } });
+    bank.initiate(link('startAuthorisation', LIST));
+    says.pin(json({ scaStatus: 'finalised' }, 201));
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(bodies()).toEqual([JSON.stringify({ psuData: { password: PIN } })]);
+  });
+
+  it('identifies the customer first, and goes on with the authorisation that has begun', async () => {
+    const paying = await payment(person({}));
+    bank.initiate(link('startAuthorisation', LIST));
+    recorded.expect(
+      'POST',
+      LIST,
+      json({ scaStatus: 'psuIdentified', ...link('updatePsuAuthentication', A1) }, 201),
+    );
+    says.put(json({ scaStatus: 'exempted' }));
+    bank.says('exempted', 'ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(bodies()).toEqual(['{}', JSON.stringify({ psuData: { password: PIN } })]);
+  });
+
+  it('an error to a right TAN proves nothing: the bank is asked, and has executed it', async () => {
+    const who = person({});
+    const paying = await payment(who);
+    untilTan();
+    says.put(tpp('PSU_CREDENTIALS_INVALID', 401));
+    for (const _ of ['after the error', 'to end']) {
+      says.gone();
+      bank.is('ACSC');
+    }
+    expect((await paying.run()).state).toBe('executed');
+    expect(who.noted.at(-1)).toBe('code accepted');
+    expect(who.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'end']);
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['refuses it', tpp('PSU_CREDENTIALS_INVALID', 401)],
+    ['fails', { status: 500 }],
+    ['answers nothing', 'cut before the answer'],
+  ])(
+    'the bank %s, and says nothing of the authorisation: the TAN is not asked for again, now or later',
+    async (_, answer) => {
+      const who = person({});
+      const paying = await payment(who);
+      untilTan();
+      says.put(answer);
+      says.gone();
+      bank.is('RCVD');
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+      expect(isPlainlyFailed(await paying.stored())).toBe(false);
+      for (const _ of ['whether it was executed', 'what became of the TAN']) {
+        says.gone();
+        bank.is('RCVD');
+      }
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+      expect(who.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'end', 'end']);
+      for (const _ of ['what became of the TAN', 'to end']) {
+        says.gone();
+        bank.is('ACSC');
+      }
+      expect((await paying.run()).state).toBe('executed');
+    },
+  );
+
+  it('asks the person again if the authorisation is unfinished by the bank’s word, and says that one was sent', async () => {
+    const who = person({ codes: ['first', TAN] });
+    const paying = await payment(who);
+    untilTan();
+    says.put(tpp('SCA_INVALID', 401));
+    bank.says('started', 'RCVD');
+    says.put(done());
+    bank.says('finalised', 'ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(who.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'TAN again', 'end']);
+    expect(who.noted.slice(1)).toEqual(['code refused', 'code accepted']);
+    expect(paying.said.join()).toContain('HTTP 401: not accepted');
+  });
+
+  it('failed with RCVD leaves it open, and one new authorisation begins after a yes', async () => {
+    const no = person({});
+    const paying = await payment(no);
+    untilTan();
+    says.put(json({ scaStatus: 'failed' }));
+    bank.says('failed', 'RCVD');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+    expect(no.asked.slice(-2)).toEqual(['anew', 'end']);
+    expect(isPlainlyFailed(await paying.stored())).toBe(false);
+    const yes = person({ again: true });
+    paying.returns.credentials = yes.credentials;
+    for (const _ of ['whether it is paid', 'how far it is']) bank.says('failed', 'RCVD');
+    bank.authorisations('a1');
+    bank.sca('failed');
+    const links = link('authoriseTransaction', `${LIST}/a2`);
+    says.pin(json({ scaStatus: 'scaMethodSelected', ...links }, 201));
+    recorded.expect('PUT', `${LIST}/a2`, done());
+    recorded.expect('GET', `${LIST}/a2`, json({ scaStatus: 'finalised' }));
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(yes.asked).toEqual(['anew', 'PIN again', 'TAN again', 'end']);
+  });
+
+  it.each([
+    ['PIN', { pins: [null] }, 0],
+    ['method', { method: null }, 1],
+    ['TAN', { codes: [null, TAN] }, 2],
+  ])('Enter at the %s sends nothing, and a resume goes on there', async (what, answers, steps) => {
+    const who = person(answers);
+    const paying = await payment(who);
+    says.begins();
+    if (steps > 0) says.pin();
+    if (steps > 1) says.challenge();
+    const error = await errorOf(paying.run());
+    expect(error).toMatchObject({
+      code: KEPT[1],
+      next: [
+        ['transfer', 'resume', paying.flow],
+        ['transfer', 'cancel', paying.flow],
+      ],
+    });
+    if (what === 'method') expect(error.message).toContain('chipTAN, mobile TAN');
+    const again = person({});
+    paying.returns.credentials = again.credentials;
+    // Whether it is over is asked once what the customer gave has left.
+    for (const _ of steps > 0 ? ['the payment', 'the authorisation'] : [])
+      bank.says(steps > 1 ? 'started' : 'psuAuthenticated', 'RCVD');
+    if (steps === 0) says.pin();
+    if (steps < 2) says.challenge();
+    says.put(done());
+    bank.says('finalised', 'ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(again.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'end'].slice(steps));
+  });
+
+  it('fees that the bank tells before the TAN are above the limit: it is cancelled, and no TAN is asked for', async () => {
+    const who = person({});
+    const paying = await payment(who);
+    paying.ports.refusesCost = ({ verification }) =>
+      verification?.commissions ? new Psd2Error('invalid_amount', 'Too much') : null;
+    says.begins();
+    says.pin();
+    says.challenge({ transactionFees: { amount: '99.00', currency: 'EUR' } });
+    bank.cancel();
+    for (const _ of ['once', 'for the end']) bank.says('failed', 'CANC');
+    const error = await errorOf(paying.run());
+    expect(error).toMatchObject({ code: 'invalid_amount', message: 'Too much' });
+    expect((await paying.stored()).state).toBe('cancelled');
+    expect(who.asked).not.toContain('TAN');
+  });
+
+  it('psd2 may take none: the payment is cancelled with the reason, and nobody has a link', async () => {
+    const who = person({});
+    who.why.refusal = new Psd2Error('config', 'The profile does not allow it');
+    const paying = await payment(who);
+    says.begins();
+    bank.cancel();
+    bank.is('CANC');
+    expect(await errorOf(paying.run())).toMatchObject({
+      code: 'config',
+      message: 'The profile does not allow it',
+    });
+    expect([(await paying.stored()).state, who.asked]).toEqual(['cancelled', []]);
+  });
+
+  it('a bank that has no other way is not asked at all then', async () => {
+    const paying = await payment(null, { sca: { approaches: ['embedded'] } });
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_answer' });
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('psd2 may take none any more after a PIN: the payment stays open', async () => {
+    const who = person({ method: null });
+    const paying = await payment(who);
+    says.begins();
+    says.pin();
+    await errorOf(paying.run());
+    who.why.refusal = new Psd2Error('usage', 'Nobody can answer');
+    bank.says('psuAuthenticated', 'RCVD');
+    expect(await errorOf(paying.run())).toMatchObject({
+      code: 'still_open',
+      message: expect.stringContaining('Nobody can answer'),
+    });
+  });
+
+  it('the bank wants the password encrypted: one sentence, cancelled', async () => {
+    const paying = await payment(person({}));
+    bank.initiate(link('startAuthorisationWithEncryptedPsuAuthentication', LIST));
+    bank.cancel();
+    bank.is('CANC');
+    expect(await errorOf(paying.run())).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('encrypted'),
+    });
+  });
+});
+
+describe('embedded SCA of a consent', () => {
+  const script = linkedScriptOf(recorded);
+  const CONSENTS = '/v1/consents/c1/authorisations';
+  const begins = { startAuthorisationWithPsuAuthentication: { href: CONSENTS } };
+  const consent = async (who: Person) => {
+    const asking = await newLinkedConsent(temporary);
+    asking.grant.credentials = who.credentials;
+    return { ...asking, bank: open({}).bank };
+  };
+
+  it('goes through PIN and TAN, and the status of the consent decides', async () => {
+    const who = person({});
+    const asking = await consent(who);
+    script.request(begins);
+    const next = link('authoriseTransaction', `${CONSENTS}/a1`);
+    recorded.expect('POST', CONSENTS, json({ scaStatus: 'scaMethodSelected', ...next }, 201));
+    recorded.expect('PUT', `${CONSENTS}/a1`, done());
+    script.is('valid');
+    script.sca('finalised');
+    expect(await asking.run(asking.bank)).toMatchObject({ state: 'confirmed' });
+    expect(who.asked).toEqual(['PIN', 'TAN', 'end']);
+    expect(asking.lines().join()).not.toMatch(/marked/);
+  });
+
+  it('refused for want of a method, it has ended', async () => {
+    const asking = await consent(person({}));
+    script.request(begins);
+    recorded.expect('POST', CONSENTS, tpp('SCA_METHOD_UNKNOWN', 400));
+    script.is('received');
+    expect(await errorOf(asking.run(asking.bank))).toMatchObject({ code: 'not_authorised' });
+    expect((await asking.stored()).state).toBe('rejected');
+  });
+
+  it('failed, it stays open, and another authorisation begins after a yes alone', async () => {
+    const who = person({});
+    const asking = await consent(who);
+    script.request(begins);
+    const next = link('authoriseTransaction', `${CONSENTS}/a1`);
+    recorded.expect('POST', CONSENTS, json({ scaStatus: 'scaMethodSelected', ...next }, 201));
+    recorded.expect('PUT', `${CONSENTS}/a1`, json({ scaStatus: 'failed' }));
+    script.is('received');
+    script.sca('failed');
+    expect(await errorOf(asking.run(asking.bank))).toMatchObject({ code: 'still_open' });
+    expect(who.asked).toEqual(['PIN', 'TAN', 'anew', 'end']);
+    for (const _ of ['whether it is granted', 'how far it is']) {
+      script.is('received');
+      script.sca('failed');
+    }
+    expect(await errorOf(asking.run(asking.bank))).toMatchObject({ code: 'still_open' });
+    expect((await asking.stored()).state).toBe('authorizing');
+  });
+});
+
+describe('embedded SCA of a cancellation', () => {
+  const CANCELLATIONS = `${SELF}/cancellation-authorisations`;
+  const executed = async (who: Person) => {
+    const paying = await payment(who);
+    says.begins();
+    says.pin(json({ scaStatus: 'exempted' }, 201));
+    bank.is('ACSP');
+    await paying.run();
+    who.asked.length = 0;
+    return paying;
+  };
+  const wantsPin = () =>
+    bank.cancel(json(link('startAuthorisationWithPsuAuthentication', CANCELLATIONS), 202));
+
+  it('goes through PIN and TAN, and the status of the payment decides', async () => {
+    const who = person({ pins: [PIN, PIN] });
+    const paying = await executed(who);
+    wantsPin();
+    const next = link('authoriseTransaction', `${CANCELLATIONS}/c1`);
+    recorded.expect('POST', CANCELLATIONS, json({ scaStatus: 'scaMethodSelected', ...next }, 201));
+    recorded.expect('PUT', `${CANCELLATIONS}/c1`, done());
+    for (const _ of ['once', 'for the end']) bank.is('CANC');
+    expect(await paying.cancel()).toMatchObject({ state: 'cancelled' });
+    expect(who.asked).toEqual(['PIN', 'TAN', 'end']);
+    expect(paying.lines().join()).not.toMatch(/marked/);
+  });
+
+  it('Enter sends nothing: the cancellation stays open', async () => {
+    const who = person({ pins: [PIN, null] });
+    const paying = await executed(who);
+    wantsPin();
+    expect(await errorOf(paying.cancel())).toMatchObject({
+      code: 'still_open',
+      message: expect.stringContaining('The cancellation is not over'),
+    });
+  });
+});
+
+describe('embedded SCA of several persons', () => {
+  it('another person has an authorisation of their own, which begins with their PIN', async () => {
+    const ada = person({});
+    const paying = await payment(ada);
+    paying.returns.psuId = 'ada';
+    says.begins();
+    says.pin(json({ scaStatus: 'finalised', authorisationId: 'a1' }, 201));
+    for (const _ of ['once', 'again']) bank.says('finalised', 'PATC');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+    const ben = person({});
+    Object.assign(paying.returns, {
+      ...{ credentials: ben.credentials, psuId: 'ben' },
+      person: { id: 'ben', idType: undefined, corporateId: undefined },
+    });
+    bank.says('finalised', 'PATC');
+    says.pin(json({ scaStatus: 'scaMethodSelected', ...link('authoriseTransaction', `${LIST}/a2`) }, 201));
+    recorded.expect('PUT', `${LIST}/a2`, done());
+    recorded.expect('GET', `${LIST}/a2`, json({ scaStatus: 'finalised' }));
+    bank.is('ACSC');
+    expect(await paying.run()).toMatchObject({
+      state: 'executed',
+      authorisations: [
+        { id: 'a1', psuId: 'ada', scaStatus: 'finalised' },
+        { id: 'a2', psuId: 'ben', scaStatus: 'finalised' },
+      ],
+    });
+    expect(ben.asked).toEqual(['PIN', 'TAN', 'end']);
+    expect(
+      recorded.received.filter(({ body }) => body.includes(PIN)).map(({ headers }) => headers['psu-id']),
+    ).toEqual([undefined, 'ben']);
+  });
+});
+
+describe('psd2 is killed', () => {
+  // What a killed psd2 leaves is a beginning of its journal. Another one goes on, and every step stands once at the bank.
+  const whole = async () => {
+    const paying = await payment(person({}));
+    untilTan();
+    says.put(done());
+    says.gone();
+    bank.is('ACSC');
+    await paying.run();
+    return paying.lines();
+  };
+
+  it.each([
+    ['before the PIN left', 'credential-sent', 1, 'PIN'],
+    ['before the choice of a method left', 'credential-sent', 2, 'method'],
+    ['before the TAN left', 'credential-sent', 3, 'TAN'],
+  ])('%s, or after it: psd2 asks, and sends it to nobody again by itself', async (_, type, nth, what) => {
+    const lines = await whole();
+    const at =
+      lines.map((line, index) => (line.includes(`"${type}"`) ? index : -1)).filter((index) => index >= 0)[
+        nth - 1
+      ] ?? 0;
+    const who = person({ pins: [], codes: [], method: null });
+    const killed = await payment(who, {}, { journal: lines.slice(0, at + 1) });
+    recorded.received.length = 0;
+    if (what === 'PIN') for (const _ of [1, 2]) bank.is('RCVD');
+    else
+      for (const _ of [1, 2]) {
+        says.gone();
+        bank.is('RCVD');
+      }
+    expect(await errorOf(killed.run())).toMatchObject({ code: 'still_open' });
+    expect(recorded.received.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(who.asked).toEqual(what === 'PIN' ? ['anew', 'end'] : ['end']);
+  });
+});

@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Treatment } from '../../crash/relay.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { changed, cut, gets, ORDER, RESUME, type Row, rejected, type Step, saying, step } from '../row.ts';
+
+// Embedded SCA, with PIN and TAN from files: the bank is the sandbox, and the relay answers the steps in its place.
+
+const PAY = ORDER.with(5, 'IT89F0999001600000010482620');
+const folder = temporaryFolder();
+const fileWith = (name: string, value: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, `${value}\n`, { mode: 0o600 });
+  return path;
+};
+const FILES = {
+  PSD2_EMBEDDED: 'files',
+  PSD2_PSU_PASSWORD_FILE: fileWith('pin', 'marked-PIN-7'),
+  PSD2_OTP_FILE: fileWith('tan', 'marked-TAN-9'),
+};
+
+/** The bank wants the customer's password from psd2. */
+const wantsPin = changed((body) => {
+  const id = 'paymentId' in body ? String(body.paymentId) : '';
+  const href = `/v1/payments/sepa-credit-transfers/${id}/authorisations`;
+  return { ...body, _links: { startAuthorisationWithPsuAuthentication: { href } } };
+});
+/** The answer to the PIN: the TAN is next. */
+const wantsTan: Treatment = (call, toBank) =>
+  gets(201, {
+    scaStatus: 'scaMethodSelected',
+    _links: { authoriseTransaction: { href: `${call.path}/a1` } },
+  })(call, toBank);
+const DONE = gets(200, { scaStatus: 'finalised' });
+const GONE = Array<Treatment>(6).fill(rejected(403, 'RESOURCE_UNKNOWN'));
+const is = (transactionStatus: string) => Array<Treatment>(6).fill(saying({ transactionStatus }));
+const refused = rejected(401, 'PSU_CREDENTIALS_INVALID');
+
+const at = (
+  name: string,
+  steps: Step[],
+  more: object = { sca: { approaches: ['redirect', 'embedded'] } },
+): Row => ({
+  ...{
+    name,
+    bank: { file: { payments: { cancel: 'direct', executesWithoutSca: 'never' }, ...more } },
+    steps,
+    paid: 0,
+  },
+});
+const pays = (
+  answer: Treatment,
+  transactionStatus: string,
+  ends: string,
+  more: Partial<Step> = {},
+): Step => ({
+  ...{ words: PAY, env: FILES, ends },
+  meets: {
+    ...{ initiate: [wantsPin], sca: [wantsTan], update: [answer] },
+    ...{ 'sca-status': GONE, status: is(transactionStatus) },
+  },
+  ...more,
+});
+const again = (transactionStatus: string, ends: string): Step =>
+  step(RESUME, ends, { env: FILES, meets: { 'sca-status': GONE, status: is(transactionStatus) } });
+
+/** All rows of embedded SCA. */
+export const EMBEDDED: readonly Row[] = [
+  at('the customer authorises with PIN and TAN, and the bank knows the authorisation no more', [
+    pays(DONE, 'ACSC', '0 executed', {
+      calls: expect.stringMatching(/^initiate sca update( sca-status status)+$/),
+    }),
+  ]),
+  ...(
+    [
+      ['an error', refused],
+      ['no answer', cut],
+    ] as const
+  ).flatMap(([what, answer]) => [
+    at(`${what} to a TAN whose payment is executed proves nothing`, [pays(answer, 'ACSC', '0 executed')]),
+    at(`${what} to a TAN, and the bank says nothing of it: it is open, and the file's TAN is sent once`, [
+      pays(answer, 'RCVD', '13 still_open authorizing', { says: /can still authorise it/ }),
+      { ...again('RCVD', '13 still_open verified'), calls: 'sca-status status sca-status status' },
+      step(PAY, '2 duplicate_reference'),
+      again('ACSC', '0 executed'),
+    ]),
+  ]),
+  at('failed SCA leaves the payment open', [
+    pays(gets(200, { scaStatus: 'failed' }), 'RCVD', '13 still_open authorizing'),
+    again('RJCT', '8 payment_failed failed'),
+  ]),
+  at('nobody can answer: nothing is given, and the payment is cancelled', [
+    step(PAY, '2 usage cancelled', { env: { PSD2_EMBEDDED: 'ask' }, meets: { initiate: [wantsPin] } }),
+  ]),
+  at('the profile does not allow it: the payment is cancelled', [
+    step(PAY, '3 config cancelled', { meets: { initiate: [wantsPin] } }),
+  ]),
+  at(
+    'the bank has no other way, and the profile does not allow it: nothing is sent',
+    [step(PAY, '3 config created', { calls: '' })],
+    { sca: { approaches: ['embedded'] } },
+  ),
+];
