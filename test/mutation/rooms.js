@@ -314,6 +314,7 @@ export const ROOMS = {
         'exit-codes',
         'make-folder',
         'quote-for-shell',
+        'secret',
         'time-limit',
       ].map((name) => `src/${name}.ts`),
       'src/commands/declare.ts',
