@@ -29,10 +29,10 @@ import {
   removeStored,
   syncFolder,
   systemCode,
-  takeName,
 } from '../disk/files.ts';
 import { holderOf, LockInUse, withLock } from '../disk/lock.ts';
 import { replaceDurably } from '../disk/replace.ts';
+import { takeNumber } from '../disk/take-number.ts';
 import type { Batches, NewBatch, OnDamagedBatch } from '../ports/batches.ts';
 import type { BatchRecord } from '../ports/copy.ts';
 
@@ -259,15 +259,10 @@ export class FileBatches implements Batches {
   /** @returns false if another process has taken this number */
   #append(id: string, n: number, next: Entry): boolean {
     const folder = join(this.#folder, id, 'events');
-    const beside = join(folder, `.${randomUUID()}`);
     try {
-      appendDurably(beside, 'wx', JSON.stringify(next));
-      takeName(beside, join(folder, `${n}`));
+      if (!takeNumber(join(folder, `${n}`), JSON.stringify(next))) return false;
     } catch (cause) {
-      if (systemCode(cause) === 'EEXIST') return false;
       throw cannotWrite(`The journal of the batch ${id}`, cause, 'psd2 has sent nothing for it.');
-    } finally {
-      removeStored(beside);
     }
     syncFolder(folder);
     return true;

@@ -1,17 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { isPaymentHolder } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import {
-  appendDurably,
-  cannotWrite,
-  listFolder,
-  removeStored,
-  syncFolder,
-  systemCode,
-  takeName,
-} from '../disk/files.ts';
+import { cannotWrite, listFolder, removeStored, syncFolder, systemCode } from '../disk/files.ts';
+import { takeNumber } from '../disk/take-number.ts';
 import type { Holder, StoredLogin, StoredTokens } from '../ports/tokens.ts';
 import { sealed } from '../secrets/sealed.ts';
 import { holderOfName } from './file-names.ts';
@@ -150,18 +142,13 @@ export class Generations {
   add(generation: number, content: string): boolean {
     const path = this.pathOf(generation);
     for (;;) {
-      const beside = join(this.#folder, `.${randomUUID()}`);
       try {
-        appendDurably(beside, 'wx', content);
-        takeName(beside, path);
+        if (!takeNumber(path, content)) return false;
         break;
       } catch (cause) {
-        if (systemCode(cause) === 'EEXIST') return false;
         // A process that added a generation has removed this file. If the folder is gone too, there is nothing to add to.
         if (systemCode(cause) !== 'ENOENT') throw cannotWrite(path, cause);
         if (listFolder(this.#folder).length === 0) return false;
-      } finally {
-        removeStored(beside);
       }
     }
     try {

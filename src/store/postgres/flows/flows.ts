@@ -4,7 +4,7 @@ import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { movedAway } from '../../copy/moved.ts';
 import { collectMoments, momentEvent } from '../../flow/history.ts';
-import { findFlow } from '../../flow/ids.ts';
+import { findFlow, isFlowId } from '../../flow/ids.ts';
 import { KINDS, type KnownKind } from '../../flow/kinds.ts';
 import { compactOf } from '../../flow/order-filter.ts';
 import { overtaken } from '../../flow/refusals.ts';
@@ -265,6 +265,11 @@ export class PostgresFlows extends ProfileRows implements Flows {
   }
 
   async #find<K extends Kind>(kind: K, reference: string): Promise<string> {
+    if (isFlowId(reference)) {
+      const whole = 'select flow from psd2.flows where profile = $1 and kind = $2 and flow = $3';
+      const [flow] = await this.look(flowName, whole, [kind, reference]);
+      if (flow) return flow.flow;
+    }
     const found = await this.look(
       z.object({ flow: z.string(), resource_id: z.nullable(z.string()) }),
       `select flow, resource_id from psd2.flows
