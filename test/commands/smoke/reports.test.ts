@@ -126,10 +126,10 @@ const RUN = runWith(
 );
 /** Writes reports. @returns what was written to stdout */
 function written(wanted: Wanted[], env = {}): string {
-  let bytes = '';
-  const changes = () => ({ printBytes: (some: Uint8Array) => void (bytes += Buffer.from(some).toString()) });
+  const bytes: string[] = [];
+  const changes = () => ({ printBytes: (some: Uint8Array) => void bytes.push(Buffer.from(some).toString()) });
   writeReports(open({ env, changes }).context, wanted, RUN, 700);
-  return bytes;
+  return bytes.join('');
 }
 
 it('each form is written to a file or to stdout', () => {
@@ -161,14 +161,14 @@ it('GitHub gets commands on stdout, and the summary and outputs at the end of it
   // Without these files, and with nothing to say, it writes nothing.
   expect(written([STDOUT])).toMatch(/^::error/);
   const passed = { ...RUN, steps: [] };
-  let bytes = 0;
+  const bytes: Uint8Array[] = [];
   writeReports(
-    open({ changes: () => ({ printBytes: () => void (bytes += 1) }) }).context,
+    open({ changes: () => ({ printBytes: (some) => void bytes.push(some) }) }).context,
     [STDOUT],
     passed,
     1,
   );
-  expect(bytes).toBe(0);
+  expect(bytes).toEqual([]);
 });
 
 it('a report that cannot be written does not stop the others, and the first failure is the one that is told', () => {
