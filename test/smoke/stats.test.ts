@@ -266,7 +266,7 @@ it('counts by day, profile, host, kind, route with its method, and whether a smo
 it('finds when each bank of each profile was down by itself, and the longest time without a call of any', () => {
   const finder = new DownFinder();
   const add = (profile: string, host: string, calls: CountedCall[]) =>
-    calls.forEach((each) => finder.add({ ...each, host, profile }));
+    calls.forEach((each) => void finder.add({ ...each, host, profile }));
   add('one', 'a', [...five(10), second(30)]);
   add('one', 'b', five(10).slice(0, 3));
   add('two', 'b', five(20).slice(0, 3));

@@ -161,9 +161,8 @@ it('a payment that the bank does not say it has cancelled is named, and the next
     ],
   });
   const next = await smoke(['--skip', 'settings..signature,consent..transactions']);
-  expect([next.exitCode, next.lines.at(-1), noted(payer)]).toMatchInlineSnapshot(
-    `[0, "pass clean-up: nothing to end; of sm-0mx2cympziii: ended the transfer tr-1", []]`,
-  );
+  expect([next.exitCode, noted(payer)]).toEqual([0, []]);
+  expect(next.lines.at(-1)).toMatch(/^pass clean-up: nothing to end; of sm-\w+: ended the transfer tr-1$/);
   expect(await states()).toEqual(['cancelled 0.01 SMOKE']);
 });
 
