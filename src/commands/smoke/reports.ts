@@ -47,8 +47,9 @@ export function readReports({ env, output }: Context, given: readonly string[]):
 function readReport(text: string): Wanted {
   const [, named, rest = ''] = /^([a-z]+)=(.+)$/s.exec(text) ?? [];
   const form = FORMS.find((known) => known === (named ?? text));
+  // GitHub itself names the files that it reads.
   if (form === 'github' && (rest === '' || rest === '-')) return { form, file: '-' };
-  if (form && named !== undefined) return { form, file: rest };
+  if (form && form !== 'github' && named !== undefined) return { form, file: rest };
   const byName = BY_NAME[/\.\w+$/.exec(text)?.[0] ?? ''];
   if (byName && named === undefined) return { form: byName, file: text };
   throw new Psd2Error('usage', `--report ${JSON.stringify(text)} names no form of report and its file`, {

@@ -31,7 +31,7 @@ export function verdictOf(
     wasInterrupted,
     thrown,
   }: Pick<SmokeRun, 'steps' | 'milliseconds' | 'run'> & Pick<Ran, 'wasInterrupted' | 'thrown'>,
-  { failOn, maxMs }: Plan,
+  { failOn, maxMs }: Pick<Plan, 'failOn' | 'maxMs'>,
 ): Verdict {
   const failed = steps.filter(({ status }) => status === 'fail');
   const endedWith = (code: number) => failed.find(({ error }) => error?.exitCode === code);

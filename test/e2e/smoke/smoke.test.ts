@@ -154,51 +154,6 @@ describe('psd2 smoke', () => {
     expect(grown).toEqual([of]);
   });
 
-  it('with two failures, the first one decides, and the others are shown', async () => {
-    await fault('status=403', '--on', 'balance');
-    await fault('status=400', '--on', 'transactions');
-    const { code, failed, stderr } = await smoke(operator);
-    expect([code, failed]).toEqual([5, ['balance', 'transactions']]);
-    expect(stderr).toContain('2 of 14 steps failed: balance, transactions');
-  });
-
-  it('tries a reading again with --retry, and then calls it flaky', async () => {
-    await fault('status=400', '--on', 'balance', '--times', '1');
-    const flaky = await smoke(operator, ['--retry', '1']);
-    expect([flaky.code, flaky.of('balance')?.flaky, flaky.warned]).toEqual([0, true, ['balance']]);
-    await fault('status=400', '--on', 'balance', '--times', '1');
-    expect((await smoke(operator, ['--retry', '1', '--fail-on', 'flaky'])).code).toBe(12);
-  });
-
-  it('lets a step fail that --known names, until its day', async () => {
-    await fault('status=400', '--on', 'balance');
-    const known = await smoke(operator, ['--known', 'balance=2999-12-31']);
-    expect([known.code, known.known, known.run.result]).toEqual([0, ['balance'], 'warn']);
-    expect((await smoke(operator, ['--known', 'balance=2020-01-01'])).code).toBe(7);
-    await operator.psd2(['sandbox', 'fault', 'clear']);
-    const passes = await smoke(operator, ['--known', 'balance']);
-    expect([passes.code, passes.of('balance')?.warnings.map(({ code }) => code)]).toEqual([
-      0,
-      ['known_passes'],
-    ]);
-  });
-
-  it('warns about a slow step, and ends with 12 if it is told to', async () => {
-    await fault('delay=1200', '--on', 'balance');
-    const slow = await smoke(operator, ['--slow', '1s']);
-    expect([slow.code, slow.of('balance')?.warnings[0]?.code]).toEqual([0, 'slow']);
-    expect((await smoke(operator, ['--slow', '1s', '--fail-on', 'slow'])).code).toBe(12);
-    const late = await smoke(operator, ['--max', '1s']);
-    expect([late.code, late.stderr]).toEqual([12, expect.stringContaining('too_slow')]);
-  });
-
-  it('says in a few words which certificates end, and counts it as a warning', async () => {
-    const { code, of } = await smoke(operator, ['--within', '400', '--steps', 'settings..connection']);
-    const said = of('certificates')?.warnings.map(({ code: kind, message }) => `${kind}: ${message}`) ?? [];
-    expect([code, said.length > 1]).toEqual([0, true]);
-    for (const each of said) expect(each).toMatch(/^certificate_ends: [\w ]+ ends in \d+ days$/);
-  });
-
   it('reads at most as often a day as the law allows without the customer, and then no report is green', async () => {
     const asked = (env: Record<string, string>, ...words: string[]) =>
       operator.psd2(['smoke', ...words], { env });
@@ -226,44 +181,6 @@ describe('psd2 smoke', () => {
     expect([paid.code, steps.find(({ id }) => id === 'pay')?.detail]).toEqual([12, 'executed']);
   });
 
-  it('fails if the customer whom it is told to act for is not logged in', async () => {
-    const { code, failed, of } = await smoke(operator, ['--customer', '7777777']);
-    expect([code, failed, of('accounts')?.reason]).toEqual([4, ['login'], 'after login']);
-  });
-
-  it('says before a run what it would skip, without a call', async () => {
-    const rows = z.array(z.object({ step: z.string(), runs: z.string() }).loose());
-    const foreseen = async (who: Operator, ...options: string[]) =>
-      (await who.json(rows, ['smoke', '--dry-run', ...options]))
-        .filter(({ runs }) => runs !== 'yes')
-        .map(({ step, runs }) => [step, runs]);
-    const calls = async () => (await without.json(shapes.log, ['log', '--limit', '9999'])).length;
-    const before = await calls();
-    const asked = ASKED_FOR.map((step) => [step, `not asked for (--${step})`]);
-    expect(await foreseen(operator)).toEqual(asked);
-    const noFunds = ['funds', 'this bank has no confirmation of funds'];
-    expect(await foreseen(operator, '--funds')).toEqual([noFunds, ...asked.slice(1)]);
-    const asks = await smoke(operator, ['--funds']);
-    expect([asks.code, asks.of('funds')?.error?.message]).toEqual([
-      12,
-      `Asked for with --funds, and did not run: ${noFunds[1]}`,
-    ]);
-    const skipped = ['consent', 'accounts', 'balance', 'transactions'].map((step) => [step, 'after login']);
-    const shapesToo = ['shapes', 'after login'];
-    expect(await foreseen(without)).toEqual([
-      ['login', 'nobody is logged in'],
-      ...skipped,
-      ...asked,
-      shapesToo,
-    ]);
-    expect((await foreseen(without, '--fail-on', 'skip'))[0]).toEqual([
-      'login',
-      'fails: Nobody is logged in',
-    ]);
-    expect(await foreseen(without, '--login')).toEqual(asked);
-    expect(await calls()).toBe(before);
-  });
-
   it.each([
     [['smoke', 'show'], 80],
     [['smoke', 'show'], 40],
@@ -275,16 +192,6 @@ describe('psd2 smoke', () => {
     const lines = stripVTControlCharacters(stdout).split(/\r?\n/);
     const wide = lines.filter((line) => line.length > columns && line.trim().includes(' '));
     expect([code, stdout.length > columns, wide]).toEqual([0, true, []]);
-  });
-
-  it('runs the chosen steps alone, without a read of the day', async () => {
-    const { run } = await smoke(operator, ['--steps', 'settings..signature']);
-    expect(run.steps.flatMap(({ calls }) => calls)).toHaveLength(1);
-    expect(
-      (await smoke(operator, ['--skip', 'login..transactions'])).run.steps.flatMap(({ calls }) => calls),
-    ).toHaveLength(1);
-    const wrong = await operator.psd2(['smoke', '--steps', 'signature..settings', '--json']);
-    expect(wrong.code).toBe(2);
   });
 
   it('writes reports, also if a step failed, and of what is in them nobody learns who the customer is', async () => {

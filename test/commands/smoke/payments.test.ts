@@ -1,0 +1,336 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { printsOf } from '../../../src/commands/smoke/access.ts';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { decimalOf } from '../../domain/bookings.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeTransfer } from '../access.ts';
+import { account, type BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
+import { ANNA, payerWith } from '../payer-here.ts';
+import { smokeAt } from './smoke-here.ts';
+
+// What a smoke test begins, pays and ends: at a bank where psd2 executes, and at one where the customer's SCA does.
+
+const temporary = temporaryFolder();
+const PAYEE = ['--to', 'DE89370400440532013000', '--name', 'Ada'];
+const STEPS = ['--steps', 'accounts,initiate,pay'];
+const INITIATE = [...STEPS.slice(0, 1), 'accounts,initiate', '--initiate', ...PAYEE];
+const pay = (amount: string, ...more: string[]) => [
+  '--steps',
+  'accounts,pay',
+  '--pay',
+  amount,
+  ...PAYEE,
+  ...more,
+];
+const LINKED = { commits: 'by the customer' as const };
+
+async function operatorAt(terms: ConstructorParameters<typeof BankHere>[0] = {}) {
+  const { bank, payer } = await payerWith(temporary, terms);
+  bank.interface.has = new Set([
+    ...bank.interface.has,
+    ...(terms.commits ? (['links for SCA'] as const) : []),
+  ]);
+  const states = async () => {
+    const { data } = await payer.run(['transfer', 'list']);
+    return Object.values(data).map(
+      ({ state, amount, reference }) => `${state} ${amount} ${String(reference).replace(/-sm-.*/, '')}`,
+    );
+  };
+  return { bank, payer, states, smoke: (words: string[], how = {}) => smokeAt(payer, words, how) };
+}
+
+/** What still must be ended. */
+const noted = ({ folder }: Awaited<ReturnType<typeof operatorAt>>['payer']): unknown => {
+  try {
+    return JSON.parse(readFileSync(join(folder.smoke('env'), 'unended.json'), 'utf8')).made;
+  } catch {
+    return [];
+  }
+};
+
+it('a payment is begun and given up before SCA and execute, where psd2 executes', async () => {
+  const { bank, payer, states, smoke } = await operatorAt();
+  const { exitCode, lines } = await smoke(INITIATE);
+  expect([exitCode, lines]).toEqual([
+    0,
+    ['pass accounts: 1', 'pass initiate: begun and given up', 'pass clean-up: nothing to end'],
+  ]);
+  expect(bank.calls).toEqual([`accounts ${ANNA}`, `terms ${OWN_ACCOUNT}`, 'verify transfer']);
+  expect(bank.last.asked).toMatchObject({ amount: expect.anything(), from: OWN_ACCOUNT, name: 'Ada' });
+  expect([await states(), noted(payer)]).toEqual([['cancelled 0.01 SMOKE'], []]);
+});
+
+it('a payment is begun and given up by the bank, where the customer executes, and nobody sees the link', async () => {
+  const { bank, payer, states, smoke } = await operatorAt(LINKED);
+  const { exitCode, lines, ran } = await smoke(INITIATE);
+  expect([exitCode, lines[1]]).toEqual([0, 'pass initiate: begun and given up']);
+  expect(bank.sent).toEqual(['verify transfer', 'cancel pay-1']);
+  expect(bank.last.became).toBe('cancelled');
+  expect([await states(), noted(payer)]).toEqual([['cancelled 0.01 SMOKE'], []]);
+  expect(ran.said).not.toContain('https://customers.bank.example');
+});
+
+it.each<[what: string, words: string[], bank: (bank: BankHere) => void, exitCode: number, line: string]>([
+  [
+    'an account that is named',
+    [...INITIATE, '--from', '0000054321'],
+    () => {},
+    0,
+    'pass initiate: begun and given up',
+  ],
+  [
+    'an account that is named, without a list',
+    ['--steps', 'initiate', '--initiate', ...PAYEE, '--from', OWN_ACCOUNT],
+    () => {},
+    0,
+    'pass initiate: begun and given up',
+  ],
+  [
+    'no account',
+    ['--steps', 'initiate', '--initiate', ...PAYEE],
+    () => {},
+    2,
+    'fail initiate: No account to debit is known (usage, exit 2)',
+  ],
+  [
+    'a bank that refuses it',
+    INITIATE,
+    (bank) => bank.meets('verify', new Psd2Error('bank_refused', 'No', { refusal: 'other', isBanks: true })),
+    7,
+    'fail initiate: No (bank_refused, exit 7)',
+  ],
+])('a payment is begun with %s', async (_, words, arrange, exitCode, line) => {
+  const { bank, smoke, payer } = await operatorAt();
+  arrange(bank);
+  const { lines, exitCode: code } = await smoke(words);
+  expect([code, lines.find((each) => each.includes(' initiate'))]).toEqual([exitCode, line]);
+  expect(bank.sent.filter((call) => !call.startsWith('verify'))).toEqual([]);
+  expect(noted(payer)).toEqual([]);
+});
+
+it('no payment is begun where the bank may execute it before it is given up, unless a whole one is made', async () => {
+  const { bank, smoke } = await operatorAt(LINKED);
+  Object.assign(bank.interface, {
+    refuseGivingUp: () => {
+      throw new Psd2Error('usage', 'It may execute it');
+    },
+  });
+  const { exitCode, lines } = await smoke(INITIATE);
+  expect([exitCode, lines[1], bank.sent]).toEqual([
+    2,
+    'fail initiate: It may execute it (usage, exit 2)',
+    [],
+  ]);
+  const whole = await smoke([
+    '--steps',
+    'accounts..pay',
+    '--skip',
+    'balance..funds',
+    '--pay',
+    '0.50',
+    ...PAYEE,
+  ]);
+  expect([whole.exitCode, whole.lines.slice(1)]).toEqual([
+    0,
+    [
+      'skip initiate: this bank may not let psd2 give it up: the step pay makes a whole one',
+      ...['pass pay: executed', 'pass clean-up: nothing to end'],
+    ],
+  ]);
+});
+
+it('a payment that the bank does not say it has cancelled is named, and the next run ends it', async () => {
+  const { bank, payer, states, smoke } = await operatorAt(LINKED);
+  const down = () => new Psd2Error('bank_failing', 'Down', { httpStatus: 503 });
+  // Once in the step, once in the clean-up.
+  bank.meets('cancel', down(), down());
+  const { exitCode, lines, ran } = await smoke(INITIATE);
+  expect([exitCode, lines[1]]).toMatchInlineSnapshot(`
+    [9,
+     "fail initiate: The payment tr-1 of this smoke test is still at the bank: Down (outcome_unknown, exit 9)"]
+  `);
+  expect(ran.failure).toMatchObject({
+    flow: 'tr-1',
+    next: [
+      ['transfer', 'status', 'tr-1'],
+      ['transfer', 'cancel', 'tr-1'],
+      ['log', '--run', expect.anything()],
+    ],
+  });
+  const next = await smoke(['--skip', 'settings..signature,consent..transactions']);
+  expect([next.exitCode, noted(payer)]).toEqual([0, []]);
+  expect(next.lines.at(-1)).toMatch(/^pass clean-up: nothing to end; of sm-\w+: ended the transfer tr-1$/);
+  expect(await states()).toEqual(['cancelled 0.01 SMOKE']);
+});
+
+it.each<[terms: object, words: string[], how: object, exitCode: number, line: string, calls: string[]]>([
+  [{}, pay('1.00'), {}, 0, 'pass pay: executed', ['verify transfer', 'sca pay-1', 'execute pay-1']],
+  [LINKED, pay('1.00'), {}, 0, 'pass pay: executed', ['verify transfer', 'sca pay-1']],
+  [
+    {},
+    pay('1.00', '--max-fee', '0'),
+    {},
+    0,
+    'pass pay: executed',
+    ['verify transfer', 'sca pay-1', 'execute pay-1'],
+  ],
+  [
+    {},
+    pay('2.00'),
+    { answers: [true], yes: true },
+    0,
+    'pass pay: executed',
+    ['verify transfer', 'sca pay-1', 'execute pay-1'],
+  ],
+  [
+    {},
+    pay('2.00'),
+    { answers: [false], yes: true },
+    2,
+    'fail pay: The payment was not made (cancelled, exit 2)',
+    [],
+  ],
+])('at a bank with %j, %j with %j', async (terms, words, how, exitCode, line, calls) => {
+  const { bank, payer, smoke } = await operatorAt(terms);
+  const smoked = await smoke(words, how);
+  expect([smoked.exitCode, smoked.lines[1], bank.sent]).toEqual([exitCode, line, calls]);
+  expect(noted(payer)).toEqual([]);
+});
+
+it.each<[amount: string, fee: string[], question: string | undefined]>([
+  ['1.00', [], undefined],
+  ['0.50', ['--max-fee', '0.50'], undefined],
+  ['1.01', [], 'Pay 1.01 EUR for this smoke test?'],
+  ['1.01', ['--max-fee', '0'], 'Pay 1.01 EUR for this smoke test?'],
+  ['0.60', ['--max-fee', '0.50'], 'Pay 0.60 EUR, and fees of at most 0.50 EUR, for this smoke test?'],
+])('a person is asked about %s EUR with %j: %s', async (amount, fee, question) => {
+  const { smoke } = await operatorAt();
+  const { ran } = await smoke(pay(amount, ...fee), { answers: [true], yes: true });
+  expect(ran.asked).toEqual(question === undefined ? [] : [question]);
+});
+
+it.each<[commissions: string, options: string[], exitCode: number]>([
+  ['0.00', [], 0],
+  ['0.50', ['--max-fee', '0.50'], 0],
+  ['0.51', ['--max-fee', '0.50'], 2],
+  // The fees count where the operator names a limit.
+  ['0.51', [], 0],
+])('of 0.50 EUR with fees of %s EUR and %j, the exit code is %i', async (commissions, options, exitCode) => {
+  const { bank, smoke } = await operatorAt();
+  const eur = (cents: number) => ({ amount: decimalOf(cents), currency: 'EUR' });
+  const cents = Number(commissions) * 100;
+  bank.verified = { commissions: eur(cents), totalAmount: eur(50 + cents) };
+  const { exitCode: code } = await smoke(pay('0.50', ...options));
+  expect(code).toBe(exitCode);
+});
+
+/** A note that an earlier run has made this. */
+function note(payer: Awaited<ReturnType<typeof operatorAt>>['payer'], made: object[]): void {
+  const folder = payer.folder.smoke('env');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, 'unended.json'), JSON.stringify({ run: 'sm-old', made }), { mode: 0o600 });
+}
+const NEXT = ['--skip', 'settings..signature,consent..transactions'];
+
+it.each<[what: string, tokens: string[], isThere: boolean, end: string]>([
+  ['is there', printsOf({ accessToken: 'a1', refreshToken: 'r1' }), true, 'fail'],
+  [
+    'was renewed',
+    printsOf({ accessToken: 'a0', refreshToken: 'r0' }),
+    true,
+    `warn clean-up [login_stays]: the login of customer ${ANNA} was made again or renewed since: it stays; nothing to end; of sm-old: nothing to end`,
+  ],
+  [
+    'is gone',
+    printsOf({ accessToken: 'a1', refreshToken: 'r1' }),
+    false,
+    'pass clean-up: nothing to end; of sm-old: nothing to end',
+  ],
+])('a login of an earlier run that %s', async (_, tokens, isThere, end) => {
+  const { payer, smoke } = await operatorAt();
+  note(payer, [{ kind: 'login', customerId: isThere ? ANNA : '7777777', tokens }]);
+  const { lines } = await smoke(NEXT);
+  expect(lines.at(-1)).toMatch(end === 'fail' ? /^fail clean-up: / : end);
+  expect(noted(payer)).toEqual(end === 'fail' ? [{ kind: 'login', customerId: ANNA, tokens }] : []);
+});
+
+it.each<[what: string, kind: 'transfer' | 'payment', events: TransferEvent[], end: string]>([
+  ['was not sent', 'transfer', [], 'pass clean-up: nothing to end; of sm-old: ended the transfer tr-1'],
+  [
+    'was cancelled',
+    'transfer',
+    [{ type: 'cancelled' }],
+    'pass clean-up: nothing to end; of sm-old: ended the transfer tr-1',
+  ],
+  [
+    'was not sent, of --pay',
+    'payment',
+    [],
+    'pass clean-up: nothing to end; of sm-old: ended the transfer tr-1',
+  ],
+])('a transfer of an earlier run that %s', async (_, kind, events, end) => {
+  const { payer, smoke, states } = await operatorAt();
+  const { context } = payer.open();
+  const flow = await storeTransfer(context, {}, ...events);
+  // Another one is none of its.
+  await storeTransfer(context, { reference: 'OTHER' });
+  const { transactionId } = await (await context.store()).flows.find('transfer', flow);
+  note(payer, [{ kind, transactionId, run: 'sm-old' }]);
+  const { lines } = await smoke(NEXT);
+  expect(lines.at(-1)).toBe(end);
+  expect((await states()).filter((state) => state.startsWith('cancelled'))).toHaveLength(1);
+  expect(noted(payer)).toEqual([]);
+});
+
+it('what nobody knows any longer is gone, and of several things each is ended', async () => {
+  const { payer, smoke } = await operatorAt();
+  const none = { transactionId: '6f1c2b9e-8a53-4d0e-9f5e-0d3b7c1a2e44', run: 'sm-old' };
+  note(payer, [
+    { kind: 'transfer', ...none },
+    { kind: 'consent', ...none },
+    { kind: 'payment', ...none },
+  ]);
+  const { lines } = await smoke(NEXT);
+  expect([lines.at(-1), noted(payer)]).toEqual([
+    'pass clean-up: nothing to end; of sm-old: nothing to end',
+    [],
+  ]);
+});
+
+it('whether an account has one cent is asked of the first one, or of the IBAN that is named', async () => {
+  const { bank, smoke } = await operatorAt();
+  Object.assign(bank.interface, { readAccountId: (text: string) => text });
+  const funds = async (...words: string[]) => {
+    bank.calls.length = 0;
+    const { lines } = await smoke(['--funds', ...words]);
+    return [lines.find((line) => line.includes(' funds')), bank.calls.at(-1)];
+  };
+  expect(await funds('--steps', 'accounts,funds')).toEqual([
+    'pass funds: available',
+    `funds ${OWN_IBAN} 0.01 EUR`,
+  ]);
+  const other = 'DE89370400440532013000';
+  expect(await funds('--steps', 'funds', '--account', other)).toEqual([
+    'pass funds: available',
+    `funds ${other} 0.01 EUR`,
+  ]);
+  bank.funds = 0;
+  expect((await funds('--steps', 'accounts,funds'))[0]).toBe('pass funds: not available');
+  const lacks =
+    'fail funds: Asked for with --funds, and did not run: no account with an IBAN is known: name one with --account (skipped, exit 12)';
+  expect((await funds('--steps', 'funds'))[0]).toBe(lacks);
+  bank.accounts = [account(OWN_ACCOUNT, null)];
+  expect((await funds('--steps', 'accounts,funds'))[0]).toBe(lacks);
+  bank.interface.has = new Set();
+  expect((await funds('--steps', 'accounts,funds'))[0]).toBe(
+    'fail funds: Asked for with --funds, and did not run: this bank has no confirmation of funds (skipped, exit 12)',
+  );
+});
+
+it('the tokens of a login are recognised, and not kept', () => {
+  expect(printsOf({ accessToken: 'a1', refreshToken: null })).toEqual(['f55ff16f66f43360266b95db6f8fec01']);
+  expect(printsOf({ accessToken: 'a1', refreshToken: 'r1' })).toHaveLength(2);
+});
