@@ -266,7 +266,13 @@ const CONSENT: Consent = {
     besideOthers: false,
     returnState: null,
   },
-  ...{ links: null, authorisations: [],
-  credentials: [], resolution: null, certificate: null, isDeletionTaken: false },
+  ...{
+    links: null,
+    authorisations: [],
+    credentials: [],
+    resolution: null,
+    certificate: null,
+    isDeletionTaken: false,
+  },
   ...{ createdAt: '2025-01-01T00:00:00Z', updatedAt: '2025-01-01T00:00:00Z' },
 };
