@@ -112,7 +112,7 @@ async function* rowsOf({ begin, separator }: Heading, rest: AsyncGenerator<strin
       if (text === null) parser.end(done);
       else parser.write(text, done);
     });
-  const taken = () => {
+  const takeRows = () => {
     const before = rows;
     rows = [];
     return before;
@@ -120,7 +120,7 @@ async function* rowsOf({ begin, separator }: Heading, rest: AsyncGenerator<strin
   for (const texts = joined(begin, rest); ; ) {
     const { value, done } = await texts.next();
     const error = await feed(done ? null : value);
-    yield* taken();
+    yield* takeRows();
     if (error) throw error;
     if (done) return;
   }
@@ -157,13 +157,13 @@ function* readRow(
   rules: ReadRules,
 ): Generator<Finding> {
   const place = `line ${fileLine}`;
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   const report = (_field: string | null, message: string) =>
-    void found.push({ type: 'problem', problem: { severity: 'error', line, place, fileLine, message } });
+    void findings.push({ type: 'problem', problem: { severity: 'error', line, place, fileLine, message } });
   const replaced = (_field: string, message: string) =>
-    void found.push({ type: 'problem', problem: { severity: 'warning', line, place, fileLine, message } });
-  const given = (column: Column) => cells[columns.indexOf(column)] ?? '';
-  const orNull = (column: Column) => (columns.includes(column) ? given(column) || null : null);
+    void findings.push({ type: 'problem', problem: { severity: 'warning', line, place, fileLine, message } });
+  const cellOf = (column: Column) => cells[columns.indexOf(column)] ?? '';
+  const orNull = (column: Column) => (columns.includes(column) ? cellOf(column) || null : null);
 
   const isWide = cells.slice(columns.length).some((cell) => cell !== '');
   if (cells.length < columns.length || isWide) {
@@ -171,17 +171,17 @@ function* readRow(
       null,
       `The line has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, but the heading has ${columns.length}`,
     );
-    yield* found;
+    yield* findings;
     return;
   }
   const ofPayee = orNull('creditor-reference');
   const payment = readPayment(
     {
-      name: given('name'),
-      iban: given('iban'),
-      amount: given('amount'),
+      name: cellOf('name'),
+      iban: cellOf('iban'),
+      amount: cellOf('amount'),
       currency: orNull('currency') ?? 'EUR',
-      description: given('description'),
+      description: cellOf('description'),
       creditorReference: ofPayee === null ? null : { reference: ofPayee, type: SCOR, issuer: null },
       reference: orNull('reference'),
     },
@@ -193,11 +193,11 @@ function* readRow(
     rules,
     report,
   );
-  const isVerified = readYesOrNo(given('payee-verified'));
+  const isVerified = readYesOrNo(cellOf('payee-verified'));
   if (isVerified === null)
-    report(null, `The payee-verified ${JSON.stringify(given('payee-verified'))} is neither yes nor no`);
+    report(null, `The payee-verified ${JSON.stringify(cellOf('payee-verified'))} is neither yes nor no`);
   if (payment && debit && isVerified !== null)
-    found.push({
+    findings.push({
       ...{ type: 'line', fileLine },
       line: {
         ...{ line, place, ...debit, ...payment },
@@ -205,7 +205,7 @@ function* readRow(
         ...{ address: null, ids: NO_IDS },
       },
     });
-  yield* found;
+  yield* findings;
 }
 
 const NO_IDS: BatchLine['ids'] = { paymentInformationId: null, instructionId: null, endToEndId: null };

@@ -105,10 +105,10 @@ function classify(
   const query = new URLSearchParams(target.slice(path.length));
   // RFC 6749 section 3.1: parameters must not repeat.
   if (['state', 'code', 'error'].some((name) => query.getAll(name).length > 1)) return 400;
-  const given = query.get('state');
+  const returnedState = query.get('state');
   // Some banks leave the state out of an error. It grants nothing, so whoever sends it only ends the wait.
-  if (purpose === 'login' && given === null && query.has('error') && !query.has('code')) return query;
-  return given !== null && sameText(given, state) ? query : 400;
+  if (purpose === 'login' && returnedState === null && query.has('error') && !query.has('code')) return query;
+  return returnedState !== null && sameText(returnedState, state) ? query : 400;
 }
 
 /** Compares in constant time. The hashes have the same length and do not reveal how much of the text was right. */

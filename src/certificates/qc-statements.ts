@@ -73,8 +73,8 @@ const utf8 = (value: string) => new Utf8String({ value });
  * them. @throws Psd2Error `certificate` if the value is not DER
  */
 export function keptStatements(der: Uint8Array): Uint8Array {
-  const kept = [QC_COMPLIANCE, QC_TYPE, PSD2_STATEMENT];
-  const value = childrenOf(readDer(der)).filter((statement) => kept.includes(oidOf(partsOf(statement)[0])));
+  const wanted = [QC_COMPLIANCE, QC_TYPE, PSD2_STATEMENT];
+  const value = childrenOf(readDer(der)).filter((statement) => wanted.includes(oidOf(partsOf(statement)[0])));
   return new Uint8Array(sequence(...value).toBER());
 }
 
@@ -85,24 +85,24 @@ export function keptStatements(der: Uint8Array): Uint8Array {
  * @throws Psd2Error `certificate` if the value is not DER.
  */
 export function decodeQcStatements(der: Uint8Array): QcStatements {
-  const found: QcStatements = { qcCompliance: false, qcType: undefined, psd2: undefined };
+  const statements: QcStatements = { qcCompliance: false, qcType: undefined, psd2: undefined };
   for (const statement of childrenOf(readDer(der))) {
     const [id, info] = partsOf(statement);
     switch (oidOf(id)) {
       case QC_COMPLIANCE:
-        found.qcCompliance = true;
+        statements.qcCompliance = true;
         break;
       case QC_TYPE:
-        found.qcType = partsOf(info)
+        statements.qcType = partsOf(info)
           .map((type) => keyOf(qcTypeOids, oidOf(type)))
           .find((type) => type !== undefined);
         break;
       case PSD2_STATEMENT:
-        found.psd2 = readPsd2Statement(info);
+        statements.psd2 = readPsd2Statement(info);
         break;
     }
   }
-  return found;
+  return statements;
 }
 
 function readPsd2Statement(info: AsnType | undefined): Psd2Statement {

@@ -75,8 +75,8 @@ const daysOfZones = new Map<string, Days>();
 const MOST_DAYS = 2000;
 
 function daysIn(zone: string): Days {
-  const known = daysOfZones.get(zone);
-  if (known) return known;
+  const zoneDays = daysOfZones.get(zone);
+  if (zoneDays) return zoneDays;
   const days: Days = new Map();
   daysOfZones.set(zone, days);
   return days;

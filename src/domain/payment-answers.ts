@@ -107,12 +107,12 @@ export function readPayment(operation: Payment, answers: PaymentAnswers): Paymen
   const { status, progress, progressFrom } = answers;
   if (operation.authorises === 'by call')
     return { ...STATUS_ALONE, found: whatHappened(status), isUnauthorised: false, saidAt: undefined };
-  const found = eventIn(operation, answers);
+  const event = eventIn(operation, answers);
   const { saidAt } = status;
   const isUnauthorised = status.isUnauthorised === true;
-  if (progressFrom === 'unanswered') return { ...STATUS_ALONE, found, isUnauthorised, saidAt };
+  if (progressFrom === 'unanswered') return { ...STATUS_ALONE, found: event, isUnauthorised, saidAt };
   return {
-    found,
+    found: event,
     awaitsCustomer: awaitsCustomer(operation, answers),
     isUnauthorised,
     isSigned: progress?.means === 'done',

@@ -20,8 +20,8 @@ export function rowsBeyondBalance<Row extends { amount: Decimal }>(
   const sum = new Big(difference).neg();
   const explaining = setsOf(counted).filter((set) => sumOf(set).eq(sum));
   const fewest = Math.min(...explaining.map(({ length }) => length));
-  const [found = [], ...others] = explaining.filter(({ length }) => length === fewest);
-  return others.length === 0 ? found : [];
+  const [smallest = [], ...others] = explaining.filter(({ length }) => length === fewest);
+  return others.length === 0 ? smallest : [];
 }
 
 /** All choices of some of the rows. */

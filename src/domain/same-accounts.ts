@@ -72,12 +72,12 @@ export function placeAccounts<Listed extends ListedAccount>(
   }
   const ids = new Set(stored.map(({ productId }) => productId));
   return listed.map((account) => {
-    const found = placed.get(account);
-    if (found)
+    const place = placed.get(account);
+    if (place)
       return {
         account,
-        storedAs: found.stored.productId,
-        takenFor: found.isCertain ? null : found.stored.bankId,
+        storedAs: place.stored.productId,
+        takenFor: place.isCertain ? null : place.stored.bankId,
       };
     const mayBeStored = [...free].some((each) => hasSameNumber(account, each) || mayBe(account, each));
     return { account, storedAs: mayBeStored ? null : freeId(account.productId, ids), takenFor: null };
@@ -168,10 +168,10 @@ function plainMask(number: string): string {
   return number.replace(/[\s-]/g, '').replace(/\D+/g, '*');
 }
 
-/** @param taken ids that are in use. Gets the new one */
-function freeId(wanted: string, taken: Set<string>): string {
+/** @param used ids that are in use. Gets the new one */
+function freeId(wanted: string, used: Set<string>): string {
   let id = wanted;
-  for (let number = 2; taken.has(id); number += 1) id = `${wanted.slice(0, 64)}~${number}`;
-  taken.add(id);
+  for (let number = 2; used.has(id); number += 1) id = `${wanted.slice(0, 64)}~${number}`;
+  used.add(id);
   return id;
 }

@@ -106,14 +106,14 @@ export async function askOfOperation(
     const first = await attempt(executionStatus(resourceId));
     // It frees the reference, and a gateway may have given the answer to another request.
     const isEnd = 'answer' in first && first.answer.status === 'KO';
-    const asked = isEnd ? await attempt(executionStatus(resourceId, 'an end')) : first;
-    if ('problem' in asked) {
-      sentences.push(`The bank gave no execution status: ${asked.problem}.`);
+    const outcomeAnswer = isEnd ? await attempt(executionStatus(resourceId, 'an end')) : first;
+    if ('problem' in outcomeAnswer) {
+      sentences.push(`The bank gave no execution status: ${outcomeAnswer.problem}.`);
     } else {
-      const { status, description, said: word, isDuplicate } = settlementIn(asked.answer);
+      const { status, description, said: word, isDuplicate } = settlementIn(outcomeAnswer.answer);
       sentences.push(`Its execution status at the bank is ${word}${description ? ` (${description})` : ''}.`);
       if (status !== 'PENDING' && !isDuplicate) {
-        const settlement = settlementEvent(settlementIn(asked.answer), operation);
+        const settlement = settlementEvent(settlementIn(outcomeAnswer.answer), operation);
         return {
           sentences,
           events: [...executed, settlement],
@@ -123,13 +123,14 @@ export async function askOfOperation(
     }
   }
 
-  const asked = await attempt(sca.status(resourceId, transactionId, true));
-  if ('problem' in asked) return undecided([...sentences, `The bank gave no status: ${asked.problem}.`]);
-  sentences.push(describeStatus(asked.answer));
+  const statusAnswer = await attempt(sca.status(resourceId, transactionId, true));
+  if ('problem' in statusAnswer)
+    return undecided([...sentences, `The bank gave no status: ${statusAnswer.problem}.`]);
+  sentences.push(describeStatus(statusAnswer.answer));
   const looked =
     operation.authorises === 'by links'
       ? await attempt(lookAt({ bank: { sca } }, operation, { decides: true }))
-      : { answer: { found: whatHappened(asked.answer) } };
+      : { answer: { found: whatHappened(statusAnswer.answer) } };
   if ('problem' in looked)
     return undecided([
       ...sentences,
@@ -174,10 +175,12 @@ export async function askOfConsent(
   if (resourceId === null) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
   const opened = await attempt(openBank());
   if ('problem' in opened) return undecided([`psd2 cannot ask the bank: ${opened.problem}.`]);
-  const asked = await attempt(bankFor(opened.answer, consent).sca.status(resourceId, transactionId, true));
-  if ('problem' in asked) return undecided([`The bank gave no status: ${asked.problem}.`]);
-  const sentences = [describeStatus(asked.answer)];
-  const { authorization: decision, became } = asked.answer;
+  const statusAnswer = await attempt(
+    bankFor(opened.answer, consent).sca.status(resourceId, transactionId, true),
+  );
+  if ('problem' in statusAnswer) return undecided([`The bank gave no status: ${statusAnswer.problem}.`]);
+  const sentences = [describeStatus(statusAnswer.answer)];
+  const { authorization: decision, became } = statusAnswer.answer;
   if (became === 'executed') return { sentences, events: [{ type: 'confirmed' }], outcome: 'executed' };
   // AUTHORIZED does not show that the consent was confirmed.
   if (isPending(decision)) return { ...undecided(sentences), isOpen: true };

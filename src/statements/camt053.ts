@@ -92,10 +92,10 @@ type Payment = ForeignBooking & { paid: Decimal | null };
 function paymentsOf(entry: Booking, currency: string): Payment[] {
   const { entryDetails, ...whole } = entry;
   const { id, day, valueDate, code, customerReference } = whole;
-  const payments = (entryDetails ?? []).map(({ amount = null, ...said }): Payment => {
-    const texts = { description: said.counterpartyName ?? '', details: said.remittance ?? '' };
+  const payments = (entryDetails ?? []).map(({ amount = null, ...own }): Payment => {
+    const texts = { description: own.counterpartyName ?? '', details: own.remittance ?? '' };
     const same = { id, day, valueDate, code, transferReference: null, feeCharge: null, customerReference };
-    return { ...same, ...texts, currency, ...said, amount: amount ?? whole.amount, paid: amount };
+    return { ...same, ...texts, currency, ...own, amount: amount ?? whole.amount, paid: amount };
   });
   // One payment without its amount is the entry.
   const isWhole = payments.length === 0 || (payments.length === 1 && payments[0]?.paid === null);
@@ -120,10 +120,10 @@ function writePayment(payment: Payment, currency: string): string {
 function writeCode({ code, bankTransactionCode }: Booking): string {
   const [, domain, family, sub] =
     /^([A-Z]{4})-([A-Z]{4})-([A-Z]{4})(?:-.*)?$/.exec(bankTransactionCode?.trim() ?? '') ?? [];
-  const known =
+  const domainCode =
     domain && `<Domn><Cd>${domain}</Cd><Fmly><Cd>${family}</Cd><SubFmlyCd>${sub}</SubFmlyCd></Fmly></Domn>`;
-  if (known && (code === null || code === bankTransactionCode)) return known;
-  return `${known ?? ''}<Prtry>${element('Cd', cut(code ?? '', 35) || 'NOTPROVIDED')}</Prtry>`;
+  if (domainCode && (code === null || code === bankTransactionCode)) return domainCode;
+  return `${domainCode ?? ''}<Prtry>${element('Cd', cut(code ?? '', 35) || 'NOTPROVIDED')}</Prtry>`;
 }
 
 function writeReferences(entry: Booking): string {

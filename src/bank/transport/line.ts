@@ -336,17 +336,19 @@ class Head {
 /**
  * Headers as the standards spell them. HTTP ignores case (RFC 9110, section 5.1), but some banks do not.
  *
- * @param known the names of earlier calls, which are nearly always the same
+ * @param spellings the names of earlier calls, which are nearly always the same
  */
-function asSpelled(headers: WireRequest['headers'], known: Map<string, string>): WireRequest['headers'] {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spelled(name, known), value]));
+function asSpelled(headers: WireRequest['headers'], spellings: Map<string, string>): WireRequest['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [spelled(name, spellings), value]),
+  );
 }
 
-function spelled(name: string, known: Map<string, string>): string {
-  const before = known.get(name);
+function spelled(name: string, spellings: Map<string, string>): string {
+  const before = spellings.get(name);
   if (before !== undefined) return before;
   const now = spell(name);
-  known.set(name, now);
+  spellings.set(name, now);
   return now;
 }
 

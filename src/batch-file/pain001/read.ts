@@ -62,9 +62,9 @@ class Reading implements Visitor {
 
   /** What was found since the last call. */
   taken(): Finding[] {
-    const found = this.#found;
+    const findings = this.#found;
     this.#found = [];
-    return found;
+    return findings;
   }
 
   format(format: BatchFormat): void {

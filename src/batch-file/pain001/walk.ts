@@ -153,8 +153,8 @@ function opened(
   const problem = (severity: 'error' | 'warning', path: string, message: string) =>
     visitor.problem(severity, path, message, line);
   const above = parent.placed;
-  const known = uri === namespace ? above.children.get(local) : undefined;
-  const placed = known ?? (above.rule.does === 'hold' ? null : SKIPPED);
+  const child = uri === namespace ? above.children.get(local) : undefined;
+  const placed = child ?? (above.rule.does === 'hold' ? null : SKIPPED);
   const unknown = () => `${pathOf(parent)}/${local}`;
   if (above.rule.does === 'text') problem('error', unknown(), 'A text is expected here, and not an element');
   if (!placed) {
@@ -197,7 +197,7 @@ function pathOf({ placed: { at }, within: { path } }: Open): string {
 function formatOf({ uri, local }: SaxesTagNS, refuse: (what: string) => never): BatchFormat {
   if (local !== 'Document')
     return refuse(`The XML begins with the element ${JSON.stringify(local)}, and not with Document`);
-  const format = BATCH_FORMATS.find((known) => known !== 'csv' && uri === `${NAMESPACE}${known}`);
+  const format = BATCH_FORMATS.find((each) => each !== 'csv' && uri === `${NAMESPACE}${each}`);
   if (format === undefined && uri === '') return refuse('The XML has no namespace');
   return format ?? refuse(`The XML has the namespace ${JSON.stringify(uri)}, which psd2 does not read`);
 }

@@ -138,8 +138,8 @@ async function* pagesOf(
   for await (const { n, text: line } of log.lines()) {
     const fields = parseAuditLine(line);
     if (!fields) throw changed(`line ${n} was changed`);
-    const found = { ...withWords(fields, words), sha256: sha256Of(line) };
-    if (isWanted(found)) yield [found];
+    const row = { ...withWords(fields, words), sha256: sha256Of(line) };
+    if (isWanted(row)) yield [row];
   }
 }
 
@@ -171,10 +171,10 @@ async function verifyLog({ output, terminal }: Context, data: ProfileData): Prom
 
 /** The flows that can be read. Each one has a line from before its journal had any. */
 async function flowsIn(flows: Flows): Promise<string[]> {
-  const found: string[] = [];
+  const flowIds: string[] = [];
   for (const kind of ['transfer', 'operation', 'consent'] as const)
-    for await (const { flow } of flows.list(kind, { onDamaged: () => {} })) found.push(flow);
-  return found;
+    for await (const { flow } of flows.list(kind, { onDamaged: () => {} })) flowIds.push(flow);
+  return flowIds;
 }
 
 async function hasAny(list: AsyncIterable<unknown>): Promise<boolean> {

@@ -109,9 +109,9 @@ async function consentOf(context: Context, customerId: string | null): Promise<P
   return describeConsent(customerId === null ? undefined : await customers.read(customerId));
 }
 
-/** @param kept of a customer whom the operator has named */
-export function describeConsent(kept: KeptCustomer | undefined): Pick<LoginStatus, 'consent'> {
-  const [newest] = kept?.consents ?? [];
+/** @param customer of a customer whom the operator has named */
+export function describeConsent(customer: KeptCustomer | undefined): Pick<LoginStatus, 'consent'> {
+  const [newest] = customer?.consents ?? [];
   if (!newest) return { consent: null };
   const { flow, validUntil, recurring, accounts } = newest;
   return { consent: { flow, validUntil, recurring, accounts: accounts && [...accounts] } };
@@ -127,8 +127,8 @@ export async function describeLogin(
   const profile = context.profile();
   const holder = grantType === 'authorization_code' ? customerId : null;
   const notes = await (await openAccessNotes(context)).read(holder, stored);
-  const known = { grantType, customerId, ...(await consentOf(context, customerId)) };
-  const status = describeKnown(profile.name, known, stored, notes);
+  const facts = { grantType, customerId, ...(await consentOf(context, customerId)) };
+  const status = describeKnown(profile.name, facts, stored, notes);
   if (grantType === 'authorization_code') return status;
   const { calls } = await context.store();
   return {
@@ -141,13 +141,13 @@ export async function describeLogin(
 /** Describes a login of which everything has been read. @param notes what the bank has refused to it */
 export function describeKnown(
   profile: string,
-  known: Pick<LoginStatus, 'grantType' | 'customerId' | 'consent'>,
+  facts: Pick<LoginStatus, 'grantType' | 'customerId' | 'consent'>,
   { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
   { refresh, call }: { refresh?: AccessNote | undefined; call?: AccessNote | undefined },
 ): LoginStatus {
   return {
     profile,
-    ...known,
+    ...facts,
     scope,
     accessTokenExpiresAt,
     // A month of validity would be wrong.

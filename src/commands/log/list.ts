@@ -84,9 +84,9 @@ ${examples(
   },
   (command) =>
     withSelection(command).option('--follow', 'keep running, and show each call once it has ended'),
-  async (context, given) => {
+  async (context, chosen) => {
     const { output, stdoutIsTerminal } = context;
-    const options = await withFlow(context, given);
+    const options = await withFlow(context, chosen);
     if (options.follow) {
       const { follow } = await import('./follow.ts');
       return follow(context, options, (pages) => output.pages(pages, COLUMNS, NONE));

@@ -32,16 +32,16 @@ export class Pseudonyms {
   /** Remembers the customer ids, account ids and IBANs in a path or another text. */
   collect(text: string): void {
     this.#pattern = undefined;
-    const known = (kind: Kind, id: string) => {
+    const remember = (kind: Kind, id: string) => {
       if (id.toLowerCase() !== 'customerid-info') this.#kinds.set(id.toUpperCase(), kind);
     };
     const decoded = decode(text);
     // An encoded slash can be a part of an id, or separate two.
     for (const each of [text, decoded])
       for (const [, noun = '', id = ''] of each.matchAll(ID_IN_PATH))
-        known(noun.toLowerCase() === 'customers' ? 'customer' : 'account', decode(id));
-    for (const [iban] of decoded.matchAll(IBAN_ALONE)) if (!HEXADECIMAL.test(iban)) known('iban', iban);
-    for (const [from, end] of ibansIn(decoded)) known('iban', compact(decoded.slice(from, end)));
+        remember(noun.toLowerCase() === 'customers' ? 'customer' : 'account', decode(id));
+    for (const [iban] of decoded.matchAll(IBAN_ALONE)) if (!HEXADECIMAL.test(iban)) remember('iban', iban);
+    for (const [from, end] of ibansIn(decoded)) remember('iban', compact(decoded.slice(from, end)));
   }
 
   /** As {@link collect}, for the path of a call. @param route the same without ids: a bank may have the accounts anywhere */
@@ -79,8 +79,8 @@ export class Pseudonyms {
 
   #nameOf(id: string): string {
     const value = id.toUpperCase();
-    const known = this.#names.get(value);
-    if (known !== undefined) return known;
+    const earlierName = this.#names.get(value);
+    if (earlierName !== undefined) return earlierName;
     const kind = this.#kinds.get(value) ?? 'iban';
     this.#counts[kind] += 1;
     const name = `${kind}-${this.#counts[kind]}`;
@@ -128,7 +128,7 @@ function decode(text: string): string {
 
 /** Where the valid IBANs in a text begin and end. An IBAN may have spaces, and may be a part of a longer word. */
 function ibansIn(text: string): [from: number, end: number][] {
-  const found: [number, number][] = [];
+  const places: [number, number][] = [];
   let after = 0;
   for (const { index } of text.matchAll(IBAN_BEGIN)) {
     if (index < after) continue;
@@ -136,10 +136,10 @@ function ibansIn(text: string): [from: number, end: number][] {
     const length = getCountrySpecifications()[country]?.chars ?? 0;
     const end = endOf(text, index, length);
     if (end === undefined || !isValidIBAN(compact(text.slice(index, end)))) continue;
-    found.push([index, end]);
+    places.push([index, end]);
     after = end;
   }
-  return found;
+  return places;
 }
 
 /** Where a word of this many letters and digits ends that has at most one blank between them. */

@@ -55,15 +55,15 @@ function* callsFor(
   const limit = readLimit(options.limit, filtered ? Number.POSITIVE_INFINITY : USUAL_LIMIT);
   const isMeant = matcherOf(customer, context, options);
 
-  let found = 0;
+  let count = 0;
   for (const call of readCalls(folder.log, transaction ?? request ?? run)) {
     const at = Date.parse(call.at);
     if (since !== null && at + call.milliseconds < since - SLACK_MS) return;
     if (since !== null && at < since) continue;
     if (!isMeant(call)) continue;
     yield shownOf(call);
-    found += 1;
-    if (found === limit) return;
+    count += 1;
+    if (count === limit) return;
   }
 }
 

@@ -249,7 +249,7 @@ function parseVariation(text: string): Variation {
 }
 
 function parseRole(text: string): (typeof ROLES)[number] {
-  const role = ROLES.find((known) => known === text.trim().toUpperCase());
+  const role = ROLES.find((each) => each === text.trim().toUpperCase());
   if (role) return role;
   throw new Psd2Error('usage', `Unknown role ${JSON.stringify(text)}`, {
     hint: `Use one or more of ${ROLES.join(',')}.`,

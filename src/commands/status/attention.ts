@@ -194,7 +194,7 @@ async function staleData(context: Context): Promise<Item[]> {
   const limit = new Date(context.world.now().getTime() - staleAfterOf(context.profile()));
   const outdated = await results.outdated(limit);
   if (outdated.length === 0) return [];
-  const known = new Set([...(await tokens.customers()), ...(await customers.list())]);
+  const knownCustomers = new Set([...(await tokens.customers()), ...(await customers.list())]);
   const reasons = new Map(
     (await results.failed(ALWAYS))
       .filter(({ lastFailedAt, lastReadAt }) => lastReadAt === null || lastReadAt < lastFailedAt)
@@ -202,7 +202,7 @@ async function staleData(context: Context): Promise<Item[]> {
   );
   const folder = lastSyncFolder();
   const stale = outdated
-    .filter(({ customerId }) => known.has(customerId))
+    .filter(({ customerId }) => knownCustomers.has(customerId))
     .sort((a, b) => (a.since < b.since ? -1 : 1))
     .map(async ({ customerId, readAt, since }): Promise<Item> => {
       const reason = reasons.get(customerId);

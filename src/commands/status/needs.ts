@@ -82,11 +82,11 @@ function keyOf(flow: AnyFlow, waiting: Waiting): string {
 
 /** Whom a flow waits for. The payments of a bulk payment or a signing basket wait for those who authorise that. */
 function waitingOf(flow: AnyFlow, together: ReadonlyMap<string, AnyFlow>): Waiting {
-  const asked = together.get(bulkOf(flow) ?? '') ?? flow;
-  const cancellation = 'cancellation' in asked ? asked.cancellation : null;
+  const awaited = together.get(bulkOf(flow) ?? '') ?? flow;
+  const cancellation = 'cancellation' in awaited ? awaited.cancellation : null;
   const isCancellation = isUnderWay(cancellation);
-  const authorisations = isCancellation ? cancellation : asked.authorisations;
-  const persons = asked.state === 'authorizing' || isCancellation ? personsIn(authorisations ?? []) : null;
+  const authorisations = isCancellation ? cancellation : awaited.authorisations;
+  const persons = awaited.state === 'authorizing' || isCancellation ? personsIn(authorisations ?? []) : null;
   return { persons: persons && describePersons(persons) !== '' ? persons : null, isCancellation };
 }
 

@@ -82,9 +82,9 @@ function writeSchema({ version, needed }: NonNullable<StoreStatus['schema']>): s
 
 function writeProfile({ profile, customers, flows, batches }: StoreStatus['profiles'][number]): string {
   const counts = flows.map(({ kind, state, count }) => `${count} ${kind} ${state}`);
-  const known = `${profile}: ${customers} ${customers === 1 ? 'customer' : 'customers'}`;
+  const head = `${profile}: ${customers} ${customers === 1 ? 'customer' : 'customers'}`;
   const stored = batches === 0 ? [] : [`${batches} ${batches === 1 ? 'batch' : 'batches'}`];
-  return [known, ...counts, ...stored].join(', ');
+  return [head, ...counts, ...stored].join(', ');
 }
 
 function writeClaim({ kind, name, worker }: StoreStatus['claims'][number]): string {

@@ -56,9 +56,9 @@ export const standing = verb(
           .option('--payee-country <code>', "the payee's country, which every address needs, for example DE"),
       ),
     ).option('--paste', 'prompt for the address in the browser after the customer has finished'),
-  async (context, { start, end, day, frequency, payeeVerified = false, paste = false, ...given }) =>
-    makeTransfer(await givenCredentials(context, given), {
-      ...given,
+  async (context, { start, end, day, frequency, payeeVerified = false, paste = false, ...order }) =>
+    makeTransfer(await givenCredentials(context, order), {
+      ...order,
       ...{ currency: 'EUR', instant: false, urgent: false, prepare: false, verifyData: [] },
       ...{ payeeVerified, paste, date: start },
       standing: { frequency, end, day: readDay(day) },

@@ -79,13 +79,13 @@ async function showOnce(
   const { bank } = await context.bank();
   const { executionStatus, sca = bank.sca } = bank.payments.transfer(await withLogin(flows, current));
   try {
-    const { found } =
+    const { found: event } =
       current.authorises === 'by links' ? await lookAt({ bank: { sca } }, current) : { found: null };
-    const asked = found ? withWords(current, found) : await withStatus(sca, current, resourceId);
+    const asked = event ? withWords(current, event) : await withStatus(sca, current, resourceId);
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
     printFlow(context, TRANSFERS, { ...asked, ...settled });
-    if (found && !isPending(found)) sayUnrecorded(context, current);
-    return found !== null && endsUnpaid(found);
+    if (event && !isPending(event)) sayUnrecorded(context, current);
+    return event !== null && endsUnpaid(event);
   } catch (error) {
     if (isNotKnown(error) && (isAccepted(current) || !isEnded(current)))
       throw notKnownThere(current, bank, error);

@@ -97,17 +97,17 @@ export async function basketWithoutLink(
 }
 
 async function take(run: BatchRun, share: Share): Promise<void> {
-  const { taken, problems } = await initiateAll(run, share);
-  const [one, ...others] = taken;
+  const { taken: initiated, problems } = await initiateAll(run, share);
+  const [one, ...others] = initiated;
   if (one && run.initiations.alike === null) {
     const payer = await run.payerOf({ customer: one.order.customerId });
     const { baskets } = payer.bank.payments;
     if (!baskets) throw new TypeError('The bank has no signing baskets');
     const transfers: Transfer[] = [];
-    for (const { flow } of taken) transfers.push(await run.flows.find('transfer', flow));
+    for (const { flow } of initiated) transfers.push(await run.flows.find('transfer', flow));
     const ids = paymentIdsOf(transfers);
     const initiation = baskets.initiation(ids, newReturn(payer), payer.world.newId);
-    await beginGroup(run, payer, BASKET, { taken: [one, ...others], initiation });
+    await beginGroup(run, payer, BASKET, { payments: [one, ...others], initiation });
   }
   throwProblems(problems);
 }
@@ -117,7 +117,7 @@ async function initiateAll(
   run: BatchRun,
   share: Share,
 ): Promise<{ taken: Taken[]; problems: Map<number, Psd2Error> }> {
-  const taken: Taken[] = [];
+  const initiated: Taken[] = [];
   const problems = new Map<number, Psd2Error>();
   for (const line of share) {
     if (run.initiations.alike !== null) break;
@@ -131,9 +131,9 @@ async function initiateAll(
       problems.set(line.line, error);
     }
     const now = await transferOf(run, line);
-    if (now && waitsForBasket(now)) taken.push({ line, order: now.order, flow: now.flow, checked: null });
+    if (now && waitsForBasket(now)) initiated.push({ line, order: now.order, flow: now.flow, checked: null });
   }
-  return { taken, problems };
+  return { taken: initiated, problems };
 }
 
 /**
@@ -148,11 +148,11 @@ async function followInBasket(run: Following, payer: Payer, basket: GenericOpera
   const round = async (): Promise<string[]> => {
     const left: string[] = [];
     for (const { flow } of lines) {
-      const known = await flows.find('transfer', flow);
-      if (!isOpenIn(known, basket)) continue;
-      const said = await askOf(payer, known, basket);
-      await writeDown(run, known, (transfer) => followBasket(transfer, basket, said));
-      await nameDebtor(run, payer, known.flow, basket);
+      const earlier = await flows.find('transfer', flow);
+      if (!isOpenIn(earlier, basket)) continue;
+      const bankStatus = await askOf(payer, earlier, basket);
+      await writeDown(run, earlier, (transfer) => followBasket(transfer, basket, bankStatus));
+      await nameDebtor(run, payer, earlier.flow, basket);
       const now = await flows.find('transfer', flow);
       // psd2 waits for nothing that the bank has accepted, unless it is instant.
       if (isOpenIn(now, basket) && (!isAccepted(now) || needsSettlement(now.order))) left.push(flow);
@@ -165,7 +165,7 @@ async function followInBasket(run: Following, payer: Payer, basket: GenericOpera
   }
   let left: string[] = [];
   const { world, customer } = payer.ports();
-  const asked = askUntil(
+  const polling = askUntil(
     world,
     links ? 0 : customer.scaTimeoutMs,
     async () => {
@@ -174,7 +174,7 @@ async function followInBasket(run: Following, payer: Payer, basket: GenericOpera
     },
     (payer.bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000,
   );
-  await run.whileWaiting('Asking the bank what became of the payments', asked, customer.scaTimeoutMs);
+  await run.whileWaiting('Asking the bank what became of the payments', polling, customer.scaTimeoutMs);
   for (const flow of left)
     await flows.resume('transfer', flow, async (open) => {
       const { state } = open.current;

@@ -85,9 +85,9 @@ export async function followInBulk(
   for (const { flow } of linesIn(await store.batches.find(store.batch), bulk.flow))
     transfers.push(await store.flows.find('transfer', flow));
   const entries = await entriesIn(payer, bulk, transfers);
-  for (const known of transfers) {
-    const entry = entries?.get(known.order.reference ?? '');
-    await writeDown(store, known, (transfer) => followBulk(transfer, bulk, entry));
+  for (const earlier of transfers) {
+    const entry = entries?.get(earlier.order.reference ?? '');
+    await writeDown(store, earlier, (transfer) => followBulk(transfer, bulk, entry));
   }
 }
 
@@ -110,11 +110,11 @@ async function take(run: BatchRun, share: Share): Promise<void> {
   const { bulk } = payer.bank.payments;
   if (!bulk) throw new TypeError('The bank has no bulk payments');
   const { prepared, problems } = await prepareAll(run, payer, bulk, free);
-  const { taken, alone } = await takeAll(run, payer, prepared);
-  const [one, ...others] = taken;
+  const { taken: begun, alone } = await takeAll(run, payer, prepared);
+  const [one, ...others] = begun;
   if (one) {
-    const initiation = await initiationOf(payer, bulk, taken);
-    await beginGroup(run, payer, BULK, { taken: [one, ...others], initiation });
+    const initiation = await initiationOf(payer, bulk, begun);
+    await beginGroup(run, payer, BULK, { payments: [one, ...others], initiation });
   }
   for (const line of alone) await SINGLE.take(run, [line]);
   throwProblems(problems);
@@ -159,13 +159,13 @@ async function takeAll(
   payer: Payer,
   prepared: readonly Prepared[],
 ): Promise<{ taken: Taken[]; alone: BatchLine[] }> {
-  const taken: Taken[] = [];
+  const begun: Taken[] = [];
   const alone: BatchLine[] = [];
   for (const each of prepared) {
     const { line, order, checked, before } = each;
     const begin = () =>
       beginLine(run, payer, each, {}, async (open) => {
-        taken.push({ line, order, checked, flow: open.current.flow });
+        begun.push({ line, order, checked, flow: open.current.flow });
       });
     try {
       await begin();
@@ -181,7 +181,7 @@ async function takeAll(
       }
     }
   }
-  return { taken, alone };
+  return { taken: begun, alone };
 }
 
 /** What became of each transfer of a bulk payment, if the bank has not decided alike about all. Undefined: it has. */
@@ -203,14 +203,14 @@ async function rejectedOf(
   bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState>> {
-  const said = await saidOfEach(payer, bulk).catch((error: unknown) => {
+  const statuses = await saidOfEach(payer, bulk).catch((error: unknown) => {
     if (error instanceof Psd2Error && error.contradicts) return null;
     throw error;
   });
-  if (said && [...said.values()].every(({ means }) => means === 'refused')) return said;
+  if (statuses && [...statuses.values()].every(({ means }) => means === 'refused')) return statuses;
   const ids = transfers.flatMap(({ order }) => order.reference ?? []);
   const open: [string, EntryState][] = ids.map((id) => [id, { transactionStatus: 'RJCT', means: 'open' }]);
-  return new Map([...open, ...(said ?? [])]);
+  return new Map([...open, ...(statuses ?? [])]);
 }
 
 /**
@@ -222,12 +222,12 @@ async function entriesOf(
   bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState>> {
-  const said = await ifAnswered(saidOfEach(payer, bulk));
-  const found = new Map([...(said ?? [])].filter(([, { means }]) => means !== 'open'));
-  const left = transfers.filter(({ order }) => !found.has(order.reference ?? ''));
+  const statuses = await ifAnswered(saidOfEach(payer, bulk));
+  const entries = new Map([...(statuses ?? [])].filter(([, { means }]) => means !== 'open'));
+  const left = transfers.filter(({ order }) => !entries.has(order.reference ?? ''));
   const booked = (await ifAnswered(bookedIn(payer, left, bulk))) ?? new Set<string>();
-  for (const id of booked) found.set(id, { transactionStatus: 'ACSC', means: 'paid', isFinal: true });
-  return found;
+  for (const id of booked) entries.set(id, { transactionStatus: 'ACSC', means: 'paid', isFinal: true });
+  return entries;
 }
 
 /** What the bank says of each transfer. @throws Psd2Error an answer that contradicts itself */

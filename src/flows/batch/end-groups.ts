@@ -15,12 +15,12 @@ export async function endSettledGroups(
   batch: string,
   by: string,
 ): Promise<void> {
-  const known = await batches.find(batch);
-  for (const group of known.bulks.keys()) {
+  const current = await batches.find(batch);
+  for (const group of current.bulks.keys()) {
     const operation = await flows.find('operation', group);
     if (standingOf(operation) !== 'sent') continue;
     const transfers: Transfer[] = [];
-    for (const { flow } of linesIn(known, group)) transfers.push(await flows.find('transfer', flow));
+    for (const { flow } of linesIn(current, group)) transfers.push(await flows.find('transfer', flow));
     const own = transfers.filter(({ bulk }) => bulk === group);
     if (own.length === 0 || !own.every(hasEnded)) continue;
     const isAnyPaid = own.some((transfer) => standingOf(transfer) === 'done');

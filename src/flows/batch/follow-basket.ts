@@ -70,20 +70,20 @@ export interface PaymentSaid {
  * The events of a transfer that follow from what became of its basket, and from the bank's own word for the transfer. Empty if there
  * is nothing new.
  *
- * @param said null: the bank has not answered
+ * @param bankStatus null: the bank has not answered
  */
 export function followBasket(
   transfer: Transfer,
   basket: Operation<OrderTarget>,
-  said: PaymentSaid | null,
+  bankStatus: PaymentSaid | null,
 ): StepEvent[] {
   if (!isOpenIn(transfer, basket)) return [];
   const means = meaningOf(basket);
   if (means === 'not sent') return [];
-  const found = said?.found;
-  if (isDone(transfer)) return found && isNews(transfer, found) ? [found] : [];
-  if (found?.type === 'execute-unanswered') return isNews(transfer, found) ? [found] : [];
-  if (found && found.type !== 'authorization') return [found];
+  const event = bankStatus?.found;
+  if (isDone(transfer)) return event && isNews(transfer, event) ? [event] : [];
+  if (event?.type === 'execute-unanswered') return isNews(transfer, event) ? [event] : [];
+  if (event && event.type !== 'authorization') return [event];
   switch (means) {
     case 'none':
       if (!isDeleted(basket)) return [{ type: 'bulk-left' }];
@@ -94,8 +94,8 @@ export function followBasket(
       return [];
     case 'not authorised':
       // The authorisation has failed, and after that the bank has not accepted the payment: it never runs.
-      return found && said?.isUnauthorised
-        ? [{ ...found, status: 'NOT_AUTHORIZED' }]
+      return event && bankStatus?.isUnauthorised
+        ? [{ ...event, status: 'NOT_AUTHORIZED' }]
         : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
     case 'unknown':
       return becoming(transfer, 'unknown', { type: 'execute-unanswered' });

@@ -68,10 +68,10 @@ export function purposeOf({
   });
 }
 
-function describe({ batch }: BatchRun, first: Taken, taken: readonly Taken[]): string {
-  const sum = taken.reduce((total, { order }) => total.plus(order.amount), new Big(0));
-  const largest = taken.map(({ order }) => order.amount).reduce((a, b) => (new Big(a).gt(b) ? a : b));
-  const lines = taken.map(({ line }) => line.line);
+function describe({ batch }: BatchRun, first: Taken, payments: readonly Taken[]): string {
+  const sum = payments.reduce((total, { order }) => total.plus(order.amount), new Big(0));
+  const largest = payments.map(({ order }) => order.amount).reduce((a, b) => (new Big(a).gt(b) ? a : b));
+  const lines = payments.map(({ line }) => line.line);
   const { currency, instant, futureDated } = first.order;
   const data: z.infer<typeof purpose> = {
     ...{ batch, lines, amount: written(sum), largest, currency, instant, futureDated },
@@ -89,30 +89,30 @@ export async function beginGroup(
   run: BatchRun,
   payer: Payer,
   kind: GroupKind,
-  { taken, initiation }: { taken: readonly [Taken, ...Taken[]]; initiation: Initiation },
+  { payments, initiation }: { payments: readonly [Taken, ...Taken[]]; initiation: Initiation },
 ): Promise<void> {
   const { bank, world } = payer;
-  const [first] = taken;
+  const [first] = payments;
   const { customerId, from } = first.order;
-  const lines = taken.map(({ line }) => line.line);
+  const lines = payments.map(({ line }) => line.line);
   const begin = {
     transactionId: world.newId(),
     commits: bank.payments.commits,
-    order: { customerId, from, operation: kind.operation, data: describe(run, first, taken) },
+    order: { customerId, from, operation: kind.operation, data: describe(run, first, payments) },
     furtherData: [],
     initiation,
   };
   await run.flows.begin('operation', begin, async (open) => {
     const { flow } = open.current;
     const { recorded } = await run.batches.change(run.batch, (now) => {
-      const isWanted = taken.every(
+      const isWanted = payments.every(
         ({ line, flow: its }) => now.flows.get(line.line) === its && !now.cancelled.has(line.line),
       );
       return isWanted && now.rejection === null ? { type: 'bulk-begun', flow, lines } : null;
     });
-    if (recorded) return kind.send(run, payer, open, { lines: taken, isNew: true });
+    if (recorded) return kind.send(run, payer, open, { lines: payments, isNew: true });
     await kind.leave(open);
-    for (const each of taken) await giveUp(run, await run.flows.find('transfer', each.flow));
+    for (const each of payments) await giveUp(run, await run.flows.find('transfer', each.flow));
   });
 }
 
@@ -131,17 +131,17 @@ export async function giveUp(
 export async function goOnWith(
   run: BatchRun,
   kind: GroupKind,
-  known: GenericOperation,
+  operation: GenericOperation,
   share: Share,
 ): Promise<void> {
-  const payer = await run.payerOf({ customer: known.order.customerId });
-  if (isOver(known) && !known.refusedUnconfirmed) {
-    await kind.follow(run, payer, known);
-    return tidy(run, known);
+  const payer = await run.payerOf({ customer: operation.order.customerId });
+  if (isOver(operation) && !operation.refusedUnconfirmed) {
+    await kind.follow(run, payer, operation);
+    return tidy(run, operation);
   }
-  if (await awaitsCustomer(run, payer, known, kind.calls(payer, known))) return;
-  const lines = linesIn(await run.batches.find(run.batch), known.flow);
-  await run.flows.resume('operation', known.flow, async (open) => {
+  if (await awaitsCustomer(run, payer, operation, kind.calls(payer, operation))) return;
+  const lines = linesIn(await run.batches.find(run.batch), operation.flow);
+  await run.flows.resume('operation', operation.flow, async (open) => {
     // As long as the bank has not answered, psd2 may send what is stored.
     if (open.current.verification === null)
       await refuseOther(run, payer, kind, { operation: open.current, lines, share });
@@ -215,11 +215,11 @@ export async function sendGroup(
     await runAndFollow(run, payer, kind, open, {
       ...ports,
       // The limit is one of each payment. What the bank takes for all of them may be for one of them.
-      refusesCost: ({ verification: said, ...operation }) =>
+      refusesCost: ({ verification: cost, ...operation }) =>
         refusesCost({
           ...operation,
           order: { ...operation.order, amount: largest, currency },
-          verification: said && { ...said, totalAmount: null },
+          verification: cost && { ...cost, totalAmount: null },
         }),
     });
   } finally {
@@ -272,11 +272,11 @@ async function joinAll(
 /** Writes into a transfer what follows from what became of its operation. */
 export async function writeDown(
   { flows }: BatchStore,
-  known: Transfer,
+  before: Transfer,
   following: (transfer: Transfer) => readonly StepEvent[],
 ): Promise<void> {
-  if (following(known).length === 0) return;
-  await flows.resume('transfer', known.flow, async (open) => {
+  if (following(before).length === 0) return;
+  await flows.resume('transfer', before.flow, async (open) => {
     for (const event of following(open.current)) await open.record(event);
   });
 }

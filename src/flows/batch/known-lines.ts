@@ -39,8 +39,8 @@ export function referenceOf(batch: Batch, { line, reference }: BatchLine): strin
 
 /** The kept result of the payee check of a line; null if there was none. */
 export function keptCheck({ payees }: Batch, { line }: BatchLine): PayeeCheck | null {
-  const kept = payees.find((each) => each.line === line);
-  return kept ? { result: kept.result, name: kept.name, problem: kept.problem } : null;
+  const check = payees.find((each) => each.line === line);
+  return check ? { result: check.result, name: check.name, problem: check.problem } : null;
 }
 
 /** What became of a line. @param transfer the last one that was to pay it */
@@ -108,9 +108,9 @@ export async function readLines(
   batch: Batch,
   lines: readonly BatchLine[],
 ): Promise<KnownLine[]> {
-  const known: KnownLine[] = [];
-  for (const line of lines) known.push(await readLine(flows, batch, line));
-  return known;
+  const outcomes: KnownLine[] = [];
+  for (const line of lines) outcomes.push(await readLine(flows, batch, line));
+  return outcomes;
 }
 
 /** A line with its transfer as it is now. If the transfer cannot be read, nobody knows whether the line is paid. */
@@ -174,8 +174,8 @@ function reasonOf(
   if (isAccepted(transfer)) return 'The bank has accepted it, and has not said that it is final';
   if (isForLater(transfer)) return `The bank has accepted it for ${transfer.order.executionDate}`;
   if (standingOf(transfer) === 'done') return null;
-  const kept = whyKept(transfer, 'payment');
-  if (kept !== null) return kept;
+  const linkReason = whyKept(transfer, 'payment');
+  if (linkReason !== null) return linkReason;
   if (transfer.executionStatusDescription !== null) return transfer.executionStatusDescription;
   if (transfer.state === 'cancelled' && check && check.result !== 'match') return describePayeeCheck(check);
   if (transfer.state === 'unknown')
@@ -190,7 +190,7 @@ function reasonOf(
 export interface KnownBatch {
   batch: Batch;
   lines: BatchLine[];
-  known: KnownLine[];
+  outcomes: KnownLine[];
 }
 
 /** Reads a batch with its lines and transfers. @throws Psd2Error `usage` if there is none, `config` if it was changed */
@@ -200,5 +200,5 @@ export async function readBatch(
 ): Promise<KnownBatch> {
   const batch = await batches.find(reference);
   const lines = await batches.lines(batch);
-  return { batch, lines, known: await readLines(flows, batch, lines) };
+  return { batch, lines, outcomes: await readLines(flows, batch, lines) };
 }

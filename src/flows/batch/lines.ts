@@ -122,9 +122,9 @@ export async function checkedPayee(
   batch: Batch,
   line: BatchLine,
 ): Promise<PayeeCheck | null | 'refused'> {
-  const kept = keptCheck(batch, line);
-  const mayCheck = kept === null && checkPayee !== null && !line.payeeVerified;
-  const checked = mayCheck ? await checkPayee(line) : kept;
+  const earlierCheck = keptCheck(batch, line);
+  const mayCheck = earlierCheck === null && checkPayee !== null && !line.payeeVerified;
+  const checked = mayCheck ? await checkPayee(line) : earlierCheck;
   if (checked?.result === 'none') {
     await refuseLine(run, line, `The payee check says: ${describePayeeCheck(checked)}`);
     return 'refused';
@@ -176,7 +176,7 @@ export async function prepareLine<T extends object>(
 /**
  * Begins the transfer of a line, which takes its reference.
  *
- * @param taken called once the batch says that it pays the line. If the line is not wanted any more, the transfer ends
+ * @param onTaken called once the batch says that it pays the line. If the line is not wanted any more, the transfer ends
  * @throws Psd2Error `duplicate_reference` and what `taken` throws
  */
 export async function beginLine(
@@ -184,12 +184,12 @@ export async function beginLine(
   { bank, world }: Payer,
   { line, order, before }: Prepared,
   own: { initiation?: Initiation },
-  taken: (open: Open<'transfer'>) => Promise<void>,
+  onTaken: (open: Open<'transfer'>) => Promise<void>,
 ): Promise<void> {
   const { commits } = bank.payments;
   const first = { transactionId: world.newId(), commits, order, furtherData: [], ...own };
   await beginTransferFlow(flows, bank, first, async (open) => {
-    if (await takesLine({ batches, batch }, line, open.current.flow, before)) await taken(open);
+    if (await takesLine({ batches, batch }, line, open.current.flow, before)) await onTaken(open);
     else await open.record({ type: 'cancelled' });
   });
 }

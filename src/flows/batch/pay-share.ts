@@ -59,17 +59,17 @@ function mayJoin(line: BatchLine, { bulk, isBasket }: Choice): boolean {
 /**
  * What the run pays at once.
  *
- * @param known all lines, with the transfers of earlier runs
+ * @param outcomes all lines, with the transfers of earlier runs
  * @param chosen in the order in which they are paid
  * @throws Psd2Error `usage` if the operator wants bulk payments and the bank has none for such a line
  */
 export function sharesIn(
-  known: readonly { line: BatchLine; transfer: Transfer | undefined }[],
+  outcomes: readonly { line: BatchLine; transfer: Transfer | undefined }[],
   chosen: readonly BatchLine[],
   way: Choice,
 ): Share[] {
   const single = new Set(
-    known.flatMap(({ line, transfer }) => (transfer && isAlone(transfer, way) ? [line.line] : [])),
+    outcomes.flatMap(({ line, transfer }) => (transfer && isAlone(transfer, way) ? [line.line] : [])),
   );
   const other = way.isBulkOnly ? chosen.find((line) => !mayJoin(line, way)) : undefined;
   if (other)
@@ -79,7 +79,7 @@ export function sharesIn(
   const most = way.bulk?.maxEntries ?? null;
   const shares = sharesOf(chosen, (line) => !single.has(line.line) && mayJoin(line, way), most);
   const begun = new Set(
-    known.flatMap(({ line, transfer }) => (transfer && !isBeforeAll(transfer) ? [line.line] : [])),
+    outcomes.flatMap(({ line, transfer }) => (transfer && !isBeforeAll(transfer) ? [line.line] : [])),
   );
   for (const share of shares) {
     const isBulk = way.bulk?.batchBooking === 'required' && (share.length > 1 || way.isBulkOnly);
@@ -123,9 +123,9 @@ export async function payShare(
 
 async function payTogether(run: BatchRun, share: Share, choice: Choice): Promise<void> {
   for (const flow of await groupsOf(run, share)) {
-    const known = await run.flows.find('operation', flow);
-    const kind = kindOf(known);
-    if (choice.isSingle && kind === BASKET && isWithoutLink(known))
+    const group = await run.flows.find('operation', flow);
+    const kind = kindOf(group);
+    if (choice.isSingle && kind === BASKET && isWithoutLink(group))
       await run.flows.resume('operation', flow, BASKET.leave);
     await goOnWith(run, kind, await run.flows.find('operation', flow), share);
   }
@@ -138,12 +138,12 @@ async function wayFor(
   share: Share,
   choice: Choice,
 ): Promise<Pick<Way<'operation'>, 'take'> | null> {
-  const known = await transferOf(run, share[0]);
-  const isKnownAlone = known !== undefined && isAlone(known, choice);
+  const transfer = await transferOf(run, share[0]);
+  const isKnownAlone = transfer !== undefined && isAlone(transfer, choice);
   const isMany = share.length > 1 || choice.isBulkOnly;
   if (choice.isBasket && (isMany || !isKnownAlone)) return BASKET;
   if (isMany) return BULK;
-  return known && !isBeforeAll(known) && !isKnownAlone ? null : SINGLE;
+  return transfer && !isBeforeAll(transfer) && !isKnownAlone ? null : SINGLE;
 }
 
 /** What kind of operation an earlier run began. */

@@ -38,8 +38,8 @@ type Extent = 'to the end' | 'for a basket';
 async function takeLine(run: BatchRun, line: BatchLine, extent: Extent): Promise<void> {
   const batch = await run.batches.find(run.batch);
   const before = batch.flows.get(line.line);
-  const known = before === undefined ? undefined : await run.flows.find('transfer', before);
-  if (known && !isBeforeAll(known)) return resumeLine(run, line, known, extent);
+  const transfer = before === undefined ? undefined : await run.flows.find('transfer', before);
+  if (transfer && !isBeforeAll(transfer)) return resumeLine(run, line, transfer, extent);
   const payer = await run.payerOf(line);
   const prepared = await prepareLine(run, payer, batch, { line, before }, async (order) => {
     const initiation = await payer.bank.payments.initiation?.(order, newReturn(payer), payer.world.newId);
@@ -62,17 +62,17 @@ async function takeLine(run: BatchRun, line: BatchLine, extent: Extent): Promise
   }
 }
 
-async function resumeLine(run: BatchRun, line: BatchLine, known: Transfer, extent: Extent): Promise<void> {
+async function resumeLine(run: BatchRun, line: BatchLine, transfer: Transfer, extent: Extent): Promise<void> {
   const batch = await run.batches.find(run.batch);
-  refuseOtherOrder(batch, line, known.order);
-  if (isOver(known) && !known.refusedUnconfirmed) return;
-  const payer = await run.payerOf({ customer: known.order.customerId });
-  if (await awaitsCustomer(run, payer, known, payer.bank.payments.transfer(known))) return;
-  const checked = known.accepted ? null : await checkedPayee(run, payer, batch, line);
+  refuseOtherOrder(batch, line, transfer.order);
+  if (isOver(transfer) && !transfer.refusedUnconfirmed) return;
+  const payer = await run.payerOf({ customer: transfer.order.customerId });
+  if (await awaitsCustomer(run, payer, transfer, payer.bank.payments.transfer(transfer))) return;
+  const checked = transfer.accepted ? null : await checkedPayee(run, payer, batch, line);
   // Nobody has confirmed what psd2 refuses now, so nothing irreversible was sent.
-  if (checked === 'refused') return run.flows.resume('transfer', known.flow, SINGLE.leave);
-  const lines = [{ line, flow: known.flow, checked }];
-  await run.flows.resume('transfer', known.flow, (open) =>
+  if (checked === 'refused') return run.flows.resume('transfer', transfer.flow, SINGLE.leave);
+  const lines = [{ line, flow: transfer.flow, checked }];
+  await run.flows.resume('transfer', transfer.flow, (open) =>
     send(run, payer, open, { lines, isNew: false }, extent),
   );
 }

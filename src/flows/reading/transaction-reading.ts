@@ -95,7 +95,7 @@ export class WholeReadings {
   ): Promise<Transaction[] | undefined> {
     const rows: Transaction[] = [];
     const fresh: Transaction[] = [];
-    const known = new SeenRows(Number.POSITIVE_INFINITY);
+    const shownRows = new SeenRows(Number.POSITIVE_INFINITY);
     this.hasPages = false;
     this.cut = undefined;
     this.contradictions.clear();
@@ -122,7 +122,7 @@ export class WholeReadings {
         const part = page[status];
         if (!part) continue;
         for (const row of part.rows) rows.push(row);
-        for (const row of known.fresh(part.rows)) fresh.push(row);
+        for (const row of shownRows.fresh(part.rows)) fresh.push(row);
         totals.push(part.total);
         this.hasPages ||= part.hasMore;
         isChanged = lists[status].take(part) || isChanged;
@@ -147,7 +147,7 @@ export class WholeReadings {
       both.some((list) => list.isInDoubt) ||
       (isEnded && doTotalsTell && both.some(({ isComplete }) => !isComplete));
     if (isInDoubt && !wasSeen()) return undefined;
-    return known.areShared ? rows : fresh;
+    return shownRows.areShared ? rows : fresh;
   }
 }
 

@@ -93,19 +93,19 @@ const rowSchema = (isBooked: boolean) =>
       const read = <T>(name: string, missing: T, readIn: (value: unknown) => T | undefined): T => {
         const value = row[name];
         if (value === undefined || value === null) return missing;
-        const found = readIn(value);
-        if (found === undefined) unread = [...(unread ?? []), name];
-        return found ?? missing;
+        const content = readIn(value);
+        if (content === undefined) unread = [...(unread ?? []), name];
+        return content ?? missing;
       };
       const refuse = (message: string, path: PropertyKey[]) => {
         context.issues.push({ code: 'custom', message, input: value, path });
         return z.NEVER;
       };
-      const given = row.amountTransaction;
-      const { amount: bare, currency = '' } = isRecord(given) ? given : { amount: given };
+      const money = row.amountTransaction;
+      const { amount: bare, currency = '' } = isRecord(money) ? money : { amount: money };
       const amount = decimalIn(bare);
       if (amount === null) {
-        const path = ['amountTransaction', ...(isRecord(given) ? ['amount'] : [])];
+        const path = ['amountTransaction', ...(isRecord(money) ? ['amount'] : [])];
         return refuse('expected a decimal number', path);
       }
       const dateAccountingCurrency = read('dateAccountingCurrency', null, rowDayIn);
@@ -232,8 +232,8 @@ async function fetchBalance(
   );
   const { date, hour, accountBalance, ...others } = data;
   const amount = (name: keyof typeof others) => {
-    const found = others[name];
-    if (found !== 'unreadable') return found;
+    const balance = others[name];
+    if (balance !== 'unreadable') return balance;
     count(unread, name);
     return null;
   };
@@ -451,13 +451,14 @@ const OTHER: CallFacts = { reads: null, needsConsent: false, login: false };
  * @param path relative to the base URL; its query does not matter
  */
 export function factsOf(method: string, path: string): CallFacts {
-  const asked = path.split('?', 1)[0] ?? '';
-  if (asked.startsWith('/auth/oauth/')) return { ...OTHER, login: true };
+  const pathname = path.split('?', 1)[0] ?? '';
+  if (pathname.startsWith('/auth/oauth/')) return { ...OTHER, login: true };
   if (method !== 'GET') return OTHER;
   // Calls about a product need a consent.
-  const needsConsent = asked.includes('/products/');
-  if (/\/private\/customers\/[^/]+\/(?:accounts|products)$/.test(asked)) return { ...OTHER, reads: 'list' };
-  const account = PRODUCT.exec(asked)?.[1];
+  const needsConsent = pathname.includes('/products/');
+  if (/\/private\/customers\/[^/]+\/(?:accounts|products)$/.test(pathname))
+    return { ...OTHER, reads: 'list' };
+  const account = PRODUCT.exec(pathname)?.[1];
   return { ...OTHER, needsConsent, ...(account !== undefined && { reads: { account } }) };
 }
 

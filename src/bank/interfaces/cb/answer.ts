@@ -88,11 +88,11 @@ export function ask<T>(bank: CbCaller, call: BankCall, schema: z.ZodMiniType<T>)
  *   without a required field. The message names the field and the request.
  */
 export function readAnswer<T>(answer: CbAnswer, schema: z.ZodMiniType<T>): CbReading<T> {
-  const { envelope } = answer.said;
+  const { envelope } = answer.reply;
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
   if (!envelope && answer.status !== 204) {
-    const { json, problem } = answer.said;
+    const { json, problem } = answer.reply;
     const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${kindOf(answer)}`;
     throw new Psd2Error('bank_answer', `The bank's answer to ${nameOf(answer)} ${what}`, {
       ...idsOf(answer, envelope),
@@ -143,7 +143,7 @@ function needsEnvelope({ call }: CbAnswer): boolean {
  * @throws Psd2Error as {@link readAnswer} for an unsuccessful answer, `bank_answer` if there is no document
  */
 export function readDocument(answer: CbAnswer): Buffer {
-  const { envelope } = answer.said;
+  const { envelope } = answer.reply;
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
   if (envelope || answer.body.length === 0 || isPage(answer))
@@ -173,7 +173,7 @@ function toError(answer: CbAnswer, envelope: Envelope | null): Psd2Error {
     envelope?.messages.find(({ type }) => type === 'ERROR') ??
     envelope?.messages.find(({ code }) => code) ??
     envelope?.messages[0];
-  const said = message && shortened([message.text, message.detail].filter(Boolean).join(' – '));
+  const detail = message && shortened([message.text, message.detail].filter(Boolean).join(' – '));
   const code: ErrorCode = envelope?.messages.some(
     (item) => item.code === SCA_REQUIRED || item.text === SCA_REQUIRED,
   )
@@ -205,7 +205,7 @@ function toError(answer: CbAnswer, envelope: Envelope | null): Psd2Error {
         : 'Wait, then try again.',
     },
   };
-  return new Psd2Error(code, `${words[code]} (HTTP ${status})${said ? `: ${said}` : kindOf(answer)}`, {
+  return new Psd2Error(code, `${words[code]} (HTTP ${status})${detail ? `: ${detail}` : kindOf(answer)}`, {
     ...idsOf(answer, envelope),
     ...advice[code],
     ...(message?.code && { bankCode: shortened(message.code) }),
@@ -376,8 +376,8 @@ export function readEnvelope(body: unknown): Envelope | null {
     next: isRecord(links) ? read(link, links.next) : null,
     embedded: Object.fromEntries(
       Object.entries(asObject(find('_embedded'))).flatMap(([name, value]) => {
-        const found = read(link, value);
-        return found ? [[name, found]] : [];
+        const target = read(link, value);
+        return target ? [[name, target]] : [];
       }),
     ),
   };

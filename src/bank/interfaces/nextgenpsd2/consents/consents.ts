@@ -167,8 +167,8 @@ function untold(error: Psd2Error, consentId: string): Psd2Error {
  *
  * @throws Psd2Error `outcome_unknown` if the answer names no page, and does not say that the bank asks the customer elsewhere
  */
-function wayToEnd(calls: ConsentCalls, consentId: string, { said, headers, call }: NextGenAnswer) {
-  const { data } = startAnswer.safeParse(said.json ?? {});
+function wayToEnd(calls: ConsentCalls, consentId: string, { reply, headers, call }: NextGenAnswer) {
+  const { data } = startAnswer.safeParse(reply.json ?? {});
   const resource = { start: 'startConsentAuthorisation', values: { consentId } } as const;
   // Only the page is followed, so nothing is told of the other links.
   const odd: Calls['odd'] = { unread: new Map(), rewritten: new Set(), foreign: new Map() };

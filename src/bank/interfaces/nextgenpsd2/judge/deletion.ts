@@ -44,12 +44,12 @@ export function judgeDeletion(answer: JudgedAnswer, { what, wasTaken }: Deletion
 const EXPIRED = ['CONSENT_EXPIRED', 'RESOURCE_EXPIRED'];
 
 function judgeSuccess(answer: JudgedAnswer): DeletionVerdict {
-  const { status, body, said } = answer;
+  const { status, body, reply } = answer;
   if (status === 204) return body.length === 0 ? 'taken' : 'says nothing';
   if (status !== 200 && status !== 202) return 'says nothing';
-  if (body.length > 0 && (isPage(answer) || !isObject(said.json))) return 'says nothing';
-  const members = isObject(said.json) ? said.json : {};
-  if (said.messages.some(({ isError }) => isError) || hasError(members)) return 'says nothing';
+  if (body.length > 0 && (isPage(answer) || !isObject(reply.json))) return 'says nothing';
+  const members = isObject(reply.json) ? reply.json : {};
+  if (reply.messages.some(({ isError }) => isError) || hasError(members)) return 'says nothing';
   if (PAYING.includes(String(members.transactionStatus))) return 'says nothing';
   if (wantsAuthorisation(members, answer.headers)) return 'to be authorised';
   return status === 202 ? 'accepted' : 'taken';

@@ -48,7 +48,7 @@ export function readRefusal(answer: GivenAnswer, lookup: Lookup): ReadRefusal {
   if (standing !== null) return { keeps: `The answer has ${standing}, so something may stand at the bank` };
   const mapped = errors.find(({ code }) => code !== null && isNoRefusal(code, bank));
   if (mapped) return { keeps: `The bank file says that ${mapped.code} is no refusal` };
-  const word = texts.map(duplicateIn).find((found) => found !== undefined);
+  const word = texts.map(duplicateIn).find((match) => match !== undefined);
   if (word !== undefined)
     return { keeps: `The bank may speak of another payment or of an earlier request: "${word}"` };
   const read = (text: string | null) =>

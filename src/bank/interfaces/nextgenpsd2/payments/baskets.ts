@@ -81,9 +81,9 @@ function scaOfBasket(basket: Basket): Sca {
     oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
     async status(basketId, _, decides) {
       const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
-      const said = await bank.ask({ ...call, decides: decides || true }, readStatus);
+      const basketStatus = await bank.ask({ ...call, decides: decides || true }, readStatus);
       // As soon as the bank has checked it, the customer has nothing more to do for it.
-      return resourceStatus(said, NOT_INSTANT, description.payments.final);
+      return resourceStatus(basketStatus, NOT_INSTANT, description.payments.final);
     },
     async count(basketId) {
       const call = callOf(paths, 'getSigningBasketAuthorisation', { basketId }, transactionId);
@@ -94,7 +94,7 @@ function scaOfBasket(basket: Basket): Sca {
 
 function readStatus(answer: NextGenAnswer) {
   const { data, notices } = readAnswer(answer, basketStatusAnswer);
-  const { json, messages } = answer.said;
+  const { json, messages } = answer.reply;
   const reasons = reasonsIn(json, 'group', messages);
   return { status: data.transactionStatus, reasons, notices, ...timed('saidAt', answer.headers) };
 }
@@ -140,7 +140,7 @@ async function create(
 
 /** @throws Psd2Error as {@link readBegun}; `bank_refused` if the bank has no signing baskets */
 function readCreated(answer: NextGenAnswer) {
-  const { json, messages, verdict } = answer.said;
+  const { json, messages, verdict } = answer.reply;
   try {
     return { ...readBegun(answer, basketAnswer), reasons: reasonsIn(json, 'group', messages) };
   } catch (error) {

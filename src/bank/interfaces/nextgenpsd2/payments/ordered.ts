@@ -12,7 +12,7 @@ import type { FieldRules } from './taken-fields.ts';
 // psd2 stores what is ordered and the bytes that it will send at once. If they differ later, somebody has changed the store.
 
 /** Where a payment without a reference has the id that psd2 gave it, if the bank takes no end-to-end id. */
-const given = z.object({
+const idPlaces = z.object({
   instructionIdentification: z.optional(z.string()),
   remittanceInformationUnstructured: z.optional(z.string()),
   dayOfExecution: z.optional(z.string()),
@@ -99,7 +99,7 @@ export function otherThanOrdered(): Psd2Error {
  * @param id its end-to-end id; empty if the bank takes none
  */
 function pays(payment: unknown, order: TransferOrder, id: string, own: Own): boolean {
-  const { data: written = {} } = given.safeParse(payment);
+  const { data: written = {} } = idPlaces.safeParse(payment);
   const { instructionIdentification = written.remittanceInformationUnstructured ?? '' } = written;
   const ownId = order.reference ?? (id || instructionIdentification);
   const days = written.dayOfExecution?.startsWith('0') ? ('two-digits' as const) : ('plain' as const);

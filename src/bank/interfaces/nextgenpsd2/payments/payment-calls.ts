@@ -132,7 +132,7 @@ async function initiate(
   const { service, product, body, returnAddress, forBasket = false } = payment.initiation;
   const values = { 'payment-service': service, 'payment-product': product };
   const type = mediaTypeOf(body);
-  const asked = sendInitiation(
+  const sending = sendInitiation(
     payment.bank,
     {
       ...callOf(payment.paths, 'initiatePayment', values, payment.transactionId),
@@ -149,12 +149,15 @@ async function initiate(
     },
     (answer) => ({ ...readBegun(answer, paymentAnswer), reasons: reasonsOf(payment, answer) }),
   );
-  const { data, headers, notices, reasons, isRejected, isDuplicate } = await asked.catch((error: unknown) => {
-    const mayWantDebtor = error instanceof Psd2Error && error.bankCode === 'FORMAT_ERROR';
-    const namesNone = !isInXml(payment.initiation) && !body.includes('"debtorAccount"');
-    if (error instanceof Psd2Error && wantsDay(error, payment.initiation)) throw error.with({ hint: NO_DAY });
-    throw mayWantDebtor && namesNone ? error.with({ hint: NO_DEBTOR }) : error;
-  });
+  const { data, headers, notices, reasons, isRejected, isDuplicate } = await sending.catch(
+    (error: unknown) => {
+      const mayWantDebtor = error instanceof Psd2Error && error.bankCode === 'FORMAT_ERROR';
+      const namesNone = !isInXml(payment.initiation) && !body.includes('"debtorAccount"');
+      if (error instanceof Psd2Error && wantsDay(error, payment.initiation))
+        throw error.with({ hint: NO_DAY });
+      throw mayWantDebtor && namesNone ? error.with({ hint: NO_DEBTOR }) : error;
+    },
+  );
   const { transactionStatus, scaStatus } = data;
   const linked = { ...payment, resource: resourceOf(payment, 'startPaymentAuthorisation', data.paymentId) };
   return {
@@ -202,12 +205,12 @@ async function askDebtor(payment: Payment, paymentId: string): Promise<string | 
   const { data } = await ask(payment.bank, call, paymentInformation);
   const sent = paymentInformation.parse(JSON.parse(payment.initiation.body));
   const [payee, ours = payee] = [data, sent].flatMap(({ creditorAccount }) => creditorAccount?.iban ?? []);
-  const [said, ordered = said] = [data, sent].flatMap(({ instructedAmount }) => instructedAmount ?? []);
+  const [stated, ordered = stated] = [data, sent].flatMap(({ instructedAmount }) => instructedAmount ?? []);
   const isIt =
     (data.paymentId ?? paymentId) === paymentId &&
     sameIban(payee ?? '', ours ?? '') &&
-    said?.currency === ordered?.currency &&
-    new Big(said?.amount ?? 0).eq(ordered?.amount ?? 0);
+    stated?.currency === ordered?.currency &&
+    new Big(stated?.amount ?? 0).eq(ordered?.amount ?? 0);
   const { debtorAccount: named } = data;
   return isIt && named !== null && NAME_OF_ACCOUNT.test(named) && !sameIban(named, ours ?? '') ? named : null;
 }
@@ -228,8 +231,8 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
     const time = timed('saidAt', answer.headers);
     if (!report?.status)
       return { ...readAnswer(answer, paymentStatusAnswer), time, reasons: reasonsOf(payment, answer) };
-    const said = paymentStatusAnswer.parse({ transactionStatus: report.status });
-    return { data: said, notices: [], time, reasons: report.reasons };
+    const fileStatus = paymentStatusAnswer.parse({ transactionStatus: report.status });
+    return { data: fileStatus, notices: [], time, reasons: report.reasons };
   };
   // A bank may answer in XML what was initiated in XML.
   const { data, reasons, notices, time } = await payment.bank
@@ -249,17 +252,17 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
   throw aboutAnother('payment', data.paymentId, paymentId, payment.transactionId);
 }
 
-function reasonsOf({ isBulk }: Payment, { said }: NextGenAnswer): BankReason[] {
-  return reasonsIn(said.json, isBulk ? 'file' : 'payment', said.messages);
+function reasonsOf({ isBulk }: Payment, { reply }: NextGenAnswer): BankReason[] {
+  return reasonsIn(reply.json, isBulk ? 'file' : 'payment', reply.messages);
 }
 
 /** The status of a payment, or of all payments of a file together, in a pain.002. Null: it is none. */
 function reportIn(
-  { body, said }: NextGenAnswer,
+  { body, reply }: NextGenAnswer,
   { initiation, isBulk }: Payment,
   paymentId: string,
 ): Pick<StatusReport, 'status' | 'reasons'> | null {
-  if (said.json !== undefined) return null;
+  if (reply.json !== undefined) return null;
   if (!isInXml(initiation)) return reportOfPayment(body, paymentId, initiation);
   const report = reportOf(body, idsIn(initiation));
   const own = isBulk ? undefined : report?.entries.get(initiation.endToEndId);
@@ -311,19 +314,19 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
       return bank.ask(call, (answer) => {
         const { verdict, notices } = readDeletion(answer, { what: 'payment', wasTaken });
         if (verdict === 'is gone') return { verdict, notices };
-        const said = answer.body.length > 0 ? answer.said : { ...answer.said, json: {} };
-        const { data, headers } = readAnswer({ ...answer, said }, cancellationAnswer);
-        const told = saidBeside({ notices, data });
+        const reply = answer.body.length > 0 ? answer.reply : { ...answer.reply, json: {} };
+        const { data, headers } = readAnswer({ ...answer, reply }, cancellationAnswer);
+        const messages = saidBeside({ notices, data });
         // The standard says where an authorisation begins, also without a link.
         if (verdict === 'taken' || verdict === 'accepted')
           return {
-            ...({ verdict: 'taken', notices, ...told } as const),
+            ...({ verdict: 'taken', notices, ...messages } as const),
             ...(verdict === 'accepted' && { mayWantCustomer: true }),
           };
         return {
           verdict,
           notices,
-          ...told,
+          ...messages,
           links: linksOf(data, headers, { ...payment, resource: resource(resourceId) }),
         };
       });

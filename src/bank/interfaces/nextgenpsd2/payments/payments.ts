@@ -39,7 +39,7 @@ export function paymentsOf(calls: Calls, oauth: OAuth): Payments {
     operation() {
       throw lacking('operations');
     },
-    funds: (asked, transactionId) => askForFunds(calls, asked, transactionId),
+    funds: (question, transactionId) => askForFunds(calls, question, transactionId),
     terms: () => Promise.reject(lacking('terms of transfers')),
     operationTerms: () => Promise.reject(lacking('operations')),
     receipt: () => Promise.reject(lacking('receipts')),

@@ -37,8 +37,8 @@ const ADDRESS = {
 export function takesField({ allowed, required, address }: FieldRules, path: string): boolean {
   const isOptional = (field: string) => OPTIONAL.includes(field.split('.')[0] ?? '');
   if (!allowed.some(isOptional)) return true;
-  const taken = [...allowed, ...required, ...(address !== 'optional' ? ['creditorAddress'] : [])];
-  return taken.some((field) => field === path || path.startsWith(`${field}.`));
+  const fields = [...allowed, ...required, ...(address !== 'optional' ? ['creditorAddress'] : [])];
+  return fields.some((field) => field === path || path.startsWith(`${field}.`));
 }
 
 /**

@@ -56,8 +56,8 @@ function readingOfNothing(paths: Paths, newId: () => string): BankCall {
 
 /** @throws Psd2Error if the answer is about the signature, a certificate, or unusable */
 function judge(answer: NextGenAnswer): Verdict {
-  const { meaning, decided } = answer.said;
-  if (isStepAnswer(answer.said.json)) throw stepInterfaceAnswered();
+  const { meaning, decided } = answer.reply;
+  if (isStepAnswer(answer.reply.json)) throw stepInterfaceAnswered();
   const code = decided?.code ?? null;
   if (!meaning) {
     assertBanksInterface(answer);
@@ -90,14 +90,14 @@ function judge(answer: NextGenAnswer): Verdict {
 }
 
 /** The bank's words, whatever form its error has: a quotation that decides nothing. */
-function wordsOf({ said }: NextGenAnswer): string {
-  const text = said.decided?.text ?? said.messages.find((message) => message.text)?.text;
+function wordsOf({ reply }: NextGenAnswer): string {
+  const text = reply.decided?.text ?? reply.messages.find((message) => message.text)?.text;
   return text ? `: "${text}"` : '';
 }
 
 /** @throws Psd2Error `bank_answer` for a success that no bank gives: a page of a website, or the answer of a gateway */
 function assertBanksInterface(answer: NextGenAnswer): void {
-  const { json, messages } = answer.said;
+  const { json, messages } = answer.reply;
   const hasList = typeof json === 'object' && json !== null && 'accounts' in json;
   if (hasList || messages.length > 0) return;
   throw new Psd2Error(
@@ -111,6 +111,6 @@ function assertBanksInterface(answer: NextGenAnswer): void {
   );
 }
 
-function isJsonObject({ said: { json } }: NextGenAnswer): boolean {
+function isJsonObject({ reply: { json } }: NextGenAnswer): boolean {
   return typeof json === 'object' && json !== null;
 }

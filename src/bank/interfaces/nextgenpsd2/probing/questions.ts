@@ -31,7 +31,7 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
   const send = (call: BankCall) => bank.send({ ...call, once: true });
   const to: SendTo = (operation, values, more = {}) =>
     send({ ...callOf(paths, operation, values, newId()), ...more });
-  const linksIn = (consentId: string, { said: { json }, headers }: NextGenAnswer) => {
+  const linksIn = (consentId: string, { reply: { json }, headers }: NextGenAnswer) => {
     const { data } = startAnswer.safeParse(json);
     const resource = { start: 'startConsentAuthorisation', values: { consentId } } as const;
     return data ? usableLinks(() => linksOf(data, headers, { ...calls, resource })) : null;
@@ -48,7 +48,7 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
     },
     async details(consentId, more) {
       const answer = await to('getConsentInformation', { consentId }, more);
-      const { data } = consentDetailsAnswer.safeParse(answer.said.json);
+      const { data } = consentDetailsAnswer.safeParse(answer.reply.json);
       return { ...heard(answer), details: takes(answer) && data ? detailsOf(data) : null };
     },
     status: async (consentId, more) => heard(await to('getConsentStatus', { consentId }, more)),
@@ -155,11 +155,11 @@ function takes(answer: NextGenAnswer): boolean {
 }
 
 function idIn(answer: NextGenAnswer, read: (json: unknown) => string | undefined): string | null {
-  return (takes(answer) ? read(answer.said.json) : undefined) ?? null;
+  return (takes(answer) ? read(answer.reply.json) : undefined) ?? null;
 }
 
 function serverIn(answer: NextGenAnswer, address: string): OAuthFacts | null {
-  const { data } = metadataAnswer.safeParse(answer.said.json);
+  const { data } = metadataAnswer.safeParse(answer.reply.json);
   if (!takes(answer) || !data?.token_endpoint) return null;
   return {
     address,
@@ -183,17 +183,18 @@ function ended(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended {
 }
 
 /** Whether the bank says that a payment is over. */
-function isCancelled(answer: NextGenAnswer, asked: string): boolean {
-  const { data } = paymentStatusAnswer.safeParse(answer.said.json);
-  const isOurs = judgeStatus(answer, { asked, named: data?.paymentId ?? null }) === 'says this about ours';
+function isCancelled(answer: NextGenAnswer, paymentId: string): boolean {
+  const { data } = paymentStatusAnswer.safeParse(answer.reply.json);
+  const isOurs =
+    judgeStatus(answer, { asked: paymentId, named: data?.paymentId ?? null }) === 'says this about ours';
   return isOurs && data !== undefined && ['CANC', 'RJCT'].includes(data.transactionStatus);
 }
 
 function heard(answer: NextGenAnswer): Heard {
-  const { status, said } = answer;
-  const { decided, messages } = said;
+  const { status, reply } = answer;
+  const { decided, messages } = reply;
   const verdict = judgeQuestion(answer);
-  const code = said.meaning && said.isBanks ? (decided?.code ?? null) : null;
+  const code = reply.meaning && reply.isBanks ? (decided?.code ?? null) : null;
   const words = decided?.text ?? null;
   const brief = `${status}${code === null ? '' : ` ${code}`}`;
   return {
@@ -213,7 +214,7 @@ function heard(answer: NextGenAnswer): Heard {
   };
 }
 
-function formOf({ said: { json }, body }: NextGenAnswer): Heard['form'] {
+function formOf({ reply: { json }, body }: NextGenAnswer): Heard['form'] {
   if (isStepAnswer(json)) return 'step interface';
   if (typeof json === 'object' && json !== null) return 'json';
   return body.length === 0 ? 'empty' : 'other';

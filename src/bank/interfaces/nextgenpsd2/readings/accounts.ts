@@ -54,9 +54,9 @@ export async function fetchAccounts(calls: Calls, transactionId: string): Promis
   const accounts = toAccounts(data.accounts);
   const consent = await calls.settings.consents?.for('list');
   const mayAskCards = consent?.cards !== 'none' && calls.description.accounts.cards !== 'never';
-  const found = mayAskCards ? await fetchCards(calls, transactionId) : [];
+  const listedCards = mayAskCards ? await fetchCards(calls, transactionId) : [];
   const ids = new Set(accounts.map(({ accountId }) => accountId));
-  const cards = (found ?? []).map((card) =>
+  const cards = (listedCards ?? []).map((card) =>
     ids.has(card.accountId) ? named(card, `${CARD}${card.accountId}`) : card,
   );
   for (const { accountId } of cards) calls.cards.add(accountId);
@@ -67,7 +67,7 @@ export async function fetchAccounts(calls: Calls, transactionId: string): Promis
   const ofKind = [...accounts, ...cards.map((card) => ({ ...card, kind: 'card' as const }))];
   const listed = ofKind.map((each) => ({ ...each, name: each.name ?? each.productDescription }));
   const notes = calls.settings.consents;
-  if (consent && found === null) await notes?.listed?.(consent.consentId, listed, 'none');
+  if (consent && listedCards === null) await notes?.listed?.(consent.consentId, listed, 'none');
   else if (consent) await notes?.listed?.(consent.consentId, listed);
   return [...accounts, ...cards.map((card) => ({ ...card, card: true as const }))];
 }
@@ -238,10 +238,10 @@ function limitsIn(
   balances: Record<keyof CreditLimits, WireBalance | undefined>,
 ): Pick<Balance, 'creditLimitIncluded'> {
   const { accountBalance, availableBalance } = balances;
-  const said = [accountBalance, availableBalance].some(
+  const isStated = [accountBalance, availableBalance].some(
     (each) => typeof each?.creditLimitIncluded === 'boolean',
   );
-  if (!said) return {};
+  if (!isStated) return {};
   return {
     creditLimitIncluded: {
       ...(accountBalance && isSaid('accountBalance', accountBalance)),

@@ -132,13 +132,13 @@ const REFUSES_CONTENT = new Set([400, 404, 405, 422, 501]);
 function refusesStatus(
   error: unknown,
   bookingStatus: 'both' | 'pending',
-  { status: asked }: TransactionQuery,
+  { status: queryStatus }: TransactionQuery,
 ): boolean {
   if (!(error instanceof Psd2Error)) return false;
   const { httpStatus = 0, bankCode, message, hint, reasons = [] } = error;
   const hasNone =
     [405, 501].includes(httpStatus) ||
-    (httpStatus === 404 && asked === undefined) ||
+    (httpStatus === 404 && queryStatus === undefined) ||
     (httpStatus === 403 && bankCode === 'SERVICE_INVALID') ||
     (httpStatus === 400 && bankCode === 'PARAMETER_NOT_SUPPORTED');
   if (bookingStatus === 'pending' && hasNone) return true;
@@ -188,8 +188,8 @@ async function* pagesOfRun(
   const first = await atAccountOrCard(calls, query.productId, async (kind) => {
     const operation: List['operation'] =
       kind === 'card' ? 'getCardAccountTransactionList' : 'getTransactionList';
-    const asked = `${asBank(calls.description, [...parameters, ...firstPage(calls.description)])}`;
-    const call = await reading(calls, operation, account, query.transactionId, asked);
+    const search = `${asBank(calls.description, [...parameters, ...firstPage(calls.description)])}`;
+    const call = await reading(calls, operation, account, query.transactionId, search);
     return { operation, ...(await askForReport(calls, call, listedCurrency(calls, query.productId))) };
   });
   let { call, answer } = first;
@@ -274,8 +274,8 @@ function count(counts: Map<string, number>, name: string): void {
 /** Parameters of a query by the bank's names. */
 function asBank({ accounts }: BankDescription, parameters: [string, string][]): URLSearchParams {
   const own = new Map(Object.entries(accounts.parameters));
-  const asked = parameters.map(([name, value]): [string, string] => [own.get(name) ?? name, value]);
-  return new URLSearchParams(asked);
+  const renamed = parameters.map(([name, value]): [string, string] => [own.get(name) ?? name, value]);
+  return new URLSearchParams(renamed);
 }
 
 /** What the first page is asked with, besides the range. */
@@ -320,8 +320,8 @@ function waysOn(calls: Calls, query: TransactionQuery, list: List): WaysOn {
   let [pages, emptyPages, repeatedPages, firstRows] = [0, 0, 0, 0];
   let hasLinks = false;
   const numbered = (parameters: [string, string][]) => {
-    const [path = '', asked = ''] = firstCall.path.split('?', 2);
-    const changed = new URLSearchParams(asked);
+    const [path = '', search = ''] = firstCall.path.split('?', 2);
+    const changed = new URLSearchParams(search);
     for (const [name, value] of asBank(calls.description, parameters)) changed.set(name, value);
     return { ...firstCall, path: `${path}?${changed}` };
   };

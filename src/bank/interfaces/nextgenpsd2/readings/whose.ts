@@ -123,9 +123,9 @@ async function listedIban(
   transactionId: string,
   mayAsk: boolean,
 ): Promise<string | null> {
-  const known = knownIban(calls, accountId);
+  const iban = knownIban(calls, accountId);
   // A list without the IBAN was read, too: readings are scarce.
-  if (known !== undefined || calls.ibans.get(accountId) === null || !mayAsk) return known ?? null;
+  if (iban !== undefined || calls.ibans.get(accountId) === null || !mayAsk) return iban ?? null;
   try {
     await calls.list(transactionId);
   } catch (error) {

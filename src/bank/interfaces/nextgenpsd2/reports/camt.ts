@@ -38,9 +38,9 @@ type Texts = (string | string[] | undefined)[];
 const PLACES = new Map<string, number>();
 
 function placeOf(at: string): number {
-  const known = PLACES.get(at) ?? PLACES.size;
-  PLACES.set(at, known);
-  return known;
+  const place = PLACES.get(at) ?? PLACES.size;
+  PLACES.set(at, place);
+  return place;
 }
 
 const day: Shape = { Dt: true, DtTm: true };
@@ -275,15 +275,15 @@ class Reader implements XmlHandler {
       this.#begin(tag, colon === -1 ? '' : tag.name.slice(0, colon), local);
       return;
     }
-    const found = this.#skipped === 0 ? this.#childOf(this.#open.at(-1) ?? null, local) : undefined;
-    if (!found) {
+    const child = this.#skipped === 0 ? this.#childOf(this.#open.at(-1) ?? null, local) : undefined;
+    if (!child) {
       this.#skipped += 1;
       return;
     }
-    this.#open.push(found);
-    if (found.collects !== null) this.#collect(found.collects);
-    const currency = found.children === null ? tag.attributes.Ccy : undefined;
-    if (currency !== undefined) add(this.#collecting, found.currency, currency);
+    this.#open.push(child);
+    if (child.collects !== null) this.#collect(child.collects);
+    const currency = child.children === null ? tag.attributes.Ccy : undefined;
+    if (currency !== undefined) add(this.#collecting, child.currency, currency);
   }
 
   /** The root is in the stack as null. */

@@ -243,18 +243,18 @@ const ENTRY =
 /** What stands for the reference that is in `:86:`, and for none. */
 const NO_REFERENCE = /^(?:NONREF|[A-Z]REF\+?|MARF)$/;
 
-function toRow({ lines }: Field, said: Information, currency: string, refuse: Refuse): ReportRow {
+function toRow({ lines }: Field, information: Information, currency: string, refuse: Refuse): ReportRow {
   const { entry, added } = entryIn(lines, refuse);
   const [, value = '', booked = '', mark = '', , amount = '', kind, customers = '', banks = ''] = entry;
   const valueDate = dayIn(`20${value.slice(0, 2)}-${value.slice(2, 4)}-${value.slice(4)}`, refuse);
   // A reversed credit takes money away. `EC` and `ED` are expected, and are as `C` and `D`.
   const isDebit = ['D', 'RC', 'ED'].includes(mark);
   const side = isDebit ? 'creditor' : 'debtor';
-  const { name, account, customerReference, additionalInformation, original, charges, ...rest } = said;
+  const { name, account, customerReference, additionalInformation, original, charges, ...rest } = information;
   const own = customers.trim();
   const amounts = amountsIn(added);
-  const [ordered, taken] = [moneyIn(original, currency), moneyIn(charges, currency)];
-  const unread = [original && !ordered && `OAMT+${original}`, charges && !taken && `COAM+${charges}`];
+  const [ordered, fees] = [moneyIn(original, currency), moneyIn(charges, currency)];
+  const unread = [original && !ordered && `OAMT+${original}`, charges && !fees && `COAM+${charges}`];
   return rowOf({
     transactionAmount: { amount: signed(decimalOf(amount), isDebit, refuse), currency },
     bookingDate: booked.trim() === '' ? undefined : bookingDay(valueDate, booked, refuse),
@@ -266,7 +266,7 @@ function toRow({ lines }: Field, said: Information, currency: string, refuse: Re
     [`${side}Name`]: name,
     [`${side}Account`]: account,
     originalAmount: amounts.original ?? ordered,
-    transactionFees: amounts.charges ?? taken,
+    transactionFees: amounts.charges ?? fees,
     ...rest,
   });
 }

@@ -23,7 +23,7 @@ export function readReport(
   const fail = (what: string): never => {
     throw new Psd2Error('bank_answer', `The bank's answer to ${nameOf(answer)} cannot be read. ${what}`, {
       ...{ httpStatus: answer.status, tppRequestId: answer.tppRequestId },
-      ...(answer.said.requestId && { requestId: answer.said.requestId }),
+      ...(answer.reply.requestId && { requestId: answer.reply.requestId }),
       transactionId: answer.call.transactionId,
     });
   };

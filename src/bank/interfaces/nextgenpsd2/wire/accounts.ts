@@ -517,8 +517,8 @@ const linkedPage = z.looseObject({
 /** The link to the page after any answer with a list: transactions have it one level deeper. Null after the last page. */
 export function nextOfPage(json: unknown): string | null {
   const { data } = linkedPage.safeParse(json);
-  const [found] = [data?.transactions, data?.cardTransactions, data].flatMap(
+  const [link] = [data?.transactions, data?.cardTransactions, data].flatMap(
     (part) => part?._links?.next ?? [],
   );
-  return found ?? null;
+  return link ?? null;
 }

@@ -72,8 +72,8 @@ export async function understand(
   const unreadable = isUnclear ? 'can be read in two ways' : problem;
   const json = unreadable === null || isRefused ? parsed : undefined;
   // A success has the forms of the standard alone.
-  const found = isRefused && json === undefined ? titleOf(text, call) : messagesIn(json, isRefused);
-  const messages = found.map((each) => ({
+  const rawMessages = isRefused && json === undefined ? titleOf(text, call) : messagesIn(json, isRefused);
+  const messages = rawMessages.map((each) => ({
     ...each,
     text: each.text && withoutCardNumbers(each.text, cards),
   }));
@@ -138,10 +138,10 @@ function meaningIn(
   bank: BankDescription,
   isPageAlone: boolean,
 ): Meaning {
-  const known = decided?.code ? meaningOf(decided.code, bank) : undefined;
-  if (known?.lasts && facts.reads === null) return meaningOfStatus(429, facts);
+  const codeMeaning = decided?.code ? meaningOf(decided.code, bank) : undefined;
+  if (codeMeaning?.lasts && facts.reads === null) return meaningOfStatus(429, facts);
   return (
-    known ??
+    codeMeaning ??
     meaningOfWords(status, decided?.text ?? '') ??
     meaningOfStatus(status, { ...facts, isPage: isPageAlone })
   );
@@ -183,7 +183,7 @@ export function ask<T>(
  *   the field and the request
  */
 export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): NextGenReading<T> {
-  const { json, problem } = success(answer).said;
+  const { json, problem } = success(answer).reply;
   const none = answer.call.decides ? whyNoAnswer(answer) : null;
   if (none !== null) throw unusable(answer, `The bank's answer to ${nameOf(answer)} ${none}`);
   if (typeof json !== 'object' || json === null) {
@@ -216,7 +216,7 @@ export interface BegunReading<T> extends NextGenReading<T> {
  *   prove that it began
  */
 export function readBegun<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): BegunReading<T> {
-  const { verdict, meaning, json, messages } = answer.said;
+  const { verdict, meaning, json, messages } = answer.reply;
   if (meaning !== null || verdict === undefined || verdict.says === 'began')
     return readAnswer(answer, schema);
   const isRejected = verdict.says === 'nothing began';
@@ -271,27 +271,27 @@ export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & {
 
 /** @throws Psd2Error `outcome_unknown` for a refusal of a `DELETE` that is not the bank's own: it may have been done all the same */
 function refuseNobodys(answer: NextGenAnswer): void {
-  const { meaning } = answer.said;
+  const { meaning } = answer.reply;
   if (meaning?.code !== 'bank_refused' && meaning?.code !== 'forbidden') return;
   const says = `The answer to ${nameOf(answer)} is not the bank's own word (HTTP ${answer.status})${kindOf(answer)}. It does not say what became of it`;
   throw toError(answer, meaning).restated('outcome_unknown', says);
 }
 
 function success(answer: NextGenAnswer): NextGenAnswer {
-  if (answer.said.meaning) throw toError(answer, answer.said.meaning);
+  if (answer.reply.meaning) throw toError(answer, answer.reply.meaning);
   return answer;
 }
 
-function noticesOf({ said }: NextGenAnswer) {
-  return said.messages.flatMap(({ text, code }) => {
+function noticesOf({ reply }: NextGenAnswer) {
+  return reply.messages.flatMap(({ text, code }) => {
     const words = text ?? code;
     return words === null ? [] : [{ text: words, code }];
   });
 }
 
 /** The error for an answer about something else than psd2 asked about: it decides nothing. */
-export function aboutAnother(what: string, named: string, asked: string, transactionId: string): Psd2Error {
-  return new Psd2Error('bank_answer', `The bank's answer is about the ${what} ${named}, not about ${asked}`, {
+export function aboutAnother(what: string, named: string, ours: string, transactionId: string): Psd2Error {
+  return new Psd2Error('bank_answer', `The bank's answer is about the ${what} ${named}, not about ${ours}`, {
     hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
     transactionId,
   });
@@ -314,10 +314,10 @@ function unusable(answer: NextGenAnswer, message: string): Psd2Error {
 
 /** The error for an unsuccessful answer. */
 function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
-  const { status, said, call } = answer;
+  const { status, reply, call } = answer;
   const { code, says } = meaning;
   const { hint, next }: Partial<Meaning> = meaning.isForReadings && call.facts.reads === null ? {} : meaning;
-  const { decided } = said;
+  const { decided } = reply;
   const words = decided?.text ?? decided?.code;
   const placed = decided?.path ? `${words?.replace(/\.$/, '')} (${decided.path})` : words;
   const detail = words ? `: ${placed}` : kindOf(answer);
@@ -330,13 +330,13 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
     ...(next && { next }),
     ...(decided?.code && { bankCode: decided.code }),
     // The journal keeps those of a call that changes something.
-    ...(call.beforeSend && toldReasons([...(decided ? [decided] : []), ...said.messages])),
+    ...(call.beforeSend && toldReasons([...(decided ? [decided] : []), ...reply.messages])),
     ...(meaning.lasts && { lasts: true }),
     ...(code === 'not_logged_in' && call.bearer !== undefined && { hadToken: true }),
     ...(meaning.endsConsent && hasConsent(call) && { endsConsent: true }),
     ...(isAboutResource(call) && judgeStatus(answer) === 'is not known' && { isNotKnown: true }),
-    ...definiteRefusal({ status, ...said }, code, decided?.code ?? null),
-    ...provenIn(said.verdict),
+    ...definiteRefusal({ status, ...reply }, code, decided?.code ?? null),
+    ...provenIn(reply.verdict),
   });
 }
 
@@ -359,7 +359,7 @@ function provenIn(verdict: Verdict | undefined): Pick<ErrorContext, 'beganNothin
 function idsOf(answer: NextGenAnswer): ErrorContext {
   return {
     httpStatus: answer.status,
-    ...(answer.said.requestId && { requestId: answer.said.requestId }),
+    ...(answer.reply.requestId && { requestId: answer.reply.requestId }),
     tppRequestId: answer.tppRequestId,
     transactionId: answer.call.transactionId,
   };

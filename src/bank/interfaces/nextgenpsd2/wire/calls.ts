@@ -89,11 +89,11 @@ export async function atAccountOrCard<T>(
     return await work('account');
   } catch (error) {
     if (!lacksAccount(error)) throw error;
-    const found = await work('card').catch((other: unknown) => {
+    const result = await work('card').catch((other: unknown) => {
       throw other instanceof Psd2Error ? error : other;
     });
     calls.cards.add(accountId);
-    return found;
+    return result;
   }
 }
 

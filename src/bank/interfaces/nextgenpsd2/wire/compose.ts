@@ -87,8 +87,8 @@ function toBytes(body: object | string): Buffer {
 }
 
 /** Headers of the bank file. One with an empty value is not sent. */
-function fixedHeaders(given: Readonly<Headers>): Headers {
-  const sent = Object.entries(given).filter(([, value]) => value !== '');
+function fixedHeaders(headers: Readonly<Headers>): Headers {
+  const sent = Object.entries(headers).filter(([, value]) => value !== '');
   return Object.fromEntries(sent.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
@@ -180,7 +180,7 @@ const CUSTOMER = [
 /** @throws Psd2Error `usage` for what is missing, `bank_answer` for a token that does not name the customer */
 function customerHeaders(
   { psu }: BankDescription,
-  given: WireSettings['psu'],
+  customer: WireSettings['psu'],
   bearer: string | undefined,
 ): Headers {
   const headers: Headers = {};
@@ -190,7 +190,7 @@ function customerHeaders(
     else if (presence === 'token-sub') headers[header] = subjectOf(bearer);
     else if (!isPresence(presence)) headers[header] = presence;
     if (!isPresence(presence)) continue;
-    const value = given?.[field];
+    const value = customer?.[field];
     if (presence === 'required' && !value)
       throw new Psd2Error('usage', `This bank wants ${option}`, {
         hint: 'The customer knows it from the bank. Give it once, at a login, a consent or a transfer.',

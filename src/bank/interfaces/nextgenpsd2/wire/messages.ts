@@ -109,10 +109,10 @@ function quotation(text: string): BankMessage {
 /** The title of a page in HTML, the message of an answer in XML, or a plain text, as a quotation. */
 export function titleIn(page: string): BankMessage[] {
   const begins = page.trim().slice(0, 10_000);
-  const found = /<(?:\w+:)?(?:title|h1|faultstring|message|text)(?:\s[^>]*)?>([^<]{1,500})</i.exec(
+  const elementText = /<(?:\w+:)?(?:title|h1|faultstring|message|text)(?:\s[^>]*)?>([^<]{1,500})</i.exec(
     begins,
   )?.[1];
-  const title = wordsIn((/^[<{[]/.test(begins) ? found : begins.slice(0, 500))?.replace(/\s+/g, ' '));
+  const title = wordsIn((/^[<{[]/.test(begins) ? elementText : begins.slice(0, 500))?.replace(/\s+/g, ' '));
   return title === null ? [] : [quotation(title)];
 }
 

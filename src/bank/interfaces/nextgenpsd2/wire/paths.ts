@@ -45,10 +45,10 @@ export function pathsOf({ api }: BankDescription): Paths {
         pathSegment(values[name] ?? ''),
       ),
     find(method, path) {
-      const asked = path.split('?', 1)[0] ?? '';
-      const length = segmentsOf(asked);
+      const pathname = path.split('?', 1)[0] ?? '';
+      const length = segmentsOf(pathname);
       for (const { id, method: its, template, names, segments } of inOrder) {
-        const match = its === method && segments === length ? patternFor(template).exec(asked) : null;
+        const match = its === method && segments === length ? patternFor(template).exec(pathname) : null;
         if (!match) continue;
         const values = names.map((name, index) => [name, decoded(match[index + 1] ?? '')]);
         return { operation: id, template, values: Object.fromEntries(values) };
@@ -135,10 +135,10 @@ export function callOf(
 const NOTHING: CallFacts = { reads: null, needsConsent: false, login: false };
 
 /** What a call does. */
-export function factsOf(found: Omit<Found, 'template'> | undefined): CallFacts {
-  if (!found) return NOTHING;
-  const { reads } = OPERATIONS[found.operation];
-  const { 'account-id': account = '', consentId } = found.values;
+export function factsOf(match: Omit<Found, 'template'> | undefined): CallFacts {
+  if (!match) return NOTHING;
+  const { reads } = OPERATIONS[match.operation];
+  const { 'account-id': account = '', consentId } = match.values;
   if (consentId !== undefined) return { ...NOTHING, ofConsent: consentId };
   return reads === null
     ? NOTHING
@@ -150,9 +150,9 @@ const NO_ROUTE = '{other}';
 /** What a call is about, without its ids. */
 export function routeOf(paths: Paths, { method, path, facts }: BankCall): Route {
   if (facts.login) return { path: '{login}', kind: 'auth' };
-  const found = paths.find(method, path);
-  if (!found) return { path: NO_ROUTE, kind: 'other' };
-  const { operation, template, values } = found;
+  const match = paths.find(method, path);
+  if (!match) return { path: NO_ROUTE, kind: 'other' };
+  const { operation, template, values } = match;
   const service = values['payment-service'] ?? '';
   const named = template.replace('{payment-service}', service).replace('{account-id}', '{account}');
   return { path: named, kind: OPERATIONS[operation].kind };

@@ -71,10 +71,10 @@ function reasonFrom(value: unknown, level: Level): BankReason {
   const read = (each: unknown, name: string, depth: number) => {
     if (depth > DEEPEST) return;
     if (typeof each === 'string' && each.trim() !== '') {
-      const said = each.trim();
-      if (PROPRIETARY.test(name)) own.push(said);
-      else if (CODE.test(name) || SURE_CODE.test(said)) codes.push(said);
-      else if (WORDS.test(name) || FIELD.test(name)) words.push(said);
+      const text = each.trim();
+      if (PROPRIETARY.test(name)) own.push(text);
+      else if (CODE.test(name) || SURE_CODE.test(text)) codes.push(text);
+      else if (WORDS.test(name) || FIELD.test(name)) words.push(text);
     }
     for (const [key, inner] of entriesOf(each)) read(inner, Array.isArray(each) ? name : key, depth + 1);
   };
