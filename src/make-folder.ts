@@ -24,9 +24,9 @@ export function makeFolder(path: string): void {
 /** The folders that do not exist, the highest first. */
 function missingFolders(path: string): string[] {
   const above = dirname(path);
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return [];
-  return found || above === path ? [path] : [...missingFolders(above), path];
+  const entry = statSync(path, { throwIfNoEntry: false });
+  if (entry?.isDirectory()) return [];
+  return entry || above === path ? [path] : [...missingFolders(above), path];
 }
 
 function makeOne(path: string): void {

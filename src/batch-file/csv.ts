@@ -134,14 +134,14 @@ function columnsIn(cells: string[]): Column[] {
   // Excel writes empty columns at the end.
   const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1).map((cell) => cell.trim());
   const columns = names.map((name, index) => {
-    const known = COLUMNS.find((column) => column === name.toLowerCase());
-    if (known === undefined)
+    const heading = COLUMNS.find((column) => column === name.toLowerCase());
+    if (heading === undefined)
       throw new Psd2Error('usage', `The heading has the unknown column ${JSON.stringify(inShort(name))}`, {
         hint: `${didYouMean(name.toLowerCase(), COLUMNS)}${HEADING_HINT}`,
       });
-    if (names.findIndex((other) => other.toLowerCase() === known) !== index)
-      refuse(`The heading has the column ${known} twice`);
-    return known;
+    if (names.findIndex((other) => other.toLowerCase() === heading) !== index)
+      refuse(`The heading has the column ${heading} twice`);
+    return heading;
   });
   const missing = REQUIRED.filter((name) => !columns.includes(name));
   if (missing.length > 0)

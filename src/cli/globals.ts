@@ -101,14 +101,14 @@ export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
  * for another customer than the script means.
  */
 function refuseEmpty({ profile, customer, psuIp, lang, trace }: RawGlobals): void {
-  const given = {
+  const byOption = {
     '--profile': profile,
     '--customer': customer,
     '--psu-ip': psuIp,
     '--lang': lang,
     '--trace': trace,
   };
-  for (const [option, value] of Object.entries(given))
+  for (const [option, value] of Object.entries(byOption))
     if (value?.trim() === '') throw new Psd2Error('usage', `The value of ${option} is empty`);
 }
 

@@ -91,11 +91,11 @@ const PROGRAM = dirname(dirname(fileURLToPath(import.meta.url)));
  */
 export function replacedWhileRunning(error: unknown, program = PROGRAM): Psd2Error | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'MODULE_NOT_FOUND') return undefined;
-  const [, asked = ''] = /^Cannot find module '([^']+)'/.exec(error.message) ?? [];
+  const [, file = ''] = /^Cannot find module '([^']+)'/.exec(error.message) ?? [];
   const stack: unknown = 'requireStack' in error ? error.requireStack : undefined;
   const [asking]: unknown[] = Array.isArray(stack) ? stack : [];
   // A thread begins with the whole path of its file.
-  const missing = resolve(typeof asking === 'string' ? dirname(asking) : '/', asked);
+  const missing = resolve(typeof asking === 'string' ? dirname(asking) : '/', file);
   if (!missing.startsWith(program + sep) || existsSync(missing)) return undefined;
   if (typeof asking === 'string' && asksFor(asking, basename(missing))) return undefined;
   return new Psd2Error('config', 'psd2 was replaced while it ran, and cannot load the rest of itself', {

@@ -120,9 +120,9 @@ async function openWorld(
     folder,
     profiles: new ProfileStore(folder, terminal.warn, {
       signal,
-      passphrase: async (profile, kept) =>
+      passphrase: async (profile, readStored) =>
         passphraseIn(env) ??
-        (await kept?.()) ??
+        (await readStored?.()) ??
         (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined),
     }),
     openFlows: new Map(),

@@ -41,7 +41,7 @@ export interface ResolvePorts<Flow, Event> {
  * Ends a flow with an unknown outcome, with the outcome that a person gives (command contract, `resolve`). psd2 first asks
  * the bank again. If the bank's answer decides, psd2 records that answer and not the person's.
  *
- * @param said the outcome, the person, and the reason
+ * @param resolution the outcome, the person, and the reason
  * @throws Psd2Error `usage` if the bank says the opposite, `cancelled` if the operator does not confirm
  */
 export async function resolveFlow<
@@ -49,7 +49,7 @@ export async function resolveFlow<
   Event extends { type: string },
 >(
   open: OpenFlow<Flow, Event | ResolvedEvent>,
-  said: Omit<ResolvedEvent, 'type'>,
+  resolution: Omit<ResolvedEvent, 'type'>,
   ports: ResolvePorts<Flow, Event>,
 ): Promise<void> {
   const { kind, flow, transactionId } = open.current;
@@ -60,10 +60,10 @@ export async function resolveFlow<
       : sentences,
   );
   for (const event of events) await open.record(event);
-  if (outcome !== null && outcome !== said.outcome) {
+  if (outcome !== null && outcome !== resolution.outcome) {
     const was = outcome === 'executed' ? 'was' : 'was not';
     throw new Psd2Error('usage', `The bank says that the ${kind} ${flow} ${was} ${ports.executedMeans}`, {
-      hint: `The bank's answer counts, not --${said.outcome}. See it with:`,
+      hint: `The bank's answer counts, not --${resolution.outcome}. See it with:`,
       next: [[kind, 'show', flow]],
       flow,
       transactionId,
@@ -77,7 +77,7 @@ export async function resolveFlow<
       flow,
       transactionId,
     });
-  await open.record({ type: 'resolved', ...said });
+  await open.record({ type: 'resolved', ...resolution });
 }
 
 /**
@@ -141,29 +141,29 @@ export async function askOfOperation(
 
 /** What the bank's status says about the outcome of an operation. */
 function wordOf(
-  found: StepEvent,
+  event: StepEvent,
   operation: Operation<OrderTarget>,
   sentences: string[],
 ): BankWord<StepEvent> {
   const { state } = operation;
-  if (found.type === 'executed' || found.type === 'ordered')
+  if (event.type === 'executed' || event.type === 'ordered')
     return {
       sentences,
-      events: state === 'executed' && !isNews(operation, found) ? [] : [found],
+      events: state === 'executed' && !isNews(operation, event) ? [] : [event],
       outcome: 'executed',
     };
-  if (found.type === 'execute-unanswered' && (found.isPaidByLink || operation.isPaidByLink))
+  if (event.type === 'execute-unanswered' && (event.isPaidByLink || operation.isPaidByLink))
     return {
       ...undecided([...sentences, `${PAID_BY_LINK}.`]),
-      events: isNews(operation, found) ? [found] : [],
+      events: isNews(operation, event) ? [event] : [],
     };
-  if (found.type === 'execute-unanswered')
+  if (event.type === 'execute-unanswered')
     return undecided([...sentences, 'The bank says that it has another one like it.']);
   // What was paid before it ended, or can be paid by a link, only the account shows.
-  if (standingOf(operation) === 'kept' || (found.type === 'cancelled' && found.linkUntil !== undefined))
+  if (standingOf(operation) === 'kept' || (event.type === 'cancelled' && event.linkUntil !== undefined))
     return undecided(sentences);
-  const isDecided = decidesOutcome(found, operation) && (found.type === 'settlement' || state !== 'executed');
-  return isDecided ? { sentences, events: [found], outcome: 'not-executed' } : undecided(sentences);
+  const isDecided = decidesOutcome(event, operation) && (event.type === 'settlement' || state !== 'executed');
+  return isDecided ? { sentences, events: [event], outcome: 'not-executed' } : undecided(sentences);
 }
 
 /** Asks the bank once for the outcome of a consent, as {@link askOfOperation} does for an operation. */

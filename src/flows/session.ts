@@ -99,8 +99,8 @@ class Session implements TokenSource {
         if (!isStale(error)) throw error;
       }
     }
-    const kept = await this.#renewNow(slot, tokens);
-    return kept && this.#proven(slot, kept);
+    const renewal = await this.#renewNow(slot, tokens);
+    return renewal && this.#proven(slot, renewal);
   }
 
   /** @returns the tokens to use, or undefined if another worker has the claim now */

@@ -604,10 +604,10 @@ class AccountSync {
 
   /** Fetches days, and the oldest rows once more if the bank may have cut the list. */
   async #fetch(from: IsoDate, last: IsoDate | undefined, max: number): Promise<Window> {
-    const asked = { ...this.#query, today: this.#plan.today, from, last };
-    const list = await fetchWindow(this.#calls, asked, max);
+    const wanted = { ...this.#query, today: this.#plan.today, from, last };
+    const list = await fetchWindow(this.#calls, wanted, max);
     return withOlder(list, async (cut) =>
-      (await this.#mayAskAgain()) ? fetchWindow(this.#calls, { ...asked, last: cut }, MAX_DAYS) : undefined,
+      (await this.#mayAskAgain()) ? fetchWindow(this.#calls, { ...wanted, last: cut }, MAX_DAYS) : undefined,
     );
   }
 

@@ -141,11 +141,11 @@ function defaultOf(command: CommandUnknownOpts): CommandUnknownOpts | undefined 
   return command.commands.find((child) => child.name() === name);
 }
 
-function optionValues({ command, given }: Place, current: string): Value[] {
+function optionValues({ command, given: written }: Place, current: string): Value[] {
   const help: Value = ['--help', 'show how the command is used'];
   const values = optionsAt(command)
     .filter(
-      (option) => !option.hidden && (!given.has(option.long ?? '') || Array.isArray(option.defaultValue)),
+      (option) => !option.hidden && (!written.has(option.long ?? '') || Array.isArray(option.defaultValue)),
     )
     .flatMap(({ long, description }): Value[] => (long ? [[long, description]] : []));
   return [...values, help].filter(([name]) => name.startsWith(current));

@@ -188,11 +188,11 @@ function member(value: unknown, name: string): unknown {
 }
 
 function text(value: unknown, name: string): string | undefined {
-  const found = member(value, name);
-  return typeof found === 'string' ? found : undefined;
+  const field = member(value, name);
+  return typeof field === 'string' ? field : undefined;
 }
 
 function object(value: unknown, name: string): object | undefined {
-  const found = member(value, name);
-  return typeof found === 'object' && found !== null ? found : undefined;
+  const field = member(value, name);
+  return typeof field === 'object' && field !== null ? field : undefined;
 }

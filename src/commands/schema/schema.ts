@@ -153,23 +153,23 @@ const event = () =>
 
 /** The last line of stderr of a command that failed. */
 const error = () => {
-  const known = (what: string) => z.nullable(said(what));
+  const describedOrNull = (what: string) => z.nullable(said(what));
   return z.object({
     event: z.enum(['error']).check(z.describe('what the line is')),
     error: z.object({
       code: said('kind of error, from a closed list'),
       message: said('what happened'),
       exitCode: z.int().check(z.describe('exit code of the process')),
-      hint: known('what to do about it'),
+      hint: describedOrNull('what to do about it'),
       next: z
         .array(z.array(z.string()))
         .check(z.describe('commands to run next, each as a list of words: psd2 and its arguments')),
-      flow: known('local id of the flow'),
+      flow: describedOrNull('local id of the flow'),
       httpStatus: z.nullable(z.int()).check(z.describe("HTTP status of the bank's answer")),
-      bankCode: known("result.messages[].code of the bank's answer"),
-      requestId: known("result.requestId of the bank's answer, every digit"),
-      tppRequestId: known('TPP-Request-ID of the call'),
-      transactionId: known('TPP-Transaction-ID of the call'),
+      bankCode: describedOrNull("result.messages[].code of the bank's answer"),
+      requestId: describedOrNull("result.requestId of the bank's answer, every digit"),
+      tppRequestId: describedOrNull('TPP-Request-ID of the call'),
+      transactionId: describedOrNull('TPP-Transaction-ID of the call'),
       differs: z
         .optional(z.array(z.string()))
         .check(z.describe('with duplicate_reference: fields in which the two transfers differ')),

@@ -81,9 +81,9 @@ async function showOnce(
   try {
     const { found: event } =
       current.authorises === 'by links' ? await lookAt({ bank: { sca } }, current) : { found: null };
-    const asked = event ? withWords(current, event) : await withStatus(sca, current, resourceId);
+    const shown = event ? withWords(current, event) : await withStatus(sca, current, resourceId);
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
-    printFlow(context, TRANSFERS, { ...asked, ...settled });
+    printFlow(context, TRANSFERS, { ...shown, ...settled });
     if (event && !isPending(event)) sayUnrecorded(context, current);
     return event !== null && endsUnpaid(event);
   } catch (error) {

@@ -82,8 +82,8 @@ function readCategories(
   );
   return categories.map(({ name, products }) => {
     refuseTwice(`the products of ${name}`, products);
-    const found = products.map((productId) => findProduct(customer, productId));
-    return { name, products: found, outcome: isOffered(name, found) };
+    const covered = products.map((productId) => findProduct(customer, productId));
+    return { name, products: covered, outcome: isOffered(name, covered) };
   });
 }
 

@@ -40,8 +40,8 @@ export class Consents implements StatePart {
 
   /** Whether this consent is in force. */
   has(consent: Pick<Consent, 'customerId' | 'category' | 'productId'>): boolean {
-    const known = this.memory.consents.get(keyOf(consent));
-    return known !== undefined && this.#holds(known);
+    const stored = this.memory.consents.get(keyOf(consent));
+    return stored !== undefined && this.#holds(stored);
   }
 
   /** The consents in force, in the order in which they were first given. */
@@ -51,9 +51,9 @@ export class Consents implements StatePart {
 
   /** The customer withdraws all consents. @returns how many were in force */
   revokeAll(customerId: string): number {
-    const given = this.inForce().filter((consent) => consent.customerId === customerId);
-    for (const consent of given) this.memory.consents.delete(keyOf(consent));
-    return given.length;
+    const ended = this.inForce().filter((consent) => consent.customerId === customerId);
+    for (const consent of ended) this.memory.consents.delete(keyOf(consent));
+    return ended.length;
   }
 
   /** Ends all consents of a customer. */

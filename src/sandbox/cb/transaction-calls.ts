@@ -103,9 +103,16 @@ function readExportType(query: Query): 'pdf' | 'xls' | undefined {
 }
 
 function refuseOtherParameters(query: Query): void {
-  const known = ['dateFrom', 'dateTo', 'nextAccounting', 'nextNotAccounting', 'exportType', ...emptyFilters];
+  const parameters = [
+    'dateFrom',
+    'dateTo',
+    'nextAccounting',
+    'nextNotAccounting',
+    'exportType',
+    ...emptyFilters,
+  ];
   for (const [name, value] of query) {
-    if (!known.includes(name) || (emptyFilters.includes(name) && value !== ''))
+    if (!parameters.includes(name) || (emptyFilters.includes(name) && value !== ''))
       throw wrongValue(
         'FIELD_INVALID',
         `The sandbox does not support the parameter ${name}`,

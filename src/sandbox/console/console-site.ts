@@ -208,10 +208,10 @@ function accountsOf(bank: Bank, user: string | undefined) {
 
 /** The newest entries of an account, pending ones first. Undefined if the bank has no such account. */
 function ledgerOf(bank: Bank, productId: string) {
-  const found = bank.customers.byProduct(productId);
-  if (!found) return undefined;
+  const owned = bank.customers.byProduct(productId);
+  if (!owned) return undefined;
   const whole = { from: undefined, to: undefined };
-  const { booked, pending } = bank.ledger.entries(found.product, whole, bank.now());
+  const { booked, pending } = bank.ledger.entries(owned.product, whole, bank.now());
   const view =
     (state: string) =>
     ({ amount, bookingDay, shortDescription, extendedDescription, transferReference }: Entry) => ({

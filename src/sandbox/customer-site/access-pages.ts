@@ -149,9 +149,9 @@ export function donePage(approved: boolean): Html {
 export function waitingPage(page: {
   login: SandboxLogin;
   waiting: { request: AccessRequest; shown: AccessShown | undefined; token: string }[];
-  given: { consent: GivenConsent; token: string }[];
+  consents: { consent: GivenConsent; token: string }[];
 }): Html {
-  const { login, waiting, given } = page;
+  const { login, waiting, consents } = page;
   return html`
 <section class="card" aria-labelledby="title">
 <h1 id="title">${waiting.length === 0 ? 'Nothing waits for you' : 'Requests that wait for you'}</h1>
@@ -168,12 +168,12 @@ ${shown ? decisionButtons(approvalOf(request)) : html`<button name="decision" va
 ${waiting.length === 0 ? '' : html`<p class="note after">If you did not ask for one of these, refuse it.</p>`}
 </section>
 ${
-  given.length === 0
+  consents.length === 0
     ? ''
     : html`
 <section class="card" aria-labelledby="given">
 <h2 id="given">Consents that you gave</h2>
-${given.map(
+${consents.map(
   ({ consent, token }) => html`
 <form method="post" action="/requests">
 <p><bdi>${consent.tppName}</bdi> ${consent.until === undefined ? 'may ask whether your account has an amount' : `sees ${consent.accounts} accounts until ${dateText(consent.until)}`}</p>

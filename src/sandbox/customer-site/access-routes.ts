@@ -105,7 +105,7 @@ function waitingRoutes({ access, desk }: Pages): Hono {
         shown: access.shown(request.id, login.customerId),
         token: tokens.issue(session, `waiting ${request.id}`),
       })),
-      given: access.given(login.customerId).map((consent) => ({
+      consents: access.given(login.customerId).map((consent) => ({
         consent,
         token: tokens.issue(session, `waiting ${consent.id}`),
       })),

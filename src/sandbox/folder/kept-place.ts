@@ -34,8 +34,8 @@ export async function controlTokenOf(stateFolder: string | undefined): Promise<s
   const made = randomBytes(24).toString('base64url');
   if (stateFolder === undefined) return made;
   const path = join(stateFolder, TOKEN);
-  const kept = (await textOf(path))?.trim() ?? '';
-  if (kept.length >= 16) return kept;
+  const stored = (await textOf(path))?.trim() ?? '';
+  if (stored.length >= 16) return stored;
   const temporary = temporaryPath(stateFolder, TOKEN);
   await rm(path, { force: true });
   await writeDurably(temporary, `${made}\n`);

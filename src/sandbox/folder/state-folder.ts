@@ -37,11 +37,12 @@ const keptParts = z.record(z.string(), z.record(z.string(), z.unknown()));
 export async function openStateFolder(folder: string): Promise<StateFolder> {
   const path = join(folder, FILE);
   const content = await readState(folder, path);
-  const kept = content && parse(path, content);
+  const storedParts = content && parse(path, content);
   const writer = new StateWriter(folder, path, await identityOf(path));
   return {
     restore: (parts) => {
-      for (const [name, part] of Object.entries(parts)) part.memory = { ...part.memory, ...kept?.[name] };
+      for (const [name, part] of Object.entries(parts))
+        part.memory = { ...part.memory, ...storedParts?.[name] };
     },
     save: (parts) => writer.save(parts),
   };
@@ -140,6 +141,6 @@ class StateWriter {
 }
 
 async function identityOf(path: string): Promise<string | undefined> {
-  const found = await stat(path).catch(ignoreMissing);
-  return found && `${found.ino} ${found.mtimeMs} ${found.size}`;
+  const file = await stat(path).catch(ignoreMissing);
+  return file && `${file.ino} ${file.mtimeMs} ${file.size}`;
 }

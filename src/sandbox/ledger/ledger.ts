@@ -126,8 +126,8 @@ export class Ledger implements StatePart {
   }
 
   #listed(product: Product): Entry[] {
-    const known = this.memory.entries.get(product.productId);
-    if (known) return known;
+    const stored = this.memory.entries.get(product.productId);
+    if (stored) return stored;
     if (product.generatedTransactions !== undefined) return pendingAt(this.memory.startedAt, product);
     if (product.history) return [...product.history];
     const owner = this.#customers.byProduct(product.productId)?.customer;

@@ -22,8 +22,8 @@ const FUNDS = 'FUNDS_AVAILABILITY';
  * Consents for confirmations of funds: the extended service "confirmation of funds consent" 2.0. They stand beside those for readings, and
  * the token of a customer's login with one is for it alone.
  */
-export function fundsConsentsOf(given: Calls, oauth: OAuth): NonNullable<Bank['ofFunds']> {
-  const calls = { ...given, bank: aboutTransaction(given.bank) };
+export function fundsConsentsOf(plainCalls: Calls, oauth: OAuth): NonNullable<Bank['ofFunds']> {
+  const calls = { ...plainCalls, bank: aboutTransaction(plainCalls.bank) };
   const consents: Consents = {
     checkTerms: ({ access }) => void fundsIn(access),
     request: (consent) => requestFundsConsent(calls, consent),
@@ -35,7 +35,7 @@ export function fundsConsentsOf(given: Calls, oauth: OAuth): NonNullable<Bank['o
   };
   const status = consents.status ?? (() => Promise.resolve(statusOf('')));
   // The standard has PIIS where consents for readings have AIS.
-  const scope = given.description.oauth.scope.ais.replace(/^ais\b/i, (word) =>
+  const scope = plainCalls.description.oauth.scope.ais.replace(/^ais\b/i, (word) =>
     word === 'ais' ? 'piis' : 'PIIS',
   );
   return {
