@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse';
 import { didYouMean } from '../did-you-mean.ts';
 import type { BatchLine } from '../domain/batch/line.ts';
-import { readDebit, readPayment } from '../domain/batch/read-line.ts';
+import { readDebit, readLineOfBatch } from '../domain/batch/read-line.ts';
 import { SCOR } from '../domain/order/creditor-reference.ts';
 import { Psd2Error } from '../errors.ts';
 import { joined } from './decode.ts';
@@ -43,7 +43,7 @@ export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules):
   let payments = 0;
   let lastLine = 0;
   try {
-    for await (const row of rowsOf(heading, texts)) {
+    for await (const row of rowsAfterHeading(heading, texts)) {
       lastLine = row.last;
       if (row.cells.every((cell) => cell === '') || (heading.isNamed && row.number === 1)) continue;
       if (columns === null) columns = columnsIn(row.cells);
@@ -55,7 +55,7 @@ export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules):
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // What follows a wrong quote could be anything.
-    yield stopped(lineOf(error, lastLine), `${whyUnreadable(error)}. psd2 has read nothing after it`);
+    yield stopped(lineOfError(error, lastLine), `${whyUnreadable(error)}. psd2 has read nothing after it`);
   }
   if (columns === null) throw new Psd2Error('usage', 'The file has no heading', { hint: HEADING_HINT });
 }
@@ -90,7 +90,10 @@ async function readHeading(texts: AsyncGenerator<string>): Promise<Heading> {
 }
 
 /** The rows before an error come before it. @throws CsvError */
-async function* rowsOf({ begin, separator }: Heading, rest: AsyncGenerator<string>): AsyncGenerator<Row> {
+async function* rowsAfterHeading(
+  { begin, separator }: Heading,
+  rest: AsyncGenerator<string>,
+): AsyncGenerator<Row> {
   let rows: Row[] = [];
   let lastLine = 0;
   const parser = parse({
@@ -175,7 +178,7 @@ function* readRow(
     return;
   }
   const ofPayee = orNull('creditor-reference');
-  const payment = readPayment(
+  const payment = readLineOfBatch(
     {
       name: cellOf('name'),
       iban: cellOf('iban'),
@@ -217,7 +220,7 @@ function readYesOrNo(text: string): boolean | null {
 }
 
 /** The line of the file that an error is about. The parser notices a quote that is not closed only at the end of the file. */
-function lineOf({ code, lines }: CsvError, lastRow: number): number {
+function lineOfError({ code, lines }: CsvError, lastRow: number): number {
   return code === 'CSV_QUOTE_NOT_CLOSED' ? lastRow + 1 : Number(lines);
 }
 

@@ -54,14 +54,14 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
     if (verdict === 'icon') {
       response.writeHead(204, { Connection: 'close', 'Cache-Control': 'no-store' }).end();
     } else if (typeof verdict === 'number') {
-      send(response, verdict, refusalPage(verdict));
+      sendPage(response, verdict, refusalPage(verdict));
     } else if (callback !== undefined) {
-      send(response, 410, refusalPage(410));
+      sendPage(response, 410, refusalPage(410));
     } else {
       callback = verdict;
       // `close` fires after the page is sent, and also if the browser disconnects earlier.
       response.once('close', () => deliver(verdict));
-      send(response, 200, callbackPage(purpose, outcomeOf(verdict, purpose)));
+      sendPage(response, 200, callbackPage(purpose, callbackOutcome(verdict, purpose)));
     }
   });
   let stopped: Promise<void> | undefined;
@@ -117,13 +117,13 @@ function sameText(left: string, right: string): boolean {
   return timingSafeEqual(hash(left), hash(right));
 }
 
-function outcomeOf(query: URLSearchParams, purpose: CallbackPurpose): CallbackOutcome {
+function callbackOutcome(query: URLSearchParams, purpose: CallbackPurpose): CallbackOutcome {
   const error = query.get('error');
   if (error !== null) return error === 'access_denied' ? 'refused' : 'failed';
   return purpose === 'login' && !query.get('code') ? 'failed' : 'done';
 }
 
-function send(response: ServerResponse, status: number, page: string): void {
+function sendPage(response: ServerResponse, status: number, page: string): void {
   response
     .writeHead(status, {
       ...CALLBACK_PAGE_HEADERS,

@@ -74,7 +74,9 @@ const utf8 = (value: string) => new Utf8String({ value });
  */
 export function keptStatements(der: Uint8Array): Uint8Array {
   const wanted = [QC_COMPLIANCE, QC_TYPE, PSD2_STATEMENT];
-  const value = childrenOf(readDer(der)).filter((statement) => wanted.includes(oidOf(partsOf(statement)[0])));
+  const value = childrenOf(readDer(der)).filter((statement) =>
+    wanted.includes(oidOf(sequenceParts(statement)[0])),
+  );
   return new Uint8Array(sequence(...value).toBER());
 }
 
@@ -87,14 +89,14 @@ export function keptStatements(der: Uint8Array): Uint8Array {
 export function decodeQcStatements(der: Uint8Array): QcStatements {
   const statements: QcStatements = { qcCompliance: false, qcType: undefined, psd2: undefined };
   for (const statement of childrenOf(readDer(der))) {
-    const [id, info] = partsOf(statement);
+    const [id, info] = sequenceParts(statement);
     switch (oidOf(id)) {
       case QC_COMPLIANCE:
         statements.qcCompliance = true;
         break;
       case QC_TYPE:
-        statements.qcType = partsOf(info)
-          .map((type) => keyOf(qcTypeOids, oidOf(type)))
+        statements.qcType = sequenceParts(info)
+          .map((type) => nameOfOid(qcTypeOids, oidOf(type)))
           .find((type) => type !== undefined);
         break;
       case PSD2_STATEMENT:
@@ -106,12 +108,12 @@ export function decodeQcStatements(der: Uint8Array): QcStatements {
 }
 
 function readPsd2Statement(info: AsnType | undefined): Psd2Statement {
-  const [roles, ncaName, ncaId] = partsOf(info);
-  const oids = partsOf(roles).map((role) => oidOf(partsOf(role)[0]));
+  const [roles, ncaName, ncaId] = sequenceParts(info);
+  const oids = sequenceParts(roles).map((role) => oidOf(sequenceParts(role)[0]));
   return {
-    roles: oids.filter((oid) => oid !== '').map((oid) => keyOf(roleOids, oid) ?? oid),
-    ncaName: textOf(ncaName),
-    ncaId: textOf(ncaId),
+    roles: oids.filter((oid) => oid !== '').map((oid) => nameOfOid(roleOids, oid) ?? oid),
+    ncaName: stringOf(ncaName),
+    ncaId: stringOf(ncaId),
   };
 }
 
@@ -143,12 +145,12 @@ function untagged(value: AsnType): AsnType {
 }
 
 /** The values in a SEQUENCE, each without its explicit tags. */
-function partsOf(value: AsnType | undefined): AsnType[] {
+function sequenceParts(value: AsnType | undefined): AsnType[] {
   return childrenOf(value && untagged(value)).map(untagged);
 }
 
 /** A text of any kind. One with an implicit tag is UTF-8, as the standard says. */
-function textOf(value: AsnType | undefined): string {
+function stringOf(value: AsnType | undefined): string {
   if (value instanceof BaseStringBlock) return value.getValue();
   return value?.idBlock.tagClass === CONTEXT_SPECIFIC ? Buffer.from(bytesOf(value)).toString('utf8') : '';
 }
@@ -157,7 +159,7 @@ function isRole(text: string): text is Psd2Role {
   return Object.hasOwn(roleOids, text);
 }
 
-function keyOf<Key extends string>(table: Readonly<Record<Key, string>>, oid: string): Key | undefined {
+function nameOfOid<Key extends string>(table: Readonly<Record<Key, string>>, oid: string): Key | undefined {
   for (const key in table) if (table[key] === oid) return key;
   return undefined;
 }

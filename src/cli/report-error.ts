@@ -38,7 +38,7 @@ export function reportError(thrown: unknown, stderr: NodeJS.WriteStream, style: 
       ...(meaning === undefined
         ? []
         : [`  ${endSentence(cleanText(message.replace(/(\(HTTP \d+\)): .*$/s, '$1')))}`]),
-      ...idsOf(error),
+      ...supportIds(error),
     ];
     const columns = stderr.isTTY ? stderr.columns : undefined;
     const own = error.next?.map((words) => writeCommand(words, style.repeated)) ?? [];
@@ -65,7 +65,7 @@ function sentencesOf(message: string, hint: string | undefined): string[] {
 }
 
 /** The ids that a bank's support asks for. */
-function idsOf({ httpStatus, bankCode, requestId, tppRequestId, transactionId }: Psd2Error): string[] {
+function supportIds({ httpStatus, bankCode, requestId, tppRequestId, transactionId }: Psd2Error): string[] {
   const ids = [
     bankCode && `code ${bankCode}`,
     requestId && `bank request ${requestId}`,

@@ -30,11 +30,11 @@ export function accountsIn(created: unknown): string[] {
     if (isRecord(category)) named.push(category.products);
   const access = isRecord(terms) ? terms.access : undefined;
   if (isRecord(access)) named.push(access.account, access.accounts, access.balances, access.transactions);
-  return namesIn(named);
+  return accountNames(named);
 }
 
 /** The texts in a list, each once. A reference to an account has a name of it: `msisdn:491701234567`, `<iban>:EUR`. */
-function namesIn(named: readonly unknown[]): string[] {
+function accountNames(named: readonly unknown[]): string[] {
   const texts = named.flat().filter((each) => typeof each === 'string' && each !== '');
   return [...new Set(texts.map(String).flatMap((each) => [each, accountReferenceOf(each).id]))];
 }
@@ -51,7 +51,7 @@ export function accountsInRows(rows: readonly unknown[]): string[] {
       ]);
     return [row.productId, row.product_id, row.accountId, row.account_id, row.iban, ...inside];
   });
-  return namesIn(fields);
+  return accountNames(fields);
 }
 
 /** Replaces what identifies the customer in an event. What it gives back is still a valid event of the same kind. */
@@ -73,7 +73,7 @@ export function pseudonymisedEvent(event: unknown, nameOf: NameOf): unknown {
   if (isRecord(rest.initiation))
     rest.initiation = { ...rest.initiation, body: '', returnAddress: '', returnState: '' };
   for (const name of ['furtherData', 'data'])
-    if (Array.isArray(rest[name])) rest[name] = rest[name].map((text) => factsOf(text, nameOf));
+    if (Array.isArray(rest[name])) rest[name] = rest[name].map((text) => paidFacts(text, nameOf));
   if (isRecord(rest.terms) && isRecord(rest.terms.access))
     rest.terms = { ...rest.terms, access: withoutCard(rest.terms.access) };
   if (rest.type === 'resolved') rest.note = null;
@@ -89,7 +89,7 @@ function withoutCard(access: Fields): Fields {
 
 function pseudonymisedOrder(order: Fields, nameOf: NameOf): Fields {
   const { payeeAddress: _address, creditorReference: _reference, ...rest } = order;
-  if (typeof rest.data === 'string') rest.data = factsOf(rest.data, nameOf);
+  if (typeof rest.data === 'string') rest.data = paidFacts(rest.data, nameOf);
   if (typeof rest.description === 'string') rest.description = '';
   // The customer pays to an account of their own.
   const payee = typeof rest.to === 'string' ? nameOf(rest.to) : undefined;
@@ -121,7 +121,7 @@ const FACT =
   /amount|currency|date|day|month|year|frequency|iban|beneficiary|creditor|payee|type|instant|urgent/i;
 
 /** Of an operation's own data (JSON), what says what was paid. Any other text goes. */
-function factsOf(text: unknown, nameOf: NameOf): string {
+function paidFacts(text: unknown, nameOf: NameOf): string {
   const value = typeof text === 'string' ? jsonIn(text) : undefined;
   return JSON.stringify(factsIn(value ?? {}, false, nameOf));
 }

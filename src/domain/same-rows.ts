@@ -113,7 +113,7 @@ export function changedRows<Row extends NamedRow>(
       const { stored, isGone } = candidate;
       left.delete(candidate);
       same.push([row, stored]);
-      if (hasId && (isNamed || (isGone && textOf(row) === textOf(stored)))) certain.add(row);
+      if (hasId && (isNamed || (isGone && rowText(row) === rowText(stored)))) certain.add(row);
       return false;
     });
   let others = [...fresh];
@@ -123,32 +123,32 @@ export function changedRows<Row extends NamedRow>(
     const named = (row: Row) => {
       const [candidate, ...more] = byId.get(ids.get(row) ?? '') ?? [];
       if (!candidate || more.length > 0) return undefined;
-      const isSame = of.naming === kind || sumOf(row, of) === sumOf(candidate.stored, of);
+      const isSame = of.naming === kind || moneyKey(row, of) === moneyKey(candidate.stored, of);
       return isSame && isNear(row, candidate) ? candidate : undefined;
     };
     others = take(others, named, true);
   }
   const bySum = groupBy(
     [...left].filter(({ isGone, isComing }) => isGone && !isComing),
-    ({ stored }) => sumOf(stored, of),
+    ({ stored }) => moneyKey(stored, of),
   );
   const isOther = (row: Row, stored: NamedRow) =>
     trusted.some((kind) => row[kind] && stored[kind] && row[kind] !== stored[kind]);
   for (const hasSameText of [true, false])
     others = take(others, (row) =>
       bySum
-        .get(sumOf(row, of))
+        .get(moneyKey(row, of))
         ?.find(
           (each) =>
             left.has(each) &&
             isNear(row, each) &&
             !isOther(row, each.stored) &&
-            (!hasSameText || textOf(row) === textOf(each.stored)),
+            (!hasSameText || rowText(row) === rowText(each.stored)),
         ),
     );
   // Places in a list can look like ids that hold.
   const doubtful = others.flatMap((row) => {
-    const near = (bySum.get(sumOf(row, of)) ?? []).filter((each) => left.has(each) && isNear(row, each));
+    const near = (bySum.get(moneyKey(row, of)) ?? []).filter((each) => left.has(each) && isNear(row, each));
     return near.length === 0 ? [] : [near.map(({ stored }) => stored)];
   });
   return { fresh: others, same, certain, doubtful };
@@ -169,7 +169,7 @@ function contentKey(
 ): (row: NamedRow) => string {
   const { naming = 'auto' } = of;
   if (naming === 'auto' || naming === 'content')
-    return (row) => `${dayOfRow(row)} ${sumOf(row, of)} ${textOf(row)}`;
+    return (row) => `${dayOfRow(row)} ${moneyKey(row, of)} ${rowText(row)}`;
   const content = contentKey(rows, storedRows, { ...of, naming: 'content' });
   const ids = new Map([...uniqueIds(rows, naming), ...uniqueIds(storedRows, naming)]);
   const shared = new Set(
@@ -181,11 +181,11 @@ function contentKey(
   };
 }
 
-function sumOf({ amount, currency }: NamedRow, of: RowsOf): string {
+function moneyKey({ amount, currency }: NamedRow, of: RowsOf): string {
   return `${normalDecimal(amount)} ${currency ?? of.currency}`;
 }
 
-function textOf({ description, details, counterpartyIban }: NamedRow): string {
+function rowText({ description, details, counterpartyIban }: NamedRow): string {
   return JSON.stringify([withPlainBlanks(description), withPlainBlanks(details), counterpartyIban ?? null]);
 }
 

@@ -196,12 +196,12 @@ function parseReturnAddress(pasted: string, redirectUri: string, state: string):
   // As at the listener: some banks leave the state out of an error.
   if (returnedState === undefined && url.searchParams.has('error') && !url.searchParams.has('code'))
     return url.searchParams;
-  if (returnedState === undefined || second !== undefined || !isSame(returnedState, state))
+  if (returnedState === undefined || second !== undefined || !isSameState(returnedState, state))
     throw wrong('does not have the state of this login');
   return url.searchParams;
 }
 
-function isSame(returned: string, expected: string): boolean {
+function isSameState(returned: string, expected: string): boolean {
   const [a, b] = [Buffer.from(returned), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

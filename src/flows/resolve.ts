@@ -94,7 +94,7 @@ export async function askOfOperation(
   const { verification, transactionId, state } = operation;
   if (!verification) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
   const { resourceId } = verification;
-  const opened = await attempt(openBank());
+  const opened = await tryAsking(openBank());
   if ('problem' in opened) return undecided([`psd2 cannot ask the bank: ${opened.problem}.`]);
   const bank = opened.answer;
   const sentences: string[] = [];
@@ -103,10 +103,10 @@ export async function askOfOperation(
 
   const { executionStatus, sca = bank.sca } = callsOf(bank);
   if (executionStatus) {
-    const first = await attempt(executionStatus(resourceId));
+    const first = await tryAsking(executionStatus(resourceId));
     // It frees the reference, and a gateway may have given the answer to another request.
     const isEnd = 'answer' in first && first.answer.status === 'KO';
-    const outcomeAnswer = isEnd ? await attempt(executionStatus(resourceId, 'an end')) : first;
+    const outcomeAnswer = isEnd ? await tryAsking(executionStatus(resourceId, 'an end')) : first;
     if ('problem' in outcomeAnswer) {
       sentences.push(`The bank gave no execution status: ${outcomeAnswer.problem}.`);
     } else {
@@ -123,13 +123,13 @@ export async function askOfOperation(
     }
   }
 
-  const statusAnswer = await attempt(sca.status(resourceId, transactionId, true));
+  const statusAnswer = await tryAsking(sca.status(resourceId, transactionId, true));
   if ('problem' in statusAnswer)
     return undecided([...sentences, `The bank gave no status: ${statusAnswer.problem}.`]);
   sentences.push(describeStatus(statusAnswer.answer));
   const looked =
     operation.authorises === 'by links'
-      ? await attempt(lookAt({ bank: { sca } }, operation, { decides: true }))
+      ? await tryAsking(lookAt({ bank: { sca } }, operation, { decides: true }))
       : { answer: { found: whatHappened(statusAnswer.answer) } };
   if ('problem' in looked)
     return undecided([
@@ -173,9 +173,9 @@ export async function askOfConsent(
 ): Promise<BankWord<ConsentEvent>> {
   const { resourceId, transactionId } = consent;
   if (resourceId === null) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
-  const opened = await attempt(openBank());
+  const opened = await tryAsking(openBank());
   if ('problem' in opened) return undecided([`psd2 cannot ask the bank: ${opened.problem}.`]);
-  const statusAnswer = await attempt(
+  const statusAnswer = await tryAsking(
     bankFor(opened.answer, consent).sca.status(resourceId, transactionId, true),
   );
   if ('problem' in statusAnswer) return undecided([`The bank gave no status: ${statusAnswer.problem}.`]);
@@ -203,7 +203,7 @@ function describeStatus({
 }
 
 /** @returns the answer, or the problem as a sentence without its full stop. @throws Psd2Error `interrupted` */
-async function attempt<T>(work: Promise<T>): Promise<{ answer: T } | { problem: string }> {
+async function tryAsking<T>(work: Promise<T>): Promise<{ answer: T } | { problem: string }> {
   try {
     return { answer: await work };
   } catch (error) {

@@ -138,7 +138,7 @@ export async function syncCustomer(
   const { accounts: calls } = bank;
   // A service may run for months.
   bank.forgetAnswers?.();
-  const clock = clockOf(bank, query.today);
+  const clock = bankClock(bank, query.today);
   const accounts = await calls.list(customerId, transactionId);
   for (const { productId } of accounts) assertAccountId(calls, productId, transactionId);
   const places = await to.place(accounts, calls.namesAccounts === true);
@@ -281,7 +281,7 @@ interface BankClock {
 }
 
 /** @param machineDay today by the clock of this machine. It may be wrong */
-function clockOf({ accounts, earliestAnswer }: SyncedBank, machineDay: IsoDate): BankClock {
+function bankClock({ accounts, earliestAnswer }: SyncedBank, machineDay: IsoDate): BankClock {
   const earliest = accounts.earliestDay?.();
   const answered = () => {
     const time = earliestAnswer();
@@ -326,7 +326,7 @@ async function syncTransactions(means: Means<AccountQuery>): Promise<{
   const begun = { ...means.clock };
   const plan = planOf(await to.progress(productId), since, begun);
   const rows = await to.booked(productId, plan.readsKnownDays);
-  const sync = new AccountSync(means, plan, rows, await firstDay(plan, since, rows));
+  const sync = new AccountSync(means, plan, rows, await firstDayOfPlan(plan, since, rows));
   const pending = (await sync.readOn()) ?? (await sync.readDays());
   if (pending) to.replace(`pending/${productId}`, pending);
   const balance = await sync.compareBalance();
@@ -366,7 +366,7 @@ function planOf(before: Progress | undefined, wanted: IsoDate | undefined, clock
 }
 
 /** The first day to read. @param wanted the operator's, if any */
-async function firstDay(plan: Plan, wanted: IsoDate | undefined, rows: BookedRows): Promise<IsoDate> {
+async function firstDayOfPlan(plan: Plan, wanted: IsoDate | undefined, rows: BookedRows): Promise<IsoDate> {
   const { before, since, furtherBack, isCertain } = plan;
   const again = before && !furtherBack ? await firstAgain(before, rows, isCertain, plan) : since;
   return wanted === undefined ? again : earlier(again, since);

@@ -308,7 +308,7 @@ export function openExchange<What extends Said>(settings: ExchangeSettings<What>
       const backoff = backoffOf(retries, random());
       let answer: Answer<What>;
       try {
-        answer = await attempt(call, settings);
+        answer = await sendOnce(call, settings);
       } catch (error) {
         if (retries === MAX_RETRIES || !mayRetryFailure(call, error)) throw error;
         await sleep(backoff);
@@ -327,7 +327,7 @@ export function openExchange<What extends Said>(settings: ExchangeSettings<What>
 }
 
 /** Sends a call once, in its turn. Reports the result to the observer before returning it. */
-async function attempt<What extends Said>(
+async function sendOnce<What extends Said>(
   call: BankCall,
   settings: ExchangeSettings<What>,
 ): Promise<Answer<What>> {
@@ -363,7 +363,7 @@ async function attempt<What extends Said>(
     await report(answer.status, mayHaveLeft, { reply });
     return { ...answer, call, route, tppRequestId, reply: reply };
   } catch (error) {
-    const failureKind = kindOf(error, mayHaveLeft);
+    const failureKind = failureKindOf(error, mayHaveLeft);
     await report(error instanceof Error ? error.message : String(error), mayHaveLeft, { failureKind });
     // Whatever prevented it: nothing left. Only a flow that another psd2 has taken over is not ours to write to.
     if (!mayHaveLeft && !(error instanceof Psd2Error && error.code === 'overtaken'))
@@ -394,7 +394,7 @@ function isAlone({ irrevocable = false, credential, decides, method }: BankCall)
 const LINGER_MS = 1_000;
 
 /** Whose a failure is. What psd2 found wrong before anything left is its own; after that, the answer was. */
-function kindOf(error: unknown, mayHaveLeft: boolean): FailureKind {
+function failureKindOf(error: unknown, mayHaveLeft: boolean): FailureKind {
   if (error instanceof CallFailed) return error.kind;
   const isAnswers = mayHaveLeft || (error instanceof Psd2Error && error.code === 'bank_answer');
   return isAnswers ? 'unusable' : 'own';

@@ -3,7 +3,7 @@ import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:t
 import Client from 'undici/lib/dispatcher/client.js';
 import { hasMoreAfter } from './after-answer.ts';
 import { compileParserOnce } from './answer-parser.ts';
-import { decoded, isKnownCoding } from './content-coding.ts';
+import { isKnownCoding, uncompressed } from './content-coding.ts';
 import { InterimAnswers } from './interim-answers.ts';
 
 /** An answer arrived but is not usable. The message continues "The bank's answer to ...". */
@@ -183,7 +183,7 @@ export class Line {
           onResponseEnd: () => {
             // An answer that ends with the connection is complete only if the connection was not lost.
             if (this.#failure) return reject(this.#failure);
-            const body = decoded(answered['content-encoding'], Buffer.concat(chunks), MAX_ANSWER_BYTES);
+            const body = uncompressed(answered['content-encoding'], Buffer.concat(chunks), MAX_ANSWER_BYTES);
             if (body === 'too large') reject(tooLarge());
             else if (body === 'damaged') reject(new UnusableAnswer('is encoded, but damaged'));
             else resolve(this.#withWhatFollows({ status, headers: answered, body }));
@@ -392,7 +392,7 @@ export type TlsRules = Pick<ConnectionOptions, 'secureContext' | 'rejectUnauthor
 /** Opens plain connections to a server. */
 export function plainSocketsTo(server: URL): OpenSocket {
   return (opened, failed) => {
-    const socket: Socket = connect({ ...placeOf(server), port: Number(server.port || 80), ...KEPT });
+    const socket: Socket = connect({ ...hostOf(server), port: Number(server.port || 80), ...KEPT });
     socket.once('connect', () => opened(socket)).once('error', failed);
     return () => socket.destroy();
   };
@@ -404,7 +404,7 @@ export function plainSocketsTo(server: URL): OpenSocket {
  * @param tunnels opens the tunnels for TLS. Default: direct connections
  */
 export function secureSocketsTo(server: URL, rules: TlsRules, tunnels?: OpenSocket): OpenSocket {
-  const place = placeOf(server);
+  const place = hostOf(server);
   const port = Number(server.port || 443);
   const servername = isIP(place.host) === 0 ? place.host : '';
   let session: Buffer | undefined;
@@ -442,7 +442,7 @@ export function secureSocketsTo(server: URL, rules: TlsRules, tunnels?: OpenSock
 
 const KEPT = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 1000 } as const;
 
-function placeOf({ hostname }: URL): { host: string } {
+function hostOf({ hostname }: URL): { host: string } {
   return { host: hostname.replace(/^\[|\]$/g, '') };
 }
 

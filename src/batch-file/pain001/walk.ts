@@ -100,7 +100,7 @@ export function walkDocument(visitor: Visitor): Walk {
     if (element?.placed.rule.does === 'text') element.text += text;
     else if (element?.placed.rule.does === 'hold' && text.trim() !== '') {
       const message = 'The element has a text, where only elements belong';
-      visitor.problem('error', pathOf(element), message, parser.line);
+      visitor.problem('error', elementPath(element), message, parser.line);
     }
   };
   parser.on('text', onText);
@@ -155,7 +155,7 @@ function opened(
   const above = parent.placed;
   const child = uri === namespace ? above.children.get(local) : undefined;
   const placed = child ?? (above.rule.does === 'hold' ? null : SKIPPED);
-  const unknown = () => `${pathOf(parent)}/${local}`;
+  const unknown = () => `${elementPath(parent)}/${local}`;
   if (above.rule.does === 'text') problem('error', unknown(), 'A text is expected here, and not an element');
   if (!placed) {
     const from =
@@ -189,7 +189,7 @@ const NO_TEXTS: readonly string[] = [];
 /** Elements in elements whose content psd2 does not read. */
 const SKIPPED: Placed = { rule: { does: 'skip' }, at: '', collects: null, children: new Map() };
 
-function pathOf({ placed: { at }, within: { path } }: Open): string {
+function elementPath({ placed: { at }, within: { path } }: Open): string {
   return at === '' ? path : `${path}/${at}`;
 }
 
@@ -209,7 +209,7 @@ function readAttributes({ attributes }: SaxesTagNS, line: number, element: Open,
     if (prefix === 'xmlns' || local === 'xmlns' || uri === INSTANCE) continue;
     if (rule.does === 'text' && rule.attribute === local && uri === '')
       element.within.texts.set(`${at}/@${local}`, [value]);
-    else visitor.problem('error', pathOf(element), `psd2 does not know the attribute ${local}`, line);
+    else visitor.problem('error', elementPath(element), `psd2 does not know the attribute ${local}`, line);
   }
 }
 

@@ -131,7 +131,7 @@ export function findAccount<Found extends NamedAccount>(
   const byIban = accounts.filter((each) => isNamedBy(each, named));
   const [account, ...others] = byId.length > 0 ? byId : byIban;
   if (account && others.length === 0) return account;
-  const all = accounts.map(describe).join(', ');
+  const all = accounts.map(describeAccount).join(', ');
   if (account && byId.length > 0)
     throw new Psd2Error('usage', `${named} is the id of one account today, and of another one in the store`, {
       hint: `Name it by its IBAN and currency. The customer has ${all}.`,
@@ -180,6 +180,6 @@ function isIban(text: string): boolean {
   return /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/i.test(text);
 }
 
-function describe({ productId, iban }: NamedAccount): string {
+function describeAccount({ productId, iban }: NamedAccount): string {
   return iban === null || iban === productId ? productId : `${productId} (${iban})`;
 }

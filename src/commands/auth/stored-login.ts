@@ -153,14 +153,14 @@ export function describeKnown(
     // A month of validity would be wrong.
     refreshTokenExpiresAt: refresh ? null : refreshTokenExpiresAt,
     ...(refresh
-      ? { refused: { what: 'refresh', ...refusal(refresh) } }
+      ? { refused: { what: 'refresh', ...noteFacts(refresh) } }
       : call
-        ? { refused: { what: 'call', ...refusal(call) } }
+        ? { refused: { what: 'call', ...noteFacts(call) } }
         : {}),
   };
 }
 
-function refusal({ at, message }: AccessNote) {
+function noteFacts({ at, message }: AccessNote) {
   return { at, message };
 }
 
@@ -189,7 +189,7 @@ export async function isNoted(context: Context, holder: Holder): Promise<boolean
 }
 
 /** Whose login this command is about. @throws Psd2Error `not_logged_in` if no customer is known */
-export async function holderOf(context: Context): Promise<Holder> {
+export async function loginHolder(context: Context): Promise<Holder> {
   return context.globals.grant === 'client_credentials' ? null : customerOf(context);
 }
 
@@ -201,7 +201,7 @@ export async function holderOf(context: Context): Promise<Holder> {
  */
 export async function storedLogin(context: Context, of?: Holder): Promise<StoredHolder> {
   const { tokens } = await context.store();
-  const holder = of === undefined ? await holderOf(context) : of;
+  const holder = of === undefined ? await loginHolder(context) : of;
   const login = await tokens.login(holder);
   if (login) return { tokens, holder, login };
   await refuseWithoutTokens(context);
@@ -210,7 +210,7 @@ export async function storedLogin(context: Context, of?: Holder): Promise<Stored
 
 /** @throws Psd2Error `not_logged_in` at a bank that gives its customers no tokens */
 export async function refuseWithoutTokens(context: Context): Promise<void> {
-  const holder = await holderOf(context);
+  const holder = await loginHolder(context);
   if (holder === null || (await context.bankInterface()).logsIn !== 'nobody') return;
   const { customers } = await context.store();
   const { consent } = describeConsent(await customers.read(holder));

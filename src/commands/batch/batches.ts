@@ -4,7 +4,7 @@ import type { BatchLine } from '../../domain/batch/line.ts';
 import type { PrintedRow, ReportRow } from '../../domain/batch/report-row.ts';
 import { addUp } from '../../domain/batch/totals.ts';
 import { OPERATION_STATES } from '../../domain/operation.ts';
-import { BATCH_STATES, neededApprovals, stateOf } from '../../flows/batch/approval.ts';
+import { BATCH_STATES, batchState, neededApprovals } from '../../flows/batch/approval.ts';
 import type { KnownBatch } from '../../flows/batch/known-lines.ts';
 import { controlsOf, type Profile } from '../../store/machine/settings.ts';
 import {
@@ -120,7 +120,7 @@ export function batchData(profile: Profile, { batch, lines, outcomes }: KnownBat
     rejection: batch.rejection && withoutHash(batch.rejection),
     ...{
       retryOf: batch.retryOf,
-      state: stateOf(rules, { batch, lines, outcomes: outcomes }),
+      state: batchState(rules, { batch, lines, outcomes: outcomes }),
       lines: lines.length,
     },
     customers: [...new Set(lines.flatMap(({ customer }) => customer ?? []))],

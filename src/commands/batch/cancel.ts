@@ -3,7 +3,7 @@ import { whyManyKept } from '../../domain/kept.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { cancelGroups, cancelUnsent, cancelWithoutBasket } from '../../flows/batch/afterwards.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
-import { hasEnded, type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
+import { hasLineEnded, type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
@@ -62,7 +62,7 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
       const ask = writeCommand(['batch', 'status', batch.batch], context.repeated);
       context.terminal.say(`${endSentence(linkReason)} Then ask the bank again with: ${ask}`);
     }
-    const others = after.outcomes.filter(({ outcome }) => !hasEnded(outcome));
+    const others = after.outcomes.filter(({ outcome }) => !hasLineEnded(outcome));
     const problem = firstOf(context, groups.problems, others);
     if (problem) throw problem;
     if (others.length > 0) throw notCancelled(after, others);

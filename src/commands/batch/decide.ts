@@ -69,7 +69,7 @@ async function decide(
   });
   refuseEnded(current);
   const paid = await paidBefore(data.flows, current);
-  context.terminal.warn(describe(current, batchData(profile, current), paid));
+  context.terminal.warn(describeBatch(current, batchData(profile, current), paid));
   const word = note === null ? 'Approve' : 'Reject';
   if (context.terminal.canAsk && !context.globals.yes) {
     const isConfirmed = await context.terminal.confirm(`${word} these payments as ${person.by}?`);
@@ -111,7 +111,7 @@ function payeesOf(lines: readonly BatchLine[], paid: ReadonlySet<string>): strin
   ];
 }
 
-function describe(
+function describeBatch(
   { batch, lines: all }: KnownBatch,
   { lines, totals, counts }: ReturnType<typeof batchData>,
   paid: ReadonlySet<string>,

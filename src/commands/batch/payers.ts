@@ -1,6 +1,6 @@
 import type { Account } from '../../bank/ports/bank.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { kindOf } from '../../flows/batch/pay-share.ts';
+import { groupKindOf } from '../../flows/batch/pay-share.ts';
 import type { BatchStore, Payer } from '../../flows/batch/ports.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
 import type { Context } from '../context.ts';
@@ -87,7 +87,7 @@ async function openPayer(root: Context, customer: string | null): Promise<Payer>
     cancelAtBank: async (open) => TRANSFERS.cancelAtBank?.(context, opened, open, { paste: false }),
     cancelGroupAtBank: async (open, person) => {
       const { cancelHere } = await import('../open/cancel-at-bank.ts');
-      const calls = kindOf(open.current).calls({ bank }, open.current);
+      const calls = groupKindOf(open.current).calls({ bank }, open.current);
       try {
         await cancelHere(context, opened, open, calls, { paste: false, person });
       } catch (error) {

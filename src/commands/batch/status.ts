@@ -23,7 +23,7 @@ ${examples('psd2 batch status 3f2a9c')}`,
       ({ outcome }, index) => outcome === 'not paid' && before.outcomes[index]?.outcome === 'accepted',
     );
     const open = outcomes.filter(
-      (each) => rejected.includes(each) || isOpen(each, bankDay(context.world.now())),
+      (each) => rejected.includes(each) || isLineOpen(each, bankDay(context.world.now())),
     );
     await context.output.table(
       open.map(({ row }) => lineData(row)),
@@ -44,7 +44,7 @@ ${examples('psd2 batch status 3f2a9c')}`,
 );
 
 /** Whether somebody may still learn what became of a payment. What a bank took for a later day, it does not mention again. */
-function isOpen({ outcome, row: { executionDate } }: KnownLine, today: IsoDate): boolean {
+function isLineOpen({ outcome, row: { executionDate } }: KnownLine, today: IsoDate): boolean {
   if (outcome === 'ordered') return executionDate !== null && executionDate >= today;
   return outcome !== 'paid' && outcome !== 'not paid';
 }

@@ -36,7 +36,7 @@ export function coverageOf(
     each === 'accounts' || !says || (each === 'balances' ? balances : transactions).length > 0;
   const hasCards = requested.cards !== 'none' || all.some(({ iban }) => iban === undefined || !isIban(iban));
   return {
-    accounts: namesOf(all),
+    accounts: referenceNames(all),
     reads: requested.reads.filter(isGranted),
     ...(!hasCards && { cards: 'none' as const }),
   };
@@ -45,7 +45,7 @@ export function coverageOf(
 /** The accounts that the bank names in a granted `access`. Empty: it names none. */
 export function namesInAccess(access: Consent['access']): readonly string[] {
   const { data } = accessShape().safeParse(access);
-  return data ? namesOf(referencesIn(data)) : [];
+  return data ? referenceNames(referencesIn(data)) : [];
 }
 
 /** What a granted consent covers less than was asked for, in words. Empty: nothing, or the bank does not say. */
@@ -66,7 +66,7 @@ export function lackingIn({
     const all = granted[kind] ?? (kind === 'accounts' ? referencesIn(granted) : []);
     return all.length === 0
       ? []
-      : requested[kind].filter((each) => !all.some((other) => isNamed(each, other)));
+      : requested[kind].filter((each) => !all.some((other) => isReferenceTo(each, other)));
   };
   const whole = lacking('accounts');
   const parts = (['balances', 'transactions'] as const).flatMap((kind) =>
@@ -76,7 +76,10 @@ export function lackingIn({
 }
 
 /** Whether a reference of the bank's is the account that the operator named. */
-function isNamed(reference: string, { iban, maskedPan, pan, bban, msisdn, currency }: Reference): boolean {
+function isReferenceTo(
+  reference: string,
+  { iban, maskedPan, pan, bban, msisdn, currency }: Reference,
+): boolean {
   const { id, currency: wanted } = accountReferenceOf(reference);
   const plain = (name: string) => name.replace(/\s/g, '').toUpperCase();
   const names = [iban, maskedPan, pan, bban, msisdn].flatMap((name) =>
@@ -90,7 +93,7 @@ function referencesIn({ accounts = [], balances = [], transactions = [] }: Acces
   return [...accounts, ...balances, ...transactions];
 }
 
-function namesOf(all: ReturnType<typeof referencesIn>): string[] {
+function referenceNames(all: ReturnType<typeof referencesIn>): string[] {
   return [
     ...new Set(
       all.flatMap(

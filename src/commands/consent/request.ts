@@ -19,7 +19,7 @@ import { refuseOtherBank } from '../open/serving.ts';
 import { givenCredentials, withCredentialOptions } from '../shared/credential-options.ts';
 import { keepPsu, withPsuOptions } from '../shared/psu.ts';
 import { sayNext } from '../shared/say-next.ts';
-import { CONSENTS, outcomeOf, warnOfLess } from './consents.ts';
+import { CONSENTS, consentOutcome, warnOfLess } from './consents.ts';
 import { grantPortsOf } from './grant.ts';
 import {
   confirmReplacement,
@@ -253,7 +253,7 @@ export async function driveConsent(
 
 /** What the consent allows now. */
 function nextOf(consent: Consent): string[][] {
-  const granted = consent.categories.filter((each) => outcomeOf(consent, each));
+  const granted = consent.categories.filter((each) => consentOutcome(consent, each));
   const read = granted.find(({ name }) => name === 'ACCOUNT_INFO');
   const [account] = read?.products ?? [];
   return [

@@ -66,7 +66,7 @@ export async function collectFor(
     ...collected,
     ...(await batchesOf(context, collected)),
     audit: await auditOf(context, collected, wordsOf(all)),
-    calls: callsOf(context, collected),
+    calls: customerCalls(context, collected),
   };
 }
 
@@ -120,7 +120,7 @@ async function auditOf(
 }
 
 /** The calls of the customer in this machine's log, and the other calls of the same transactions. The newest come first. */
-function callsOf(context: Context, customer: Known): LoggedCall[] {
+function customerCalls(context: Context, customer: Known): LoggedCall[] {
   const isTheirs = callsFor(context, customer);
   return [...readCalls(context.folder.log)].filter(isTheirs);
 }
@@ -131,7 +131,7 @@ export function callsFor(
   { customerId, accounts, flows }: Known,
 ): (call: LoggedCall) => boolean {
   const { name } = profile();
-  const names = new Set(namesOf({ customerId, accounts, flows }));
+  const names = new Set(customerNames({ customerId, accounts, flows }));
   const isNamed = (call: LoggedCall) => wordsOfCall(call).some((word) => names.has(word));
   const transactions = new Set<string>();
   for (const call of readCalls(folder.log))
@@ -140,7 +140,7 @@ export function callsFor(
 }
 
 /** The words by which a call in the log is a customer's. */
-export function namesOf({
+export function customerNames({
   customerId,
   accounts,
   flows,

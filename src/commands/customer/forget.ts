@@ -19,7 +19,7 @@ import { collect, examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { requireSyncFolder } from '../shared/sync-folder.ts';
 import { type EndedAtBank, endConsents, endLogin, openForEnding } from './at-bank.ts';
-import { type Collected, callsFor, collectFor, hasNothing, namesOf } from './collected.ts';
+import { type Collected, callsFor, collectFor, customerNames, hasNothing } from './collected.ts';
 import { refuseDamaged, refuseUnfinished } from './unfinished.ts';
 
 /** What people see a part of. */
@@ -204,7 +204,7 @@ async function namesFor(context: Context, { customerId, accounts }: Collected): 
 /** Commands that run meanwhile, or are stopped, write nothing of the customer into the log when they go on. */
 async function removeFromLog(context: Context, collected: Collected): Promise<Removed[]> {
   const { folder, world } = context;
-  await folder.forgotten.add(context.profile().name, namesOf(collected), world.now());
+  await folder.forgotten.add(context.profile().name, customerNames(collected), world.now());
   const count = removeCalls(folder.log, world.now().toISOString(), callsFor(context, collected));
   return count > 0 ? [{ name: 'log of calls', count }] : [];
 }

@@ -171,8 +171,8 @@ async function keptEndings(context: Context, { accesses, renewals }: FromJournal
   await addAccesses(flows, new Set(consents.map(({ flow }) => flow)), accesses);
   return consents.map(({ customer: customerId, flow, validUntil }) => {
     const access = accesses.get(flow);
-    const name = nameOf(access);
-    const renewal = renewals.get(keyOf(customerId, access));
+    const name = categoryOf(access);
+    const renewal = renewals.get(accessKey(customerId, access));
     if (renewal)
       return {
         ...{ kind: 'consent', name, customerId, endsAt: endOfDay(validUntil) },
@@ -197,17 +197,17 @@ interface FromJournals {
 function note({ accesses, renewals }: FromJournals, consent: Consent): void {
   const access = consent.terms?.access;
   accesses.set(consent.flow, access);
-  const key = keyOf(consent.customerId, access);
+  const key = accessKey(consent.customerId, access);
   const isPartly =
     consent.state === 'authorizing' && personsIn(consent.authorisations).authorisedBy.length > 0;
   if (isPartly && !renewals.has(key)) renewals.set(key, consent);
 }
 
-function keyOf(customer: string, access: Access): string {
-  return `${customer} ${nameOf(access)} ${access?.type === 'funds' ? access.account : ''}`;
+function accessKey(customer: string, access: Access): string {
+  return `${customer} ${categoryOf(access)} ${access?.type === 'funds' ? access.account : ''}`;
 }
 
-function nameOf(access: Access): ConsentCategory {
+function categoryOf(access: Access): ConsentCategory {
   return access?.type === 'funds' ? FUNDS : 'ACCOUNT_INFO';
 }
 

@@ -203,7 +203,7 @@ function readPeriod({ since, until, quarter }: Options, now: Date): { from: IsoD
   const today = bankDay(now);
   if (quarter === undefined) {
     const to = until === undefined ? today : parseDate('--until', until);
-    const from = since === undefined ? addDays(to, -30) : firstDay(since, now);
+    const from = since === undefined ? addDays(to, -30) : firstDaySince(since, now);
     if (from <= to) return { from, to };
     throw new Psd2Error('invalid_date', `--since ${from} is after --until ${to}`);
   }
@@ -220,7 +220,7 @@ function readPeriod({ since, until, quarter }: Options, now: Date): { from: IsoD
 }
 
 /** A day is one of the bank's, whatever the zone of this machine. @throws Psd2Error `usage` */
-function firstDay(since: string, now: Date): IsoDate {
+function firstDaySince(since: string, now: Date): IsoDate {
   return isIsoDate(since) ? since : bankDay(new Date(readSince(since, now)));
 }
 
@@ -243,8 +243,8 @@ async function showStats(context: Context, options: Options): Promise<void> {
     ...(options.by === 'hour' && { dayOf: hourOf }),
   });
   const lines = calls.lines.filter((line) => isMeant(line, options, { profile, from, to }));
-  const rows = rowsOf(lines, calls, options, profile);
-  const total = rowOf(
+  const rows = periodRows(lines, calls, options, profile);
+  const total = periodRow(
     'total',
     lines.map(({ counts }) => counts),
     lines,
@@ -288,7 +288,7 @@ function isMeant(
   );
 }
 
-function rowsOf(lines: readonly RollUp[], calls: KnownCalls, options: Options, profile: string): Row[] {
+function periodRows(lines: readonly RollUp[], calls: KnownCalls, options: Options, profile: string): Row[] {
   const periods = new Map<string, RollUp[]>();
   for (const line of lines) {
     const period = options.by === 'route' ? line.route : line.day;
@@ -298,7 +298,7 @@ function rowsOf(lines: readonly RollUp[], calls: KnownCalls, options: Options, p
   return [...periods]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([period, each]) => {
-      const row = rowOf(
+      const row = periodRow(
         period,
         each.map(({ counts }) => counts),
         each,
@@ -312,7 +312,7 @@ function rowsOf(lines: readonly RollUp[], calls: KnownCalls, options: Options, p
     });
 }
 
-function rowOf(
+function periodRow(
   period: string,
   all: readonly Counts[],
   lines: readonly RollUp[],

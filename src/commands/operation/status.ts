@@ -25,10 +25,10 @@ export const status = verb(
   },
   (command) =>
     withAccount(command).argument('<operationName>').requiredOption('--resource <id>', 'flow or resource id'),
-  (context, name, { resource }) => showStatus(context, name, resource),
+  (context, name, { resource }) => showOperation(context, name, resource),
 );
 
-async function showStatus(context: Context, name: string, resource: string): Promise<void> {
+async function showOperation(context: Context, name: string, resource: string): Promise<void> {
   const operation = parseOperationName(name);
   const ours = await knownOperation(context, resource);
   const resourceId = ours ? resourceIdOf(ours) : resource;

@@ -26,7 +26,7 @@ ${examples('psd2 sandbox clock', 'psd2 sandbox clock +90d', 'psd2 sandbox clock 
       // -5d is no option: it has an answer of its own.
       .allowUnknownOption(),
   async (context, time) => {
-    const order = time === undefined ? undefined : readOrder(time);
+    const order = time === undefined ? undefined : readMove(time);
     const running = await requireRunning(context);
     const call = order
       ? { method: 'POST' as const, path: '/clock', body: order }
@@ -40,7 +40,7 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_
 const MAX_SECONDS = 3650 * 86_400;
 
 /** @throws Psd2Error `usage` */
-function readOrder(text: string): { forwardSeconds: number } | { time: string } {
+function readMove(text: string): { forwardSeconds: number } | { time: string } {
   const [, number = '', unit = ''] = /^\+(\d{1,9})([smhd])$/.exec(text) ?? [];
   const forwardSeconds = Number(number) * (SECONDS[unit] ?? 0);
   if (forwardSeconds > 0 && forwardSeconds <= MAX_SECONDS) return { forwardSeconds };

@@ -54,11 +54,11 @@ are left out. It makes no call to the bank.
 
 The exit code is 0 if nothing needs a person, and 12 if something does. So one line in cron or in a monitor is enough.
 ${examples('psd2 status', "psd2 status --json | jq -r '.attention[] | [.kind, .id, .state] | @tsv'")}`,
-  showStatus,
+  showAttention,
 );
 
 /** @throws Psd2Error `needs_attention` if anything needs a person */
-async function showStatus(context: Context): Promise<void> {
+async function showAttention(context: Context): Promise<void> {
   const { output } = context;
   // The profile first: without one, nothing else makes sense.
   const { name, settings } = context.profile();

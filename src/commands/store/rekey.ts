@@ -47,7 +47,11 @@ ${examples('psd2 store rekey --keep-old', 'PSD2_NEW_CONFIG_PASSPHRASE="$(cat new
     if (!keepOld) await dropElsewhere(context, database, passphrase);
     const own = vaultsOf(context).filter(({ name }) => profiles.includes(name));
     for (const { name } of own) await recordProfileChange(context, name, 'passphrase');
-    print(context, { place: database?.shown ?? context.folder.root, profiles: profiles, oldWorks: keepOld });
+    printRekeyed(context, {
+      place: database?.shown ?? context.folder.root,
+      profiles: profiles,
+      oldWorks: keepOld,
+    });
   },
 );
 
@@ -145,7 +149,7 @@ async function keepInKeyring(context: Context, database: Database, passphrase: s
   context.terminal.say('The keyring of this machine has the new passphrase.');
 }
 
-function print({ output, terminal }: Context, result: ValueOf<typeof rekeyed>): void {
+function printRekeyed({ output, terminal }: Context, result: ValueOf<typeof rekeyed>): void {
   const { profiles, oldWorks } = result;
   if (output.format !== 'table') output.record(result, rekeyed);
   else

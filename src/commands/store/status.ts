@@ -60,10 +60,10 @@ const storeStatus = object({
 export const status = bareVerb(
   { what: 'contents of the store', shape: storeStatus },
   examples('psd2 store status', "psd2 store status --json --query 'claims[].worker'"),
-  showStatus,
+  showStores,
 );
 
-async function showStatus(context: Context): Promise<void> {
+async function showStores(context: Context): Promise<void> {
   const store = await context.wholeStore();
   context.output.record({ ...(await store.status()), source: store.source }, storeStatus);
   // The data of the profile may be elsewhere. Other commands refuse this store then.

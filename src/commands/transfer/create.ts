@@ -180,14 +180,14 @@ export async function beginTransfer(
   const { maxCost } = options;
   const wanted = { ...order, customerId: opened.customerId, ...(maxCost !== undefined && { maxCost }) };
   // What the bank does not take is refused before it is asked for anything.
-  await initiationOf(context, opened, wanted, options);
+  await transferInitiation(context, opened, wanted, options);
   const ordered = await withDebtor(context, opened, wanted, transactionId);
   const begin = {
     transactionId,
     commits: opened.bank.payments.commits,
     order: ordered,
     furtherData,
-    ...(await initiationOf(context, opened, ordered, options)),
+    ...(await transferInitiation(context, opened, ordered, options)),
   };
   // The transfer begins after this. If the bank does not answer or refuses the day, there is nothing to resume.
   if (options.prepare) await checkTerms(opened, begin);
@@ -195,7 +195,7 @@ export async function beginTransfer(
 }
 
 /** What the flow keeps of the payment, at a bank where the customer authorises it by links. @throws Psd2Error for what the bank does not take */
-async function initiationOf(
+async function transferInitiation(
   { world, bankInterface }: Pick<Context, 'world' | 'bankInterface'>,
   { bank, profile }: Pick<CustomerBank, 'bank' | 'profile'>,
   order: TransferOrder,

@@ -22,7 +22,7 @@ export async function checkPayee(
 ): Promise<PayeeCheck> {
   try {
     const input = `${JSON.stringify({ iban: to, name })}\n`;
-    const verdict = readAnswer(await runOutsideCommand(context, 'payeeCheck', command, input));
+    const verdict = readVerdict(await runOutsideCommand(context, 'payeeCheck', command, input));
     return { result: verdict.result, name: shorten(verdict.name), problem: null };
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
@@ -36,7 +36,7 @@ export function payeeCheckOf(context: Pick<Context, 'globals' | 'world'>, comman
     checkPayee(context, command, { to, name });
 }
 
-function readAnswer(printed: string): z.infer<typeof answer> {
+function readVerdict(printed: string): z.infer<typeof answer> {
   try {
     const parsed = answer.parse(JSON.parse(printed));
     if (!saysTwice(printed)) return parsed;

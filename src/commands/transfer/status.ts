@@ -38,11 +38,11 @@ ${examples(
   },
   (command) =>
     command.argument('<flow>').option('--watch', 'ask again until the transfer has ended or needs you'),
-  (context, flow, { watch = false }) => showStatus(context, flow, watch),
+  (context, flow, { watch = false }) => showTransfer(context, flow, watch),
 );
 
 /** The bank's status of the transfer. Records it only where the bank may change its word: accepted, or kept. @param watch ask again until the transfer has ended */
-async function showStatus(context: Context, flow: string, watch: boolean): Promise<void> {
+async function showTransfer(context: Context, flow: string, watch: boolean): Promise<void> {
   const { flows } = await context.store(flow);
   const stored = await flows.find('transfer', flow);
   refuseOtherCustomer(context, stored);

@@ -59,7 +59,7 @@ export function withoutCardNumbers(text: string, cards: readonly string[] = []):
 
 function masked(text: string): string {
   return text.replace(DIGITS, (digits, index: number) =>
-    isOfIban(text.slice(0, index)) ? digits : maskedGroups(groupsOf(digits)),
+    isOfIban(text.slice(0, index)) ? digits : maskedGroups(digitGroups(digits)),
   );
 }
 
@@ -68,7 +68,7 @@ function isOfIban(before: string): boolean {
   return /(?<![\p{L}\p{N}])[A-Z]{2}$/iu.test(before.slice(-3));
 }
 
-function groupsOf(text: string): Group[] {
+function digitGroups(text: string): Group[] {
   return [...text.matchAll(GROUP)].map(([, digits = '', separator = '']) => ({ digits, separator }));
 }
 

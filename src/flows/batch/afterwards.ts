@@ -14,7 +14,7 @@ import { BULK, followInBulk } from './bulk.ts';
 import { isPartial } from './follow-bulk.ts';
 import { tidy } from './group.ts';
 import { isBeforeAll, type KnownBatch, type KnownLine, referenceOf, withLogin } from './known-lines.ts';
-import { kindOf } from './pay-share.ts';
+import { groupKindOf } from './pay-share.ts';
 import type { BatchStore, Following, Payer } from './ports.ts';
 
 // What is done about a batch besides its run.
@@ -99,7 +99,7 @@ export function cancelUnsent(
  */
 function canBeCancelled(group: GenericOperation): boolean {
   if (isOpen(group)) return true;
-  const isAcceptedBulk = kindOf(group) === BULK && isAccepted(group) && !isPartial(group);
+  const isAcceptedBulk = groupKindOf(group) === BULK && isAccepted(group) && !isPartial(group);
   return isBanksToCancel(group) && (standingOf(group) === 'sent' || isAcceptedBulk);
 }
 
@@ -141,7 +141,7 @@ async function cancelGroup(
 ): Promise<void> {
   const follow = async () => {
     const now = await store.flows.find('operation', flow);
-    await kindOf(now).follow(store, payer, now);
+    await groupKindOf(now).follow(store, payer, now);
     await tidy(store, now);
   };
   try {

@@ -7,7 +7,7 @@ import { Psd2Error } from '../../errors.ts';
 import { unlessDamaged } from '../../store/batch/refusals.ts';
 import type { Batches, OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import { hasEnded, type KnownBatch, readLines } from './known-lines.ts';
+import { hasLineEnded, type KnownBatch, readLines } from './known-lines.ts';
 
 /** What the settings demand of a batch. */
 export interface ApprovalRules {
@@ -70,7 +70,7 @@ export async function* unapproved(
     const needed = neededApprovals(rules, batch, lines);
     if (has >= needed) continue;
     // An approval of what has ended is refused.
-    if ((await readLines(flows, batch, lines)).every(({ outcome }) => hasEnded(outcome))) continue;
+    if ((await readLines(flows, batch, lines)).every(({ outcome }) => hasLineEnded(outcome))) continue;
     const totals = [...sumsOf(lines)].map(([currency, sum]) => ({ currency, amount: sum.toFixed(2) }));
     yield { batch: batch.batch, addedAt: batch.addedAt, lines: batch.count, has, needed, totals };
   }
@@ -144,7 +144,7 @@ export function refuseDecision(
 
 /** @throws Psd2Error `usage` if there is nothing left to decide */
 export function refuseEnded({ batch, outcomes }: KnownBatch): void {
-  if (!outcomes.every(({ outcome }) => hasEnded(outcome))) return;
+  if (!outcomes.every(({ outcome }) => hasLineEnded(outcome))) return;
   throw new Psd2Error('usage', 'Every payment of this batch has ended, so there is nothing left to decide', {
     hint: 'psd2 has recorded nothing. See it with:',
     next: [['batch', 'show', batch.batch]],
@@ -164,9 +164,9 @@ export const BATCH_STATES = ['added', 'approved', 'rejected', 'running', 'done',
 type BatchState = (typeof BATCH_STATES)[number];
 
 /** What stands before a batch: an approval, its run, the end of its payments, or nothing more. */
-export function stateOf(rules: ApprovalRules, { batch, lines, outcomes }: KnownBatch): BatchState {
+export function batchState(rules: ApprovalRules, { batch, lines, outcomes }: KnownBatch): BatchState {
   if (batch.rejection) return 'rejected';
-  const ended = outcomes.every(({ outcome }) => hasEnded(outcome) && outcome !== 'accepted');
+  const ended = outcomes.every(({ outcome }) => hasLineEnded(outcome) && outcome !== 'accepted');
   const hasBegun = outcomes.some(({ row }) => row.state !== 'waiting' && row.state !== 'cancelled');
   if (ended) return hasBegun ? 'done' : 'cancelled';
   if (hasBegun) return 'running';

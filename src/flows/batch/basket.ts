@@ -11,15 +11,15 @@ import { lookAt } from '../payment/status.ts';
 import { isInterruption, isOvertaken } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
 import {
+  basketMeaning,
   followBasket,
   isOpenIn,
   isWithoutLink,
-  meaningOf,
   type PaymentSaid,
   SIGNING_BASKET,
 } from './follow-basket.ts';
 import { beginGroup, type GroupKind, sendGroup, storedInitiation, type Taken, writeDown } from './group.ts';
-import { isBeforeAll, linesIn } from './known-lines.ts';
+import { isBeforeAll, linesOfGroup } from './known-lines.ts';
 import { throwProblems, transferOf } from './lines.ts';
 import type { BatchRun, Following, Payer } from './ports.ts';
 import { isAboutLine, type Share } from './run.ts';
@@ -29,7 +29,7 @@ import { initiateLine } from './single.ts';
 /** A payment of its own for each line, which psd2 initiates, and one authorisation for all. */
 export const BASKET: GroupKind = {
   operation: SIGNING_BASKET,
-  take,
+  take: takeIntoBasket,
   async send(run, payer, open, sending) {
     try {
       await sendGroup(BASKET, run, payer, open, sending);
@@ -96,7 +96,7 @@ export async function basketWithoutLink(
   }
 }
 
-async function take(run: BatchRun, share: Share): Promise<void> {
+async function takeIntoBasket(run: BatchRun, share: Share): Promise<void> {
   const { taken: initiated, problems } = await initiateAll(run, share);
   const [one, ...others] = initiated;
   if (one && run.initiations.alike === null) {
@@ -144,7 +144,7 @@ async function initiateAll(
  */
 async function followInBasket(run: Following, payer: Payer, basket: GenericOperation): Promise<void> {
   const { flows, links } = run;
-  const lines = linesIn(await run.batches.find(run.batch), basket.flow);
+  const lines = linesOfGroup(await run.batches.find(run.batch), basket.flow);
   const round = async (): Promise<string[]> => {
     const left: string[] = [];
     for (const { flow } of lines) {
@@ -159,7 +159,7 @@ async function followInBasket(run: Following, payer: Payer, basket: GenericOpera
     }
     return left;
   };
-  if (meaningOf(basket) !== 'authorised') {
+  if (basketMeaning(basket) !== 'authorised') {
     await round();
     return;
   }
@@ -206,7 +206,7 @@ async function cancelAlone(
   { flow }: GenericOperation,
   why: Psd2Error,
 ): Promise<void> {
-  for (const line of linesIn(await run.batches.find(run.batch), flow))
+  for (const line of linesOfGroup(await run.batches.find(run.batch), flow))
     await run.flows.resume('transfer', line.flow, async (open) => {
       const { bulk, state } = open.current;
       if (bulk !== null || state !== 'verified') return;
@@ -224,12 +224,12 @@ async function askOf(
   transfer: Transfer,
   basket: GenericOperation,
 ): Promise<PaymentSaid | null> {
-  if (meaningOf(basket) === 'not sent' || !transfer.verification) return null;
+  if (basketMeaning(basket) === 'not sent' || !transfer.verification) return null;
   const calls = bank.payments.transfer({ ...transfer, authorisedBy: basket.transactionId });
   try {
-    if (transfer.state === 'executed' && calls.executionStatus) return await settlementOf(calls, transfer);
+    if (transfer.state === 'executed' && calls.executionStatus) return await askSettlement(calls, transfer);
     const sca = calls.sca ?? bank.sca;
-    const isInAuthorisedBasket = meaningOf(basket) === 'authorised';
+    const isInAuthorisedBasket = basketMeaning(basket) === 'authorised';
     return await lookAt({ bank: { sca } }, transfer, { decides: true, isInAuthorisedBasket });
   } catch (error) {
     // What the bank does not say decides nothing.
@@ -238,7 +238,7 @@ async function askOf(
   }
 }
 
-async function settlementOf(
+async function askSettlement(
   { executionStatus }: PaymentCalls,
   transfer: Transfer,
 ): Promise<PaymentSaid | null> {

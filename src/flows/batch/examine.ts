@@ -190,7 +190,7 @@ function contentProblem(batch: string): BatchProblem {
 function* problemsOf(line: BatchLine, yardstick: Yardstick, isRepeated: boolean): Generator<PaymentProblem> {
   const { bank, earlier, limit } = yardstick;
   yield* problemsWith(line, limit, earlier, isRepeated);
-  const refusal = refusalOf(line, yardstick);
+  const refusal = refusalOfLine(line, yardstick);
   if (refusal && factOf(line, refusal, yardstick) === null)
     yield { ...warningAt(line, refusal.message), severity: 'error' };
   if (line.address && !bank.has.has('addresses of payees')) yield withoutAddress(line);
@@ -209,7 +209,7 @@ interface BrokenRule {
 /** The rules of the bank and the customer for what a payment has in common with others. */
 function* brokenRules(line: BatchLine, yardstick: Yardstick): Generator<BrokenRule> {
   const { bank, accounts } = yardstick;
-  const refusal = refusalOf(line, yardstick);
+  const refusal = refusalOfLine(line, yardstick);
   const fact = refusal && factOf(line, refusal, yardstick);
   if (refusal && fact) yield { fact, message: refusal.message };
   const isNamed = line.from !== null || line.fromIban !== null;
@@ -219,14 +219,17 @@ function* brokenRules(line: BatchLine, yardstick: Yardstick): Generator<BrokenRu
 }
 
 /** Why the bank does not take a payment; undefined if it does. */
-function refusalOf(line: BatchLine, { bank: { refusePayment }, today }: Yardstick): Psd2Error | undefined {
+function refusalOfLine(
+  line: BatchLine,
+  { bank: { refusePayment }, today }: Yardstick,
+): Psd2Error | undefined {
   return refusePayment && errorOf(() => refusePayment(plannedOf(line), today));
 }
 
 /** What a refusal is about, if it is nothing of this payment alone. */
 function factOf(line: BatchLine, { code, message }: Psd2Error, yardstick: Yardstick): Fact | null {
   if (code === 'invalid_date') return 'executionDate';
-  const isUrgency = line.urgent && refusalOf({ ...line, urgent: false }, yardstick)?.message !== message;
+  const isUrgency = line.urgent && refusalOfLine({ ...line, urgent: false }, yardstick)?.message !== message;
   return isUrgency ? 'type' : null;
 }
 

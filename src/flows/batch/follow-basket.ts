@@ -20,7 +20,7 @@ export type BasketMeans =
   | 'not authorised'
   | 'unknown';
 
-export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
+export function basketMeaning(basket: Operation<OrderTarget>): BasketMeans {
   switch (basket.state) {
     case 'created':
     case 'verified':
@@ -57,7 +57,7 @@ function isDeleted({ state, isCancellationTaken }: Operation<OrderTarget>): bool
 /** Whether nobody has the link of a basket: the bank has not answered it, or has refused it, or psd2 has sent the customer nowhere yet. */
 export function isWithoutLink(basket: Operation<OrderTarget>): boolean {
   const isLinkless = basket.verification === null || basket.state === 'verified';
-  return isLinkless && ['not sent', 'unknown'].includes(meaningOf(basket));
+  return isLinkless && ['not sent', 'unknown'].includes(basketMeaning(basket));
 }
 
 /** What the bank says of one payment of a basket, and whether nobody has authorised it. */
@@ -78,10 +78,10 @@ export function followBasket(
   bankStatus: PaymentSaid | null,
 ): StepEvent[] {
   if (!isOpenIn(transfer, basket)) return [];
-  const means = meaningOf(basket);
+  const means = basketMeaning(basket);
   if (means === 'not sent') return [];
   const event = bankStatus?.found;
-  if (isDone(transfer)) return event && isNews(transfer, event) ? [event] : [];
+  if (hasSettled(transfer)) return event && isNews(transfer, event) ? [event] : [];
   if (event?.type === 'execute-unanswered') return isNews(transfer, event) ? [event] : [];
   if (event && event.type !== 'authorization') return [event];
   switch (means) {
@@ -105,9 +105,9 @@ export function followBasket(
 /** Whether it is not known yet what becomes of a transfer of a basket. */
 export function isOpenIn(transfer: Transfer, { flow }: Pick<Operation<OrderTarget>, 'flow'>): boolean {
   if (transfer.bulk !== flow || (isOver(transfer) && !transfer.refusedUnconfirmed)) return false;
-  return !isDone(transfer) || isAccepted(transfer) || needsSettlement(transfer.order);
+  return !hasSettled(transfer) || isAccepted(transfer) || needsSettlement(transfer.order);
 }
 
-function isDone({ state }: Transfer): boolean {
+function hasSettled({ state }: Transfer): boolean {
   return state === 'executed' || state === 'ordered';
 }

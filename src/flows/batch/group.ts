@@ -15,7 +15,7 @@ import { endIfUntouched } from '../once.ts';
 import { runOperation } from '../payment/loop.ts';
 import { isInterruption, isOvertaken } from '../refusals.ts';
 import { isOpenIn } from './follow-basket.ts';
-import { linesIn } from './known-lines.ts';
+import { linesOfGroup } from './known-lines.ts';
 import { otherThanOrdered, refuseOtherOrder } from './lines.ts';
 import type { BatchRun, BatchStore, Following, Payer } from './ports.ts';
 import type { Share } from './run.ts';
@@ -57,7 +57,7 @@ const purpose = z.object({
 });
 
 /** What it is for, as its operation keeps it. @throws Psd2Error `config` if psd2 did not write it */
-export function purposeOf({
+export function groupPurpose({
   flow,
   order,
 }: Pick<GenericOperation, 'flow' | 'order'>): z.infer<typeof purpose> {
@@ -68,7 +68,7 @@ export function purposeOf({
   });
 }
 
-function describe({ batch }: BatchRun, first: Taken, payments: readonly Taken[]): string {
+function purposeData({ batch }: BatchRun, first: Taken, payments: readonly Taken[]): string {
   const sum = payments.reduce((total, { order }) => total.plus(order.amount), new Big(0));
   const largest = payments.map(({ order }) => order.amount).reduce((a, b) => (new Big(a).gt(b) ? a : b));
   const lines = payments.map(({ line }) => line.line);
@@ -98,7 +98,7 @@ export async function beginGroup(
   const begin = {
     transactionId: world.newId(),
     commits: bank.payments.commits,
-    order: { customerId, from, operation: kind.operation, data: describe(run, first, payments) },
+    order: { customerId, from, operation: kind.operation, data: purposeData(run, first, payments) },
     furtherData: [],
     initiation,
   };
@@ -112,12 +112,12 @@ export async function beginGroup(
     });
     if (recorded) return kind.send(run, payer, open, { lines: payments, isNew: true });
     await kind.leave(open);
-    for (const each of payments) await giveUp(run, await run.flows.find('transfer', each.flow));
+    for (const each of payments) await giveUpLine(run, await run.flows.find('transfer', each.flow));
   });
 }
 
 /** Ends a transfer that an earlier run began for a bulk payment and then stopped. Its line begins anew. */
-export async function giveUp(
+export async function giveUpLine(
   { flows }: BatchStore,
   { flow, bulk, initiation, commits }: Transfer,
 ): Promise<void> {
@@ -140,7 +140,7 @@ export async function goOnWith(
     return tidy(run, operation);
   }
   if (await awaitsCustomer(run, payer, operation, kind.calls(payer, operation))) return;
-  const lines = linesIn(await run.batches.find(run.batch), operation.flow);
+  const lines = linesOfGroup(await run.batches.find(run.batch), operation.flow);
   await run.flows.resume('operation', operation.flow, async (open) => {
     // As long as the bank has not answered, psd2 may send what is stored.
     if (open.current.verification === null)
@@ -200,7 +200,7 @@ export async function sendGroup(
   { lines, isNew }: Sending,
 ): Promise<void> {
   const { flow, order } = open.current;
-  const { amount, largest, currency } = purposeOf(open.current);
+  const { amount, largest, currency } = groupPurpose(open.current);
   if (isUntouched(open.current) && !(await joinAll(run, kind, flow, lines))) {
     await kind.leave(open);
     return kind.follow(run, payer, open.current);
@@ -283,7 +283,7 @@ export async function writeDown(
 
 /** Removes the tokens of an operation after its end, unless a payment of it can still change: psd2 asks for it with them. */
 export async function tidy(store: BatchStore, operation: GenericOperation): Promise<void> {
-  for (const { flow } of linesIn(await store.batches.find(store.batch), operation.flow))
+  for (const { flow } of linesOfGroup(await store.batches.find(store.batch), operation.flow))
     if (isOpenIn(await store.flows.find('transfer', flow), operation)) return;
   // Nobody asks for a basket itself once its payments are final.
   await store.tidyGroup({ ...operation, isFinal: true });

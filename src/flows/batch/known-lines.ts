@@ -28,7 +28,7 @@ export type LineOutcome =
   | 'unfinished';
 
 /** Whether nothing more becomes of a line by itself, unless the bank takes back what it has accepted. */
-export function hasEnded(outcome: LineOutcome): boolean {
+export function hasLineEnded(outcome: LineOutcome): boolean {
   return ['paid', 'accepted', 'ordered', 'not paid', 'refused', 'kept'].includes(outcome);
 }
 
@@ -44,7 +44,7 @@ export function keptCheck({ payees }: Batch, { line }: BatchLine): PayeeCheck | 
 }
 
 /** What became of a line. @param transfer the last one that was to pay it */
-export function outcomeOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineOutcome {
+export function lineOutcome(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineOutcome {
   if (!transfer || isBeforeAll(transfer))
     return batch.cancelled.has(line) || batch.refused.has(line) ? 'not paid' : 'unfinished';
   switch (standingOf(transfer)) {
@@ -77,7 +77,7 @@ export function canGoOn(transfer: Transfer): boolean {
 }
 
 /** The lines that go with an operation and have a transfer. */
-export function linesIn({ bulks, flows }: Batch, group: string): Going[] {
+export function linesOfGroup({ bulks, flows }: Batch, group: string): Going[] {
   return [...new Set(bulks.get(group))].flatMap((line) => {
     const flow = flows.get(line);
     return flow === undefined ? [] : [{ line: { line }, flow, checked: null }];
@@ -121,24 +121,24 @@ export async function readLine(flows: Flows, batch: Batch, line: BatchLine): Pro
     return {
       line,
       transfer,
-      row: reportRowOf(batch, line, transfer),
-      outcome: outcomeOf(batch, line, transfer),
+      row: reportRow(batch, line, transfer),
+      outcome: lineOutcome(batch, line, transfer),
     };
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-    const row = { ...reportRowOf(batch, line, undefined), flow: flow ?? null, reason: error.message };
+    const row = { ...reportRow(batch, line, undefined), flow: flow ?? null, reason: error.message };
     return { line, transfer: undefined, row: { ...row, state: 'unknown' }, outcome: 'unknown' };
   }
 }
 
-function reportRowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): ReportRow {
+function reportRow(batch: Batch, line: BatchLine, transfer: Transfer | undefined): ReportRow {
   const own = transfer && !isBeforeAll(transfer) ? transfer : undefined;
   const check = own?.payeeCheck ?? keptCheck(batch, line);
   const reference = referenceOf(batch, line);
-  const reason = reasonOf(batch, line, own, check);
+  const reason = lineReason(batch, line, own, check);
   return {
     ...{ line: line.line, batch: batch.batch, reference },
-    ...{ flow: own?.flow ?? null, state: stateOf(batch, line, own) },
+    ...{ flow: own?.flow ?? null, state: lineState(batch, line, own) },
     from: line.fromIban ?? line.from ?? own?.debtor ?? null,
     ...{ name: line.name, iban: line.iban, amount: line.amount, currency: line.currency },
     description: line.description,
@@ -149,20 +149,20 @@ function reportRowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefin
     reason: reason && withoutCall(reason),
     refusedCall: reason && refusedCallIn(reason),
     bankReasons: own && standingOf(own) !== 'done' ? [...own.reasons] : [],
-    paidAt: own && outcomeOf(batch, line, own) === 'paid' ? own.updatedAt : null,
+    paidAt: own && lineOutcome(batch, line, own) === 'paid' ? own.updatedAt : null,
     ids: line.ids,
     ...(line.creditorReference && { creditorReference: line.creditorReference }),
     isUncertain: own !== undefined && (own.refusedUnconfirmed || standingOf(own) === 'kept'),
   };
 }
 
-function stateOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineState {
+function lineState(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineState {
   if (transfer) return isForLater(transfer) ? 'ordered' : transfer.state;
   if (batch.refused.has(line)) return 'failed';
   return batch.cancelled.has(line) ? 'cancelled' : 'waiting';
 }
 
-function reasonOf(
+function lineReason(
   batch: Batch,
   { line }: BatchLine,
   transfer: Transfer | undefined,

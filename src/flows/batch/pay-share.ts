@@ -7,7 +7,7 @@ import type { GenericOperation } from '../../store/ports/flows.ts';
 import { BASKET, mayGoIntoBasket } from './basket.ts';
 import { BULK } from './bulk.ts';
 import { isWithoutLink } from './follow-basket.ts';
-import { type GroupKind, giveUp, goOnWith } from './group.ts';
+import { type GroupKind, giveUpLine, goOnWith } from './group.ts';
 import { isBeforeAll } from './known-lines.ts';
 import { transferOf } from './lines.ts';
 import type { BatchRun } from './ports.ts';
@@ -122,9 +122,9 @@ export async function payShare(
 }
 
 async function payTogether(run: BatchRun, share: Share, choice: Choice): Promise<void> {
-  for (const flow of await groupsOf(run, share)) {
+  for (const flow of await groupsOfShare(run, share)) {
     const group = await run.flows.find('operation', flow);
-    const kind = kindOf(group);
+    const kind = groupKindOf(group);
     if (choice.isSingle && kind === BASKET && isWithoutLink(group))
       await run.flows.resume('operation', flow, BASKET.leave);
     await goOnWith(run, kind, await run.flows.find('operation', flow), share);
@@ -147,12 +147,12 @@ async function wayFor(
 }
 
 /** What kind of operation an earlier run began. */
-export function kindOf({ order }: GenericOperation): GroupKind {
+export function groupKindOf({ order }: GenericOperation): GroupKind {
   return order.operation === BASKET.operation ? BASKET : BULK;
 }
 
 /** The operations that earlier runs have begun for some lines. Ends the transfers that were only prepared for one. */
-async function groupsOf(run: BatchRun, share: Share): Promise<Set<string>> {
+async function groupsOfShare(run: BatchRun, share: Share): Promise<Set<string>> {
   const batch = await run.batches.find(run.batch);
   const begun = new Set<string>();
   for (const { line } of share) {
@@ -162,7 +162,7 @@ async function groupsOf(run: BatchRun, share: Share): Promise<Set<string>> {
     // The last one that the line was to go with.
     const group = [...batch.bulks].findLast(([, lines]) => lines.includes(line))?.[0];
     if (group !== undefined && (transfer.bulk ?? group) === group) begun.add(group);
-    else await giveUp(run, transfer);
+    else await giveUpLine(run, transfer);
   }
   return begun;
 }

@@ -8,7 +8,14 @@ import { isInterruption } from '../refusals.ts';
 import { askOfOperation } from '../resolve.ts';
 import { BULK, followInBulk } from './bulk.ts';
 import { endSettledGroups } from './end-groups.ts';
-import { type KnownBatch, type KnownLine, linesIn, outcomeOf, readBatch, withLogin } from './known-lines.ts';
+import {
+  type KnownBatch,
+  type KnownLine,
+  lineOutcome,
+  linesOfGroup,
+  readBatch,
+  withLogin,
+} from './known-lines.ts';
 import type { BatchStore, Payer } from './ports.ts';
 
 // A person ends the lines of a batch of which nobody knows what became: none of them was executed.
@@ -48,7 +55,6 @@ export async function unknownLines(
   return unknown;
 }
 
-/** Whether a person may end it: its outcome is unknown, or the refusal was about one delivery alone. */
 function isForPerson({ outcome }: Pick<KnownLine, 'outcome'>): boolean {
   return outcome === 'unknown' || outcome === 'refused';
 }
@@ -90,7 +96,7 @@ export async function resolveNotExecuted(
     });
   for (const { line, transfer } of left)
     await flows.resume('transfer', transfer.flow, async (open) => {
-      const outcome = outcomeOf(now.batch, line, open.current);
+      const outcome = lineOutcome(now.batch, line, open.current);
       if (isForPerson({ outcome })) await open.record(event);
       await store.tidy(open.current);
     });
@@ -110,7 +116,7 @@ async function unknownBulks(
     if (group.order.operation !== BULK.operation || standingOf(group) !== 'sent') continue;
     bulks.add(group.flow);
     const others: number[] = [];
-    for (const each of linesIn(await batches.find(id), group.flow)) {
+    for (const each of linesOfGroup(await batches.find(id), group.flow)) {
       const its = await flows.find('transfer', each.flow);
       const isInIt = its.bulk === group.flow && standingOf(its) === 'sent';
       if (isInIt && !wanted.has(each.line.line)) others.push(each.line.line);

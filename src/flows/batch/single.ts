@@ -6,7 +6,14 @@ import type { Open } from '../../store/ports/flows.ts';
 import { endIfUntouched } from '../once.ts';
 import { runOperation } from '../payment/loop.ts';
 import { isBeforeAll } from './known-lines.ts';
-import { beginLine, checkedPayee, holderOf, prepareLine, refuseOtherOrder, takesLine } from './lines.ts';
+import {
+  beginLine,
+  checkedPayee,
+  prepareLine,
+  referenceHolder,
+  refuseOtherOrder,
+  takesLine,
+} from './lines.ts';
 import type { BatchRun, Payer } from './ports.ts';
 import { awaitsCustomer, newReturn, payingPorts } from './send.ts';
 import type { Sending, Way } from './way.ts';
@@ -19,7 +26,7 @@ export const SINGLE: Way<'transfer'> = {
   async take(run, share) {
     for (const line of share) await takeLine(run, line, 'to the end');
   },
-  send: (run, payer, open, sending) => send(run, payer, open, sending, 'to the end'),
+  send: (run, payer, open, sending) => sendLine(run, payer, open, sending, 'to the end'),
   // It is what the bank knows.
   async follow() {},
   async leave(open) {
@@ -53,10 +60,10 @@ async function takeLine(run: BatchRun, line: BatchLine, extent: Extent): Promise
   try {
     await beginLine(run, payer, prepared, fitting, (open) => {
       const lines = [{ line, flow: open.current.flow, checked }];
-      return send(run, payer, open, { lines, isNew: true }, extent);
+      return sendLine(run, payer, open, { lines, isNew: true }, extent);
     });
   } catch (error) {
-    const holder = await holderOf(run, line, error);
+    const holder = await referenceHolder(run, line, error);
     if (holder && (await takesLine(run, line, holder.flow, before)))
       await resumeLine(run, line, holder, extent);
   }
@@ -73,11 +80,11 @@ async function resumeLine(run: BatchRun, line: BatchLine, transfer: Transfer, ex
   if (checked === 'refused') return run.flows.resume('transfer', transfer.flow, SINGLE.leave);
   const lines = [{ line, flow: transfer.flow, checked }];
   await run.flows.resume('transfer', transfer.flow, (open) =>
-    send(run, payer, open, { lines, isNew: false }, extent),
+    sendLine(run, payer, open, { lines, isNew: false }, extent),
   );
 }
 
-async function send(
+async function sendLine(
   run: BatchRun,
   payer: Payer,
   open: Open<'transfer'>,

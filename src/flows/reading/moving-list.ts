@@ -39,7 +39,7 @@ export class SeenRows {
 
   /** The rows of a page that did not come on an earlier one. */
   fresh(page: readonly Transaction[]): Transaction[] {
-    const ids = page.map(idsOf);
+    const ids = page.map(rowIds);
     const bankIds = ids.filter((id) => id !== undefined);
     this.areShared ||= new Set(bankIds).size < bankIds.length;
     const isShown = page.map((row, place) => {
@@ -57,7 +57,7 @@ export class SeenRows {
 }
 
 /** Undefined if the bank names the row in no way. */
-function idsOf({ status, transactionId, entryReference }: Transaction): string | undefined {
+function rowIds({ status, transactionId, entryReference }: Transaction): string | undefined {
   const bankIds = [transactionId, entryReference].filter((id) => id && id !== NO_REFERENCE);
   return bankIds.length === 0 ? undefined : JSON.stringify([status, ...bankIds]);
 }

@@ -22,7 +22,7 @@ export function accessPage({ request, login, shown, token }: Asked & { shown: Ac
   return decisionCard({
     title: questionOf(request),
     lead: loggedInAs(login),
-    content: contentOf(request, shown),
+    content: requestHtml(request, shown),
     form: { action: '/authorise', fields: { request: request.id, token } },
     buttons: decisionButtons(approvalOf(request)),
     after: `${consent ? `${periodText(consent)} ` : ''}If you did not ask for this, refuse it.`,
@@ -40,7 +40,7 @@ function questionOf({ tppName, consent, payments }: AccessRequest): Html {
   return html`${name} asks you to authorise ${length === 1 ? one : `${length} payments`}`;
 }
 
-function contentOf({ consent, payments }: AccessRequest, shown: AccessShown): Html {
+function requestHtml({ consent, payments }: AccessRequest, shown: AccessShown): Html {
   const others = othersText(shown);
   if (payments)
     return html`${others}${payments.all.map(paymentDetails)}${shown.choose ? accountChoice(shown) : ''}`;
@@ -159,7 +159,7 @@ export function waitingPage(page: {
 ${waiting.map(
   ({ request, shown, token }) => html`
 <h2>${questionOf(request)}</h2>
-${shown ? contentOf(request, { ...shown, choose: false }) : html`<p>These are not your accounts.</p>`}
+${shown ? requestHtml(request, { ...shown, choose: false }) : html`<p>These are not your accounts.</p>`}
 <form method="post" action="/requests">
 ${hidden({ id: request.id, token })}
 ${shown ? decisionButtons(approvalOf(request)) : html`<button name="decision" value="refuse">Refuse</button>`}

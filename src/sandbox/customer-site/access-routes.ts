@@ -140,10 +140,14 @@ function sendRequest({ access, desk }: Pages, c: Context, id: string): Response 
   const body = shown
     ? accessPage({ request, login, shown, token })
     : foreignAccountsPage({ request, login, token });
-  return sendPage(c, 200, { title: shown ? titleOf(request) : 'Not your accounts', forms: 'decision', body });
+  return sendPage(c, 200, {
+    title: shown ? requestTitle(request) : 'Not your accounts',
+    forms: 'decision',
+    body,
+  });
 }
 
-function titleOf({ payments }: AccessRequest): string {
+function requestTitle({ payments }: AccessRequest): string {
   if (!payments) return 'Give access';
   return payments.cancels ? 'Cancel a payment' : 'Authorise a payment';
 }

@@ -93,12 +93,12 @@ export class FaultBook implements StatePart {
       customerId,
     };
     this.memory.faults.push(rule);
-    return recordOf(rule);
+    return publicRecord(rule);
   }
 
   list(now: Date): FaultRecord[] {
     this.#forgetEnded(now);
-    return this.memory.faults.map(recordOf);
+    return this.memory.faults.map(publicRecord);
   }
 
   /** @param id the fault to remove. Default: all faults. @returns the number of removed faults */
@@ -136,7 +136,7 @@ function fires(rule: KeptFault, call: IncomingCall, { customerId }: CallMoment):
   return true;
 }
 
-function recordOf({ customerId: _customerId, ...record }: KeptFault): FaultRecord {
+function publicRecord({ customerId: _customerId, ...record }: KeptFault): FaultRecord {
   return record;
 }
 

@@ -79,13 +79,13 @@ function product(
     ...{ productId, name, iban },
     opening: cents(opening),
     creditLimit: cents(creditLimit),
-    history: transactions.map(entryOf).toSorted((a, b) => a.enteredAt.getTime() - b.enteredAt.getTime()),
+    history: transactions.map(seededEntry).toSorted((a, b) => a.enteredAt.getTime() - b.enteredAt.getTime()),
   });
 }
 
 type SeedAccount = NonNullable<SeedCustomer['accounts']>[number];
 
-function entryOf(transaction: NonNullable<SeedAccount['transactions']>[number]): Entry {
+function seededEntry(transaction: NonNullable<SeedAccount['transactions']>[number]): Entry {
   const { day, amount, description, valueDay = day, code = '43', pending = false } = transaction;
   return {
     amount: cents(amount),

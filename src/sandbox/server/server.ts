@@ -162,7 +162,7 @@ async function makeServers(
     },
     answerWith(api),
   );
-  apiServer.on('tlsClientError', (error: Error) => bank.calls.addHandshake(bank.now(), reasonOf(error)));
+  apiServer.on('tlsClientError', (error: Error) => bank.calls.addHandshake(bank.now(), opensslReason(error)));
   return {
     api: closable(apiServer),
     site: closable(createHttpServer(answerWith(site))),
@@ -278,7 +278,7 @@ function listenAt(server: Server, host: string, port: number, option: string): P
 }
 
 /** OpenSSL's reason, without its source location. */
-function reasonOf(error: Error): string {
+function opensslReason(error: Error): string {
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }
 

@@ -47,7 +47,7 @@ export function explainSignature(
   const prescribed = signingNames(request);
   const computed = signingString(request, prescribed.split(' '));
   const base = { computed, received: undefined, differsAt: undefined };
-  const parsed = read(value);
+  const parsed = readHeader(value);
   if (parsed instanceof Refusal)
     return { ...base, verdict: 'malformed', says: [`${parsed.message}.`, parsed.detail] };
   const recovered = recover(parsed.signature, keysOf(request, registered));
@@ -87,7 +87,7 @@ export function explainSignature(
   return { ...base, verdict: 'unknown', says: [...remarks, ...unknown] };
 }
 
-function read(value: string): SignatureHeader | Refusal {
+function readHeader(value: string): SignatureHeader | Refusal {
   try {
     return parseSignatureHeader(value);
   } catch (error) {

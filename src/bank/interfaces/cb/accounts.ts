@@ -234,7 +234,7 @@ async function fetchBalance(
   const amount = (name: keyof typeof others) => {
     const balance = others[name];
     if (balance !== 'unreadable') return balance;
-    count(unread, name);
+    countUnread(unread, name);
     return null;
   };
   return {
@@ -264,7 +264,7 @@ async function* fetchPages(
   unread: Map<string, number>,
 ): AsyncGenerator<TransactionPage> {
   const base = `${productPath(query.customerId, query.productId)}/transactions/retrieve`;
-  const range = new URLSearchParams(rangeOf(query));
+  const range = new URLSearchParams(rangeParameters(query));
   let booked = new ListCursor('nextAccounting', query.status !== 'pending');
   let pending = new ListCursor('nextNotAccounting', query.status !== 'booked');
   let path = withQuery(base, range);
@@ -330,11 +330,11 @@ function taken(
   status: Transaction['status'],
   unread: Map<string, number>,
 ): Transaction {
-  for (const field of row.unread ?? []) count(unread, field);
+  for (const field of row.unread ?? []) countUnread(unread, field);
   return toTransaction(row, status);
 }
 
-function count(counts: Map<string, number>, name: string): void {
+function countUnread(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
@@ -351,7 +351,7 @@ async function fetchDocument(
 ): Promise<Buffer> {
   const path = withQuery(
     `${productPath(query.customerId, query.productId)}/transactions/retrieve`,
-    new URLSearchParams({ ...rangeOf(query), exportType: format }),
+    new URLSearchParams({ ...rangeParameters(query), exportType: format }),
   );
   return readDocument(await bank.send(get(path, query.transactionId)));
 }
@@ -404,7 +404,7 @@ function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {
   });
 }
 
-function rangeOf({ from, to }: Pick<TransactionQuery, 'from' | 'to'>): Record<string, string> {
+function rangeParameters({ from, to }: Pick<TransactionQuery, 'from' | 'to'>): Record<string, string> {
   return { ...(from && { dateFrom: writeBankDate(from) }), ...(to && { dateTo: writeBankDate(to) }) };
 }
 

@@ -10,7 +10,7 @@ export const text = z.pipe(
   z.unknown(),
   z.transform((value, context) => {
     if (typeof value === 'string') return value;
-    if (isNumber(value)) return String(value);
+    if (isNumeric(value)) return String(value);
     context.issues.push({ code: 'custom', message: 'Invalid input', input: value });
     return z.NEVER;
   }),
@@ -22,13 +22,13 @@ export const optionalText = z.pipe(
   z.transform((value, context) => {
     if (typeof value === 'string') return value;
     if (value === undefined || value === null) return '';
-    if (isNumber(value)) return String(value);
+    if (isNumeric(value)) return String(value);
     context.issues.push({ code: 'custom', message: 'Invalid input', input: value });
     return z.NEVER;
   }),
 );
 
-function isNumber(value: unknown): boolean {
+function isNumeric(value: unknown): boolean {
   return typeof value === 'number' && Number.isFinite(value);
 }
 

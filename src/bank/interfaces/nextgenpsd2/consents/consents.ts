@@ -17,7 +17,7 @@ import type { OperationId } from '../description/operations.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { mayLackCall } from '../judge/lacking.ts';
 import { aboutAnother, ask, type NextGenAnswer, readDeletion } from '../wire/answer.ts';
-import { begunWith, type Calls, lacking } from '../wire/calls.ts';
+import { begunWith, type Calls, lackingService } from '../wire/calls.ts';
 import { consentAnswer, consentDetailsAnswer, consentStatusAnswer, startAnswer } from '../wire/consent.ts';
 import { callOf } from '../wire/paths.ts';
 import { saidBeside } from '../wire/said-beside.ts';
@@ -58,7 +58,7 @@ export function afterRequest(
   const calls = { ...plainCalls, operations };
   const { bank, paths } = calls;
   return {
-    confirm: () => Promise.reject(lacking('confirmation of consents')),
+    confirm: () => Promise.reject(lackingService('confirmation of consents')),
     status: (...of) => fetchStatus(calls, ...of),
     details: (...of) => fetchDetails(calls, ...of),
     async delete(consentId, transactionId, { wasTaken }) {
@@ -113,7 +113,7 @@ async function fetchStatus(
   const call = callOf(paths, operations.status, { consentId }, transactionId);
   const answer = await ask(bank, { ...call, decides: decides || true }, consentStatusAnswer);
   assertAbout(answer.data, consentId, transactionId);
-  return { ...statusOf(answer.data.consentStatus), ...saidBeside(answer) };
+  return { ...consentStatusOf(answer.data.consentStatus), ...saidBeside(answer) };
 }
 
 /** The consent as the bank has it. At a bank that does not show consents, their status alone. */
@@ -142,7 +142,7 @@ async function fetchDetails(
 /** What an answer tells of a consent. */
 export function detailsOf(data: z.output<typeof consentDetailsAnswer>): ConsentDetails {
   return {
-    ...statusOf(data.consentStatus),
+    ...consentStatusOf(data.consentStatus),
     validUntil: data.validUntil,
     frequencyPerDay: data.frequencyPerDay ?? null,
     recurring: data.recurringIndicator ?? null,
@@ -225,7 +225,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
 
 /** Whether the bank has granted or ended a consent already: that leaves nothing to authorise. */
 export function isDecided(consentStatus: string): boolean {
-  return !['open', 'unknown'].includes(statusOf(consentStatus).means);
+  return !['open', 'unknown'].includes(consentStatusOf(consentStatus).means);
 }
 
 /** How the operator asks for each kind of consent. */
@@ -360,7 +360,7 @@ const MEANINGS: Readonly<Record<string, ConsentStatus['means']>> = {
 };
 
 /** What a status of a consent means. The bank may have its own words. */
-export function statusOf(consentStatus: string): ConsentStatus {
+export function consentStatusOf(consentStatus: string): ConsentStatus {
   const means = Object.hasOwn(MEANINGS, consentStatus) ? MEANINGS[consentStatus] : undefined;
   return {
     consentStatus,

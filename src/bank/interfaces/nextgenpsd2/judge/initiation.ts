@@ -69,7 +69,10 @@ function judgeRefusals(answers: readonly GivenAnswer[], lookup: Lookup): Initiat
   if (lookup.bank.payments.repeat !== 'same-answer') return unproven(objection);
   if (answers.length === 1)
     return { says: 'ask again', why: 'The bank promises the same answer to the same request' };
-  return second && refusals.length === answers.length && isSame(first, second) && isProvenTwice(first, lookup)
+  return second &&
+    refusals.length === answers.length &&
+    isSameRefusal(first, second) &&
+    isProvenTwice(first, lookup)
     ? {
         says: 'nothing began',
         why: 'The bank promises the same answer to the same request, and refused it twice',
@@ -141,7 +144,7 @@ function oneLine(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
-function isSame(one: Refusal, other: Refusal): boolean {
+function isSameRefusal(one: Refusal, other: Refusal): boolean {
   const words = ({ status, errors, hasUncoded }: Refusal) =>
     JSON.stringify([
       status,

@@ -32,7 +32,7 @@ const ANSWERS_ALL_THE_SAME =
 export function judgeQuestion(answer: QuestionedAnswer): QuestionVerdict {
   const { status, reply } = answer;
   const code = reply.isBanks ? (reply.decided?.code ?? null) : null;
-  if (isSuccess(answer)) return judgeSuccess(answer);
+  if (isSuccess(answer)) return judgeTaken(answer);
   const minds = MINDING.includes(status) || code === 'ACCESS_EXCEEDED';
   if (minds || (status === 403 && !ANSWERS_ALL_THE_SAME.test(code ?? ''))) return 'minds being asked';
   if (status === 501) return code === null ? 'says nothing' : 'is not there';
@@ -45,7 +45,7 @@ export function judgeQuestion(answer: QuestionedAnswer): QuestionVerdict {
   return status === 401 && !isAboutSender(reply.messages) ? 'wants a token' : 'says nothing';
 }
 
-function judgeSuccess({ reply }: QuestionedAnswer): QuestionVerdict {
+function judgeTaken({ reply }: QuestionedAnswer): QuestionVerdict {
   const isObject = typeof reply.json === 'object' && reply.json !== null;
   return isObject && !reply.messages.some(({ isError }) => isError) ? 'takes it' : 'says nothing';
 }

@@ -88,7 +88,7 @@ function textsOf({ messages, json }: OwnErrors, { headers }: GivenAnswer, { cont
     ([name, value]) => ABOUT_ERROR.test(name) && isSaid(value),
   );
   return [
-    ...messages.flatMap(wordsOf),
+    ...messages.flatMap(wordsOfMessage),
     ...(typeof json.type === 'string' ? [json.type] : []),
     ...aboutError.flat(),
   ].map((text) => withoutSent(decoded(text), content));
@@ -101,7 +101,7 @@ function isSaid(value: string): boolean {
   return value.trim() !== '' && value.trim().toLowerCase() !== 'false';
 }
 
-function wordsOf({ code, text, title, path }: OwnMessage): string[] {
+function wordsOfMessage({ code, text, title, path }: OwnMessage): string[] {
   // The standard has a field `other` for accounts.
   return [code, text, title, path?.replace(/\bother\b/gi, '')].flatMap((each) => each ?? []);
 }

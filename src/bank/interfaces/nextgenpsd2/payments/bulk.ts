@@ -13,9 +13,9 @@ import type { Calls } from '../wire/calls.ts';
 import { callOf } from '../wire/paths.ts';
 import { bulkAnswer } from '../wire/payment.ts';
 import { reasonsIn } from '../wire/reasons.ts';
-import { debtorOf, fieldsOf, isXmlProduct, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
+import { debtorOf, isXmlProduct, orderFields, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
 import { assertAllOrdered } from './ordered.ts';
-import { idOf, isInXml, writeXml } from './pain001.ts';
+import { endToEndIdOf, isInXml, writeXml } from './pain001.ts';
 import { paymentCalls } from './payment-calls.ts';
 import { entryState } from './payment-status.ts';
 import { takesField } from './taken-fields.ts';
@@ -105,7 +105,7 @@ function jsonBody(
 ): object {
   const { required } = rules;
   const isOfAll = (path: string) => path.startsWith('debtorAccount.') || path === 'requestedExecutionDate';
-  const { debtorAccount, requestedExecutionDate } = fieldsOf(first, idOf(first), {
+  const { debtorAccount, requestedExecutionDate } = orderFields(first, endToEndIdOf(first), {
     ...rules,
     required: required.filter(isOfAll),
   });
@@ -118,7 +118,7 @@ function jsonBody(
         debtorAccount: _,
         requestedExecutionDate: __,
         ...entry
-      } = fieldsOf(order, idOf(order), {
+      } = orderFields(order, endToEndIdOf(order), {
         ...rules,
         required: required.filter((path) => !isOfAll(path)),
       });

@@ -31,7 +31,7 @@ import {
   readBegun,
   readDeletion,
 } from '../wire/answer.ts';
-import { begunWith, type Calls, lacking } from '../wire/calls.ts';
+import { begunWith, type Calls, lackingService } from '../wire/calls.ts';
 import { scaStatusAnswer } from '../wire/consent.ts';
 import { costIn } from '../wire/costs.ts';
 import { callOf } from '../wire/paths.ts';
@@ -45,7 +45,7 @@ import {
 import { reasonsIn } from '../wire/reasons.ts';
 import { saidBeside } from '../wire/said-beside.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
-import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
+import { isFinalStatus, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { sendInitiation } from './send-initiation.ts';
 import { idsIn, reportOf, reportOfPayment } from './status-report.ts';
 
@@ -67,7 +67,7 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
   const payment = { ...initiated, bank: aboutPayment(initiated.bank, authorisedBy) };
   const status = (resourceId: string, decides?: Decides) => askStatus(payment, resourceId, decides);
   const authorised: Authorised = {
-    resource: (paymentId) => resourceOf(payment, 'startPaymentAuthorisation', paymentId),
+    resource: (paymentId) => paymentResource(payment, 'startPaymentAuthorisation', paymentId),
     oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
     status: async (resourceId, _, decides) =>
       resourceStatus(await status(resourceId, decides), { ...order, isBulk }, description.payments.final),
@@ -77,7 +77,7 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
   return {
     name: isBulk ? 'bulk payment' : order.standing ? 'standing order' : 'transfer',
     verify: (beforeSend, requestId) => initiate(initiated, beforeSend, requestId),
-    verifyFurther: () => Promise.reject(lacking('further steps of a verification')),
+    verifyFurther: () => Promise.reject(lackingService('further steps of a verification')),
     execute: null,
     executionStatus: needsSettlement(order)
       ? async (resourceId, decides) =>
@@ -110,17 +110,17 @@ function paymentCall(
   operation: PaymentOperation,
   paymentId: string,
 ): BankCall {
-  return callOf(paths, operation, idsOf(initiation, paymentId), transactionId);
+  return callOf(paths, operation, pathIds(initiation, paymentId), transactionId);
 }
 
 /** The ids in the paths of a payment. */
-function idsOf({ service, product }: Initiation, paymentId: string) {
+function pathIds({ service, product }: Initiation, paymentId: string) {
   return { 'payment-service': service, 'payment-product': product, paymentId };
 }
 
 /** The payment, or its cancellation, as what the customer authorises. */
-function resourceOf({ initiation }: Payment, start: Resource['start'], paymentId: string): Resource {
-  return { start, values: idsOf(initiation, paymentId) };
+function paymentResource({ initiation }: Payment, start: Resource['start'], paymentId: string): Resource {
+  return { start, values: pathIds(initiation, paymentId) };
 }
 
 /** Initiates the payment: the bytes are those of the flow's first event, whenever this is. */
@@ -159,7 +159,10 @@ async function initiate(
     },
   );
   const { transactionStatus, scaStatus } = data;
-  const linked = { ...payment, resource: resourceOf(payment, 'startPaymentAuthorisation', data.paymentId) };
+  const linked = {
+    ...payment,
+    resource: paymentResource(payment, 'startPaymentAuthorisation', data.paymentId),
+  };
   return {
     resourceId: data.paymentId,
     ...(costIn(data) ?? { totalAmount: null, commissions: null }),
@@ -167,7 +170,7 @@ async function initiate(
     nextStep: 'authorisation',
     ...begunWith(payment),
     bank: { transactionStatus, scaStatus },
-    links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
+    links: usableLinks(() => linksOf(data, headers, linked, isFinalStatus(transactionStatus))),
     ...saidBeside({ notices, data }),
     ...rejectedIn({ isRejected, isDuplicate, reasons }),
   };
@@ -283,7 +286,7 @@ async function furthestProgress(payment: Payment, paymentId: string): Promise<Sc
   if (ids.length > MOST_AUTHORISATIONS) return null;
   let last: ScaProgress | null = null;
   for (const authorisationId of ids) {
-    const values = { ...idsOf(payment.initiation, paymentId), authorisationId };
+    const values = { ...pathIds(payment.initiation, paymentId), authorisationId };
     const call = callOf(payment.paths, 'getPaymentInitiationScaStatus', values, payment.transactionId);
     last = progressOf((await ask(payment.bank, { ...call, decides: true }, scaStatusAnswer)).data);
     if (last.means === 'done') return last;
@@ -303,7 +306,7 @@ export function cancelling(
 function cancellationOf(payment: Payment, authorised: Authorised): Cancellation {
   const { bank, description } = payment;
   const resource = (paymentId: string) =>
-    resourceOf(payment, 'startPaymentInitiationCancellationAuthorisation', paymentId);
+    paymentResource(payment, 'startPaymentInitiationCancellationAuthorisation', paymentId);
   return {
     async request({ resourceId, redirectUri, beforeSend, wasTaken }) {
       if (cancelling(description.payments, payment.initiation.service) === 'none')

@@ -37,7 +37,7 @@ export interface PaymentSaid {
 }
 
 /** Whether nothing is left to authorise. */
-export function isOver(status: string): boolean {
+export function isFinalStatus(status: string): boolean {
   return ACCEPTED.includes(status) || [PART, ...ENDED].includes(status);
 }
 

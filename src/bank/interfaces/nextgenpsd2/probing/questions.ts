@@ -8,7 +8,7 @@ import type { OperationId } from '../description/operations.ts';
 import { judgeDeletion } from '../judge/deletion.ts';
 import { beganNothing, judgeQuestion } from '../judge/question.ts';
 import { judgeStatus } from '../judge/status.ts';
-import { kindOf, type NextGenAnswer, nameOf, readNothing } from '../wire/answer.ts';
+import { answerKind, type NextGenAnswer, nameOf, readNothing } from '../wire/answer.ts';
 import { hasOwnId } from '../wire/answer-check.ts';
 import type { Calls } from '../wire/calls.ts';
 import { consentAnswer, consentDetailsAnswer, startAnswer } from '../wire/consent.ts';
@@ -43,8 +43,8 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
         ...{ recurringIndicator: recurring, validUntil, frequencyPerDay, combinedServiceIndicator: false },
       };
       const answer = await to('createConsent', {}, { body, redirectUri, ...BEGINS, ...more });
-      const id = idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId);
-      return { ...begun(answer, id), links: id === null ? null : linksIn(id, answer) };
+      const id = idOfAnswer(answer, (json) => consentAnswer.safeParse(json).data?.consentId);
+      return { ...begunThere(answer, id), links: id === null ? null : linksIn(id, answer) };
     },
     async details(consentId, more) {
       const answer = await to('getConsentInformation', { consentId }, more);
@@ -59,16 +59,16 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
     async product(service, product, more) {
       const values = { 'payment-service': service, 'payment-product': product };
       const answer = await to('initiatePayment', values, { body: {}, ...BEGINS, ...more });
-      return begun(
+      return begunThere(
         answer,
-        idIn(answer, (json) => begunAnswer.safeParse(json).data?.paymentId),
+        idOfAnswer(answer, (json) => begunAnswer.safeParse(json).data?.paymentId),
       );
     },
     async fundsConsent(more) {
       const answer = await to('createConsentConfirmationOfFunds', {}, { body: {}, ...BEGINS, ...more });
-      return begun(
+      return begunThere(
         answer,
-        idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId),
+        idOfAnswer(answer, (json) => consentAnswer.safeParse(json).data?.consentId),
       );
     },
     ...readingsOf(calls, newId, send),
@@ -154,7 +154,7 @@ function takes(answer: NextGenAnswer): boolean {
   return judgeQuestion(answer) === 'takes it';
 }
 
-function idIn(answer: NextGenAnswer, read: (json: unknown) => string | undefined): string | null {
+function idOfAnswer(answer: NextGenAnswer, read: (json: unknown) => string | undefined): string | null {
   return (takes(answer) ? read(answer.reply.json) : undefined) ?? null;
 }
 
@@ -169,7 +169,7 @@ function serverIn(answer: NextGenAnswer, address: string): OAuthFacts | null {
   };
 }
 
-function begun(answer: NextGenAnswer, id: string | null): Begun {
+function begunThere(answer: NextGenAnswer, id: string | null): Begun {
   return { ...heard(answer), id, beganNothing: beganNothing(answer) };
 }
 
@@ -207,8 +207,8 @@ function heard(answer: NextGenAnswer): Heard {
       .join(' ')
       .toLowerCase(),
     brief,
-    says: [brief, words ? `"${words}"` : kindOf(answer).replace(/^: /, '')].filter(Boolean).join(', '),
-    refusal: refusalOf(answer),
+    says: [brief, words ? `"${words}"` : answerKind(answer).replace(/^: /, '')].filter(Boolean).join(', '),
+    refusal: refusalFacts(answer),
     hasOwnId: hasOwnId(answer),
     form: formOf(answer),
   };
@@ -220,7 +220,7 @@ function formOf({ reply: { json }, body }: NextGenAnswer): Heard['form'] {
   return body.length === 0 ? 'empty' : 'other';
 }
 
-function refusalOf(answer: NextGenAnswer): Psd2Error | null {
+function refusalFacts(answer: NextGenAnswer): Psd2Error | null {
   try {
     readNothing(answer);
     return null;

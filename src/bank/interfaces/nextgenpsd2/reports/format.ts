@@ -75,7 +75,7 @@ export async function askAnyReport(
 ): Promise<ReportReading> {
   const zone = zoneOfAnswer(calls, call);
   const read = await calls.bank.ask(call, (answer) => {
-    const format = answer.reply.meaning === null ? formatOf(answer) : 'json';
+    const format = answer.reply.meaning === null ? reportFormat(answer) : 'json';
     if (format === 'json')
       return readAnswer(answer, transactionsAnswerIn(zone(ibanNamedIn(answer.reply.json))));
     return { answer, format, notices: [] };
@@ -86,7 +86,7 @@ export async function askAnyReport(
   return readReport(read.answer, read.format, zone, listedCurrency);
 }
 
-function formatOf({ reply, headers, body }: NextGenAnswer): ReportFormat {
+function reportFormat({ reply, headers, body }: NextGenAnswer): ReportFormat {
   if (reply.json !== undefined) return 'json';
   const type = headers['content-type'] ?? '';
   const start = body

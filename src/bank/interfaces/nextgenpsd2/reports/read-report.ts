@@ -1,5 +1,5 @@
 import { Psd2Error } from '../../../../errors.ts';
-import { textOf } from '../../../call/charset.ts';
+import { answerText } from '../../../call/charset.ts';
 import type { ZoneOfAnswer } from '../readings/zone.ts';
 import { transactionsAnswerIn } from '../wire/accounts.ts';
 import { type NextGenAnswer, nameOf } from '../wire/answer.ts';
@@ -27,7 +27,7 @@ export function readReport(
       transactionId: answer.call.transactionId,
     });
   };
-  const { text, problem } = textOf(answer);
+  const { text, problem } = answerText(answer);
   // SWIFT has ASCII alone, and what banks write beyond it is Latin.
   if (problem !== null && format === 'camt') fail(`It ${problem}`);
   const report =

@@ -12,7 +12,7 @@ import {
   type Said,
   type Sent,
 } from '../../../call/call.ts';
-import { textOf } from '../../../call/charset.ts';
+import { answerText } from '../../../call/charset.ts';
 import { holds, idsInPath, type Known, withoutValue } from '../../../call/hidden-value.ts';
 import { parseJson } from '../../../call/json.ts';
 import type { Verdict } from '../../../ports/call.ts';
@@ -27,7 +27,7 @@ import { isSuccess, judgeStatus, whyNoAnswer } from '../judge/status.ts';
 import { SCA_STATUSES } from './consent.ts';
 import { type BankMessage, messagesIn, titleIn } from './messages.ts';
 import { reasonsIn } from './reasons.ts';
-import { type Meaning, meaningOf, meaningOfStatus, meaningOfWords } from './refusals.ts';
+import { type Meaning, meaningOfCode, meaningOfStatus, meaningOfWords } from './refusals.ts';
 
 /** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
 export interface NextGenSaid extends Said {
@@ -58,7 +58,7 @@ export async function understand(
   sent: Sent & { certificateEnds: Date },
 ): Promise<NextGenSaid> {
   const { status, headers } = answer;
-  const { text, problem } = textOf(answer);
+  const { text, problem } = answerText(answer);
   // Banks quote what they were sent. The number of a card is to stay with them.
   const cards = cardNumbersIn(call.body);
   const whole = await parseJson(text.trim()).catch(() => undefined);
@@ -92,7 +92,7 @@ export async function understand(
     meaning,
     decided,
     ...refused,
-    requestId: idOf(headers['x-request-id']),
+    requestId: shortId(headers['x-request-id']),
     asksForSca: meaning?.code === 'sca_required',
     lasts: meaning?.lasts === true,
     ...(call.judged && (await judge(call.judged, [...(call.earlier ?? []), answer], sent, bank))),
@@ -138,7 +138,7 @@ function meaningIn(
   bank: BankDescription,
   isPageAlone: boolean,
 ): Meaning {
-  const codeMeaning = decided?.code ? meaningOf(decided.code, bank) : undefined;
+  const codeMeaning = decided?.code ? meaningOfCode(decided.code, bank) : undefined;
   if (codeMeaning?.lasts && facts.reads === null) return meaningOfStatus(429, facts);
   return (
     codeMeaning ??
@@ -147,7 +147,7 @@ function meaningIn(
   );
 }
 
-function idOf(header: string | undefined): string | null {
+function shortId(header: string | undefined): string | null {
   return header !== undefined && header.length <= 200 ? header : null;
 }
 
@@ -157,7 +157,7 @@ function decidingOf(messages: readonly BankMessage[], bank: BankDescription): Ba
     ? messages.filter(({ isError }) => isError)
     : messages;
   return (
-    errors.find(({ code }) => code !== null && meaningOf(code, bank) !== undefined) ??
+    errors.find(({ code }) => code !== null && meaningOfCode(code, bank) !== undefined) ??
     errors.find(({ code }) => code !== null) ??
     errors[0]
   );
@@ -187,7 +187,7 @@ export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): 
   const none = answer.call.decides ? whyNoAnswer(answer) : null;
   if (none !== null) throw unusable(answer, `The bank's answer to ${nameOf(answer)} ${none}`);
   if (typeof json !== 'object' || json === null) {
-    const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${kindOf(answer)}`;
+    const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${answerKind(answer)}`;
     throw unusable(answer, `The bank's answer to ${nameOf(answer)} ${what}`);
   }
   const result = schema.safeParse(json);
@@ -228,11 +228,11 @@ export function readBegun<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): B
     };
   if (isRejected)
     throw new Psd2Error('payment_failed', `The bank rejected ${nameOf(answer)}`, {
-      ...idsOf(answer),
+      ...answerIds(answer),
       reasons: reasonsIn(json, 'payment', messages),
       ...provenIn(verdict),
     });
-  const says = `The bank's answer to ${nameOf(answer)} does not say that it has begun${kindOf(answer)}`;
+  const says = `The bank's answer to ${nameOf(answer)} does not say that it has begun${answerKind(answer)}`;
   throw unusable(answer, says).with(provenIn(verdict));
 }
 
@@ -264,7 +264,7 @@ export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & {
       readNothing(answer);
       throw unusable(
         answer,
-        `The bank's answer to ${nameOf(answer)} does not say that it is done${kindOf(answer)}`,
+        `The bank's answer to ${nameOf(answer)} does not say that it is done${answerKind(answer)}`,
       );
   }
 }
@@ -273,7 +273,7 @@ export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & {
 function refuseNobodys(answer: NextGenAnswer): void {
   const { meaning } = answer.reply;
   if (meaning?.code !== 'bank_refused' && meaning?.code !== 'forbidden') return;
-  const says = `The answer to ${nameOf(answer)} is not the bank's own word (HTTP ${answer.status})${kindOf(answer)}. It does not say what became of it`;
+  const says = `The answer to ${nameOf(answer)} is not the bank's own word (HTTP ${answer.status})${answerKind(answer)}. It does not say what became of it`;
   throw toError(answer, meaning).restated('outcome_unknown', says);
 }
 
@@ -307,7 +307,7 @@ export function contradictsItself(statuses: string): Psd2Error {
 
 function unusable(answer: NextGenAnswer, message: string): Psd2Error {
   return new Psd2Error('bank_answer', message, {
-    ...idsOf(answer),
+    ...answerIds(answer),
     ...(isPage(answer) && { hint: PAGE_ADVICE }),
   });
 }
@@ -320,12 +320,12 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
   const { decided } = reply;
   const words = decided?.text ?? decided?.code;
   const placed = decided?.path ? `${words?.replace(/\.$/, '')} (${decided.path})` : words;
-  const detail = words ? `: ${placed}` : kindOf(answer);
+  const detail = words ? `: ${placed}` : answerKind(answer);
   const after = answer.headers['retry-after']?.slice(0, 40);
   const advice =
     code === 'too_many_calls' && after && !meaning.lasts ? `The bank says: retry after ${after}.` : hint;
   return new Psd2Error(code, `${says.replace('{call}', nameOf(answer))} (HTTP ${status})${detail}`, {
-    ...idsOf(answer),
+    ...answerIds(answer),
     ...(advice !== undefined && { hint: advice }),
     ...(next && { next }),
     ...(decided?.code && { bankCode: decided.code }),
@@ -356,7 +356,7 @@ function provenIn(verdict: Verdict | undefined): Pick<ErrorContext, 'beganNothin
   return verdict.says === 'nothing began' ? { beganNothing: true } : { noProof: verdict.why };
 }
 
-function idsOf(answer: NextGenAnswer): ErrorContext {
+function answerIds(answer: NextGenAnswer): ErrorContext {
   return {
     httpStatus: answer.status,
     ...(answer.reply.requestId && { requestId: answer.reply.requestId }),
@@ -371,7 +371,7 @@ export function nameOf({ call }: { call: BankCall }): string {
 }
 
 /** What kind of answer it is, if it is not JSON. */
-export function kindOf(answer: NextGenAnswer): string {
+export function answerKind(answer: NextGenAnswer): string {
   if (answer.body.length === 0) return ': the answer is empty';
   const type = answer.headers['content-type']?.split(';')[0]?.slice(0, 100);
   return type && !/\bjson$/.test(type) ? `: the answer is ${type}` : '';

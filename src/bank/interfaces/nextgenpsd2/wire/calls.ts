@@ -31,7 +31,7 @@ export interface Calls {
 }
 
 /** The error for what no bank of this interface has. */
-export function lacking(what: string): Psd2Error {
+export function lackingService(what: string): Psd2Error {
   return new Psd2Error('usage', `This bank's interface has no ${what}`);
 }
 

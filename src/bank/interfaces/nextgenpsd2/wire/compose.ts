@@ -187,7 +187,7 @@ function customerHeaders(
   for (const [field, header, option] of CUSTOMER) {
     const presence = psu[field];
     if (presence === 'empty') headers[header] = '';
-    else if (presence === 'token-sub') headers[header] = subjectOf(bearer);
+    else if (presence === 'token-sub') headers[header] = tokenSubject(bearer);
     else if (!isPresence(presence)) headers[header] = presence;
     if (!isPresence(presence)) continue;
     const value = customer?.[field];
@@ -207,7 +207,7 @@ function isPresence(word: string): word is 'optional' | 'required' | 'never' {
 const claims = z.object({ sub: z.string().check(z.regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/)) });
 
 /** Whose a token is: the `sub` of a JSON Web Token (RFC 7519, section 4.1.2). The bank looks at it again, so psd2 proves nothing. */
-function subjectOf(token: string | undefined): string {
+function tokenSubject(token: string | undefined): string {
   try {
     const payload = Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString('utf8');
     return claims.parse(JSON.parse(payload)).sub;

@@ -54,7 +54,7 @@ export function costIn(answer: SaidOfCost): Cost | null {
   if (!first && unread.length === 0 && total === null) return null;
   return {
     totalAmount: typeof total === 'string' ? null : total,
-    commissions: first ? sumOf(first, alike) : null,
+    commissions: first ? feeSum(first, alike) : null,
     ...(unread.length > 0 && { unreadFees: unread.join(', ') }),
   };
 }
@@ -66,7 +66,7 @@ function eachOnce(plural: Money | string | null = null, singular: typeof plural 
 }
 
 /** A single fee stays as the bank has written it. No fee makes another one smaller. */
-function sumOf(first: Money, alike: readonly Money[]): Money {
+function feeSum(first: Money, alike: readonly Money[]): Money {
   if (alike.length === 1) return first;
   const sum = alike.reduce((all, { amount }) => all.plus(new Big(amount).abs()), new Big(0));
   return { ...first, amount: written(sum) };
