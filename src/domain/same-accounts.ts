@@ -91,10 +91,10 @@ interface Rule {
 
 /** What says that two are the same, the strongest first. */
 const RULES: readonly Rule[] = [
-  { isSame: (a, b) => isNamed(a, b) && hasSameId(a, b) && hasSameName(a, b), isCertain: true },
-  { isSame: (a, b) => isNamed(a, b) && hasSameName(a, b), isCertain: true },
-  { isSame: (a, b) => isNamed(a, b) && hasSameId(a, b), isCertain: true },
-  { isSame: isNamed, isCertain: true },
+  { isSame: (a, b) => isSameAccount(a, b) && hasSameId(a, b) && hasSameName(a, b), isCertain: true },
+  { isSame: (a, b) => isSameAccount(a, b) && hasSameName(a, b), isCertain: true },
+  { isSame: (a, b) => isSameAccount(a, b) && hasSameId(a, b), isCertain: true },
+  { isSame: isSameAccount, isCertain: true },
   { isSame: (a, b) => hasSameId(a, b) && (mayBe(a, b) || isNameless(b)), isCertain: true },
   // What follows is likely, and said.
   { isSame: hasSameNumber, isCertain: false },
@@ -117,7 +117,7 @@ function isNameless({ currency }: StoredAccount): boolean {
 }
 
 /** An account is its number and its currency. */
-function isNamed(account: ListedAccount, stored: StoredAccount): boolean {
+function isSameAccount(account: ListedAccount, stored: StoredAccount): boolean {
   return stored.currency === account.currency && hasSameNumber(account, stored);
 }
 

@@ -54,7 +54,7 @@ export function readInformation(
     wrong('DbtrAcct/Ccy', `The account is in ${JSON.stringify(currency)}, and SEPA transfers are in EUR`);
 
   const debit = readDebit(
-    { customer: null, from: readDebtor(texts, wrong), date: readExecutionDay(texts, wrong, warn) },
+    { customer: null, from: readDebtor(texts, wrong), date: readPaymentDay(texts, wrong, warn) },
     rules,
     (field, message) => wrong(PATHS[field], message),
   );
@@ -89,7 +89,7 @@ function readDebtor(texts: Texts, report: Report): string | null {
 const AT_ONCE = '1999-01-01';
 
 /** The day of execution, in any of its forms. */
-function readExecutionDay(texts: Texts, report: Report, warn: Report): string | null {
+function readPaymentDay(texts: Texts, report: Report, warn: Report): string | null {
   const day = textAt(texts, 'ReqdExctnDt') ?? textAt(texts, 'ReqdExctnDt/Dt');
   const time = textAt(texts, 'ReqdExctnDt/DtTm');
   if (day !== undefined && time !== undefined) report('ReqdExctnDt', 'The element has both Dt and DtTm');

@@ -124,7 +124,7 @@ ${examples('psd2 customer export 1048262 --file customer-1048262.json')}`,
     const path = file === undefined ? '-' : requireNewFile(context, file);
     const customerId = (await context.bankInterface()).readCustomerId(customer);
     const collected = await collectFor(context, customerId, syncFolder);
-    const document = await documentOf(context, collected);
+    const document = await exportedDocument(context, collected);
     if (hasNothing(collected))
       context.terminal.warn(`psd2 has nothing stored about customer ${customerId} of ${document.profile}.`);
     else await recordExport(context, customerId, 'customer');
@@ -137,7 +137,7 @@ ${examples('psd2 customer export 1048262 --file customer-1048262.json')}`,
 async function saveExport(
   context: Context,
   path: string,
-  document: Awaited<ReturnType<typeof documentOf>>,
+  document: Awaited<ReturnType<typeof exportedDocument>>,
   collected: Collected,
 ): Promise<void> {
   const bytes = Buffer.from(`${JSON.stringify(document, null, 2)}\n`, 'utf8');
@@ -164,7 +164,7 @@ function refuseIncomplete({ damagedBatches: [first, ...others], customerId }: Co
   );
 }
 
-async function documentOf(context: Context, collected: Collected) {
+async function exportedDocument(context: Context, collected: Collected) {
   const { home } = await context.wholeStore();
   const {
     logins,

@@ -41,7 +41,7 @@ export class Pseudonyms {
       for (const [, noun = '', id = ''] of each.matchAll(ID_IN_PATH))
         remember(noun.toLowerCase() === 'customers' ? 'customer' : 'account', decodePath(id));
     for (const [iban] of decoded.matchAll(IBAN_ALONE)) if (!HEXADECIMAL.test(iban)) remember('iban', iban);
-    for (const [from, end] of ibansIn(decoded)) remember('iban', plainIban(decoded.slice(from, end)));
+    for (const [from, end] of ibansIn(decoded)) remember('iban', unspaced(decoded.slice(from, end)));
   }
 
   /** As {@link collect}, for the path of a call. @param route the same without ids: a bank may have the accounts anywhere */
@@ -59,7 +59,7 @@ export class Pseudonyms {
     let replaced = '';
     for (const [start, end] of ibansIn(decoded)) {
       replaced +=
-        this.#withoutIds(decoded.slice(from, start)) + this.#nameOf(plainIban(decoded.slice(start, end)));
+        this.#withoutIds(decoded.slice(from, start)) + this.#nameOf(unspaced(decoded.slice(start, end)));
       from = end;
     }
     return withoutCardNumbers(replaced + this.#withoutIds(decoded.slice(from)));
@@ -135,7 +135,7 @@ function ibansIn(text: string): [from: number, end: number][] {
     const country = text.slice(index, index + 2).toUpperCase();
     const length = getCountrySpecifications()[country]?.chars ?? 0;
     const end = wordEnd(text, index, length);
-    if (end === undefined || !isValidIBAN(plainIban(text.slice(index, end)))) continue;
+    if (end === undefined || !isValidIBAN(unspaced(text.slice(index, end)))) continue;
     places.push([index, end]);
     after = end;
   }
@@ -158,6 +158,6 @@ function isBlank(character: string): boolean {
   return /[\s+]/.test(character);
 }
 
-function plainIban(iban: string): string {
+function unspaced(iban: string): string {
   return iban.replace(/[\s+]/g, '').toUpperCase();
 }

@@ -164,7 +164,7 @@ function matcherForCustomer(customer: string, log: string): (call: LoggedCall) =
   /** Collected only once a call names nobody, because it takes the whole log. */
   let transactions: ReadonlySet<string> | undefined;
   return (call) => {
-    const named = customerOfCall(call);
+    const named = loggedCustomer(call);
     if (named !== undefined) return named === customer;
     transactions ??= transactionsOf(customer, log);
     return transactions.has(call.transactionId);
@@ -174,11 +174,11 @@ function matcherForCustomer(customer: string, log: string): (call: LoggedCall) =
 function transactionsOf(customer: string, log: string): ReadonlySet<string> {
   const transactions = new Set<string>();
   for (const call of readCalls(log, customer))
-    if (customerOfCall(call) === customer) transactions.add(call.transactionId);
+    if (loggedCustomer(call) === customer) transactions.add(call.transactionId);
   return transactions;
 }
 
-function customerOfCall({ customer, path }: LoggedCall): string | undefined {
+function loggedCustomer({ customer, path }: LoggedCall): string | undefined {
   return customer ?? customerIn(path);
 }
 

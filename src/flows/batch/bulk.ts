@@ -15,7 +15,7 @@ import { BULK_PAYMENT, followBulk, isPartial } from './follow-bulk.ts';
 import {
   beginGroup,
   type GroupKind,
-  giveUpLine,
+  giveUpTransfer,
   groupPurpose,
   sendGroup,
   storedInitiation,
@@ -172,7 +172,7 @@ async function takeAll(
     } catch (error) {
       const holder = await referenceHolder(run, line, error);
       if (!holder) continue;
-      await giveUpLine(run, holder);
+      await giveUpTransfer(run, holder);
       const now = await run.flows.find('transfer', holder.flow);
       if (isBeforeAll(now)) await begin();
       else {

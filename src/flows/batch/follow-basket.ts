@@ -81,7 +81,7 @@ export function followBasket(
   const means = basketMeaning(basket);
   if (means === 'not sent') return [];
   const event = bankStatus?.found;
-  if (hasSettled(transfer)) return event && isNews(transfer, event) ? [event] : [];
+  if (isMade(transfer)) return event && isNews(transfer, event) ? [event] : [];
   if (event?.type === 'execute-unanswered') return isNews(transfer, event) ? [event] : [];
   if (event && event.type !== 'authorization') return [event];
   switch (means) {
@@ -105,9 +105,9 @@ export function followBasket(
 /** Whether it is not known yet what becomes of a transfer of a basket. */
 export function isOpenIn(transfer: Transfer, { flow }: Pick<Operation<OrderTarget>, 'flow'>): boolean {
   if (transfer.bulk !== flow || (isOver(transfer) && !transfer.refusedUnconfirmed)) return false;
-  return !hasSettled(transfer) || isAccepted(transfer) || needsSettlement(transfer.order);
+  return !isMade(transfer) || isAccepted(transfer) || needsSettlement(transfer.order);
 }
 
-function hasSettled({ state }: Transfer): boolean {
+function isMade({ state }: Transfer): boolean {
   return state === 'executed' || state === 'ordered';
 }

@@ -112,12 +112,12 @@ export async function beginGroup(
     });
     if (recorded) return kind.send(run, payer, open, { lines: payments, isNew: true });
     await kind.leave(open);
-    for (const each of payments) await giveUpLine(run, await run.flows.find('transfer', each.flow));
+    for (const each of payments) await giveUpTransfer(run, await run.flows.find('transfer', each.flow));
   });
 }
 
 /** Ends a transfer that an earlier run began for a bulk payment and then stopped. Its line begins anew. */
-export async function giveUpLine(
+export async function giveUpTransfer(
   { flows }: BatchStore,
   { flow, bulk, initiation, commits }: Transfer,
 ): Promise<void> {

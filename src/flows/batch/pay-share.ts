@@ -7,7 +7,7 @@ import type { GenericOperation } from '../../store/ports/flows.ts';
 import { BASKET, mayGoIntoBasket } from './basket.ts';
 import { BULK } from './bulk.ts';
 import { isWithoutLink } from './follow-basket.ts';
-import { type GroupKind, giveUpLine, goOnWith } from './group.ts';
+import { type GroupKind, giveUpTransfer, goOnWith } from './group.ts';
 import { isBeforeAll } from './known-lines.ts';
 import { transferOf } from './lines.ts';
 import type { BatchRun } from './ports.ts';
@@ -162,7 +162,7 @@ async function groupsOfShare(run: BatchRun, share: Share): Promise<Set<string>> 
     // The last one that the line was to go with.
     const group = [...batch.bulks].findLast(([, lines]) => lines.includes(line))?.[0];
     if (group !== undefined && (transfer.bulk ?? group) === group) begun.add(group);
-    else await giveUpLine(run, transfer);
+    else await giveUpTransfer(run, transfer);
   }
   return begun;
 }

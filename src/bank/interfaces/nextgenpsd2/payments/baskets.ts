@@ -19,7 +19,7 @@ import { saidBeside } from '../wire/said-beside.ts';
 import { termsOf } from './initiation.ts';
 import { assertHolds } from './ordered.ts';
 import { aboutPayment, rejectedIn } from './payment-calls.ts';
-import { isFinalStatus, resourceStatus } from './payment-status.ts';
+import { isPastAuthorisation, resourceStatus } from './payment-status.ts';
 import { sendInitiation } from './send-initiation.ts';
 
 /**
@@ -132,7 +132,7 @@ async function create(
     nextStep: 'authorisation',
     ...begunWith(basket),
     bank: { transactionStatus, scaStatus },
-    links: usableLinks(() => linksOf(data, headers, linked, isFinalStatus(transactionStatus))),
+    links: usableLinks(() => linksOf(data, headers, linked, isPastAuthorisation(transactionStatus))),
     ...saidBeside({ notices, data }),
     ...rejectedIn({ isRejected, isDuplicate, reasons }),
   };

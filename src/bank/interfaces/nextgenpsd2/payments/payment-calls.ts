@@ -45,7 +45,7 @@ import {
 import { reasonsIn } from '../wire/reasons.ts';
 import { saidBeside } from '../wire/said-beside.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
-import { isFinalStatus, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
+import { isPastAuthorisation, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { sendInitiation } from './send-initiation.ts';
 import { idsIn, reportOf, reportOfPayment } from './status-report.ts';
 
@@ -170,7 +170,7 @@ async function initiate(
     nextStep: 'authorisation',
     ...begunWith(payment),
     bank: { transactionStatus, scaStatus },
-    links: usableLinks(() => linksOf(data, headers, linked, isFinalStatus(transactionStatus))),
+    links: usableLinks(() => linksOf(data, headers, linked, isPastAuthorisation(transactionStatus))),
     ...saidBeside({ notices, data }),
     ...rejectedIn({ isRejected, isDuplicate, reasons }),
   };

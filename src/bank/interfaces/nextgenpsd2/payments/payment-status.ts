@@ -37,7 +37,7 @@ export interface PaymentSaid {
 }
 
 /** Whether nothing is left to authorise. */
-export function isFinalStatus(status: string): boolean {
+export function isPastAuthorisation(status: string): boolean {
   return ACCEPTED.includes(status) || [PART, ...ENDED].includes(status);
 }
 

@@ -8,7 +8,7 @@ import type { OperationId } from '../description/operations.ts';
 import { judgeDeletion } from '../judge/deletion.ts';
 import { beganNothing, judgeQuestion } from '../judge/question.ts';
 import { judgeStatus } from '../judge/status.ts';
-import { answerKind, type NextGenAnswer, nameOf, readNothing } from '../wire/answer.ts';
+import { answerKind, callName, type NextGenAnswer, readNothing } from '../wire/answer.ts';
 import { hasOwnId } from '../wire/answer-check.ts';
 import type { Calls } from '../wire/calls.ts';
 import { consentAnswer, consentDetailsAnswer, startAnswer } from '../wire/consent.ts';
@@ -198,7 +198,7 @@ function heard(answer: NextGenAnswer): Heard {
   const words = decided?.text ?? null;
   const brief = `${status}${code === null ? '' : ` ${code}`}`;
   return {
-    asked: nameOf(answer),
+    asked: callName(answer),
     verdict,
     code,
     path: decided?.path?.toLowerCase() ?? null,

@@ -224,7 +224,7 @@ async function* pagesOfRun(
       const rows = (report[list] ?? []).map((row, at) => {
         for (const field of row.unread ?? []) countUnread(calls.odd.unread, field);
         // Other reports than JSON always say the direction.
-        const read = answer.isPart === undefined ? withSign(row, calls.description, own) : row;
+        const read = answer.isPart === undefined ? rowWithSign(row, calls.description, own) : row;
         return toTransaction(read, list, before + at + 1, own);
       });
       index += rows.length;
@@ -520,7 +520,11 @@ function negative(amount: Decimal): Decimal {
  *
  * @throws Psd2Error `bank_answer` if the row does not say the direction: a guess would change the sign of money
  */
-function withSign(row: WireTransaction, { accounts }: BankDescription, own: string | null): WireTransaction {
+function rowWithSign(
+  row: WireTransaction,
+  { accounts }: BankDescription,
+  own: string | null,
+): WireTransaction {
   const { amount, currency } = row.transactionAmount;
   if (accounts.amounts === 'signed' || amount.startsWith('-')) return row;
   const isNamed = ({ name, iban, account }: WireParty) => (name ?? iban ?? account) !== null;

@@ -6,10 +6,10 @@ import type { Calls } from '../wire/calls.ts';
 
 /** Whether two texts are the same IBAN: blanks and case do not count. */
 export function sameIban(one: string, other: string): boolean {
-  return plainIban(one) === plainIban(other);
+  return joinedIban(one) === joinedIban(other);
 }
 
-function plainIban(iban: string): string {
+function joinedIban(iban: string): string {
   return iban.replace(/\s/g, '').toUpperCase();
 }
 
@@ -41,7 +41,7 @@ export async function refuseOtherNumber(
   const number = named === null ? '' : accountNumberIn(named);
   if (named === null || number === '') return;
   const own = await listedIban(calls, productId, transactionId, true);
-  if (own === null || !isOther(number, plainIban(own))) return;
+  if (own === null || !isOther(number, joinedIban(own))) return;
   throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
 }
 
@@ -73,7 +73,7 @@ export function refuseOtherCurrency(
 
 /** The number of an account, without signs, the bank's name and a currency: `37040044/0532013000EUR`, `1291.99.348EUR`. */
 function accountNumberIn(text: string): string {
-  const bare = plainIban(text).replace(/(?<=\d)\/?[A-Z]{3}$/, '');
+  const bare = joinedIban(text).replace(/(?<=\d)\/?[A-Z]{3}$/, '');
   // A bank code in Germany.
   if (/^[1-8]\d{7}\/\d{1,10}$/.test(bare)) return bare.replace('/', '');
   return (bare.split('/').at(-1) ?? '').replace(/[^A-Z0-9]/g, '');

@@ -185,10 +185,10 @@ export function ask<T>(
 export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): NextGenReading<T> {
   const { json, problem } = success(answer).reply;
   const none = answer.call.decides ? whyNoAnswer(answer) : null;
-  if (none !== null) throw unusable(answer, `The bank's answer to ${nameOf(answer)} ${none}`);
+  if (none !== null) throw unusable(answer, `The bank's answer to ${callName(answer)} ${none}`);
   if (typeof json !== 'object' || json === null) {
     const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${answerKind(answer)}`;
-    throw unusable(answer, `The bank's answer to ${nameOf(answer)} ${what}`);
+    throw unusable(answer, `The bank's answer to ${callName(answer)} ${what}`);
   }
   const result = schema.safeParse(json);
   if (!result.success) {
@@ -196,7 +196,7 @@ export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): 
     const field = (issue?.path ?? []).join('.') || 'content';
     throw unusable(
       answer,
-      `The bank's answer to ${nameOf(answer)} has no usable ${field}: ${issue?.message ?? 'unreadable'}`,
+      `The bank's answer to ${callName(answer)} has no usable ${field}: ${issue?.message ?? 'unreadable'}`,
     );
   }
   const { status, headers } = answer;
@@ -227,12 +227,12 @@ export function readBegun<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): B
       ...(verdict.isDuplicate && { isDuplicate: true }),
     };
   if (isRejected)
-    throw new Psd2Error('payment_failed', `The bank rejected ${nameOf(answer)}`, {
+    throw new Psd2Error('payment_failed', `The bank rejected ${callName(answer)}`, {
       ...answerIds(answer),
       reasons: reasonsIn(json, 'payment', messages),
       ...provenIn(verdict),
     });
-  const says = `The bank's answer to ${nameOf(answer)} does not say that it has begun${answerKind(answer)}`;
+  const says = `The bank's answer to ${callName(answer)} does not say that it has begun${answerKind(answer)}`;
   throw unusable(answer, says).with(provenIn(verdict));
 }
 
@@ -264,7 +264,7 @@ export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & {
       readNothing(answer);
       throw unusable(
         answer,
-        `The bank's answer to ${nameOf(answer)} does not say that it is done${answerKind(answer)}`,
+        `The bank's answer to ${callName(answer)} does not say that it is done${answerKind(answer)}`,
       );
   }
 }
@@ -273,7 +273,7 @@ export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & {
 function refuseNobodys(answer: NextGenAnswer): void {
   const { meaning } = answer.reply;
   if (meaning?.code !== 'bank_refused' && meaning?.code !== 'forbidden') return;
-  const says = `The answer to ${nameOf(answer)} is not the bank's own word (HTTP ${answer.status})${answerKind(answer)}. It does not say what became of it`;
+  const says = `The answer to ${callName(answer)} is not the bank's own word (HTTP ${answer.status})${answerKind(answer)}. It does not say what became of it`;
   throw toError(answer, meaning).restated('outcome_unknown', says);
 }
 
@@ -324,7 +324,7 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
   const after = answer.headers['retry-after']?.slice(0, 40);
   const advice =
     code === 'too_many_calls' && after && !meaning.lasts ? `The bank says: retry after ${after}.` : hint;
-  return new Psd2Error(code, `${says.replace('{call}', nameOf(answer))} (HTTP ${status})${detail}`, {
+  return new Psd2Error(code, `${says.replace('{call}', callName(answer))} (HTTP ${status})${detail}`, {
     ...answerIds(answer),
     ...(advice !== undefined && { hint: advice }),
     ...(next && { next }),
@@ -366,7 +366,7 @@ function answerIds(answer: NextGenAnswer): ErrorContext {
 }
 
 /** A call in messages: its method and path, without the query. */
-export function nameOf({ call }: { call: BankCall }): string {
+export function callName({ call }: { call: BankCall }): string {
   return `${call.method} ${pathOf({ target: call.path })}`;
 }
 
