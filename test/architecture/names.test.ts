@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { parseSync } from 'oxc-parser';
 import { expect, it } from 'vitest';
 import { sourceFiles } from '../../scripts/docs/imports.ts';
 import { isWithin } from '../../scripts/docs/walls.ts';
@@ -47,23 +47,11 @@ interface Node {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 
-/** `@babel/core` has no types of its own. */
-const babel: { parseSync(code: string, options: object): unknown } = createRequire(import.meta.url)(
-  '@babel/core',
-);
-
-function parsed(file: string): unknown {
-  return babel.parseSync(readFileSync(join('src', file), 'utf8'), {
-    ...{ babelrc: false, configFile: false, sourceType: 'module' },
-    parserOpts: { plugins: ['typescript'] },
-  });
-}
-
 function* nodesIn(value: unknown): Generator<Node> {
   if (Array.isArray(value)) for (const each of value) yield* nodesIn(each);
   else if (isNode(value)) {
     yield value;
-    for (const field in value) if (field !== 'loc') yield* nodesIn(value[field]);
+    for (const field in value) yield* nodesIn(value[field]);
   }
 }
 
@@ -74,23 +62,26 @@ function* boundBy(pattern: unknown): Generator<string> {
   if (pattern.type === 'Identifier') yield String(pattern.name);
   const { properties, value, elements, left, argument } = pattern;
   if (pattern.type === 'ObjectPattern') yield* boundBy(properties);
-  if (pattern.type === 'ObjectProperty') yield* boundBy(value);
+  if (pattern.type === 'Property') yield* boundBy(value);
   if (pattern.type === 'ArrayPattern') yield* boundBy(elements);
   if (pattern.type === 'AssignmentPattern') yield* boundBy(left);
   if (pattern.type === 'RestElement') yield* boundBy(argument);
 }
 
+const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
+
 /** The names of values that a node declares. */
 function* valuesOf({ type, id, params, param }: Node): Generator<string> {
   if (type === 'VariableDeclarator') yield* boundBy(id);
-  if (/Function|Method/.test(type)) yield* boundBy(params);
+  if (FUNCTIONS.has(type)) yield* boundBy(params);
   if (type === 'CatchClause') yield* boundBy(param);
 }
 
 const names = sourceFiles()
   .filter((file) => !NOT_YET.some((room) => isWithin(file, room)))
   .map((file) => {
-    const nodes = [...nodesIn(parsed(file))];
+    const { program } = parseSync(file, readFileSync(join('src', file), 'utf8'));
+    const nodes = [...nodesIn(program)];
     const functions = nodes.filter(({ type }) => type === 'FunctionDeclaration');
     return {
       file,

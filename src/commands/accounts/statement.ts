@@ -71,8 +71,7 @@ export async function fetchStatement(
   let balance = await balanceNow();
   const currency = currencyOf(account, balance.money);
   const needed = range.from && balance.day ? earlier(range.from, addDays(balance.day, 1)) : range.from;
-  const from =
-    needed && range.from && firstDayToRead(needed, range.from, today, bank.accounts.earliestDay?.());
+  const from = needed && range.from && firstRead(needed, range.from, today, bank.accounts.earliestDay?.());
   // The balance at the end of the range also depends on later transactions.
   const query = { customerId, productId, from, transactionId, status: 'booked' as const };
   const readings = new WholeReadings(bank.accounts, { ...query, to: undefined });
@@ -142,7 +141,7 @@ function statementOf(
 }
 
 /** The first day to read. To reach the day of the balance, psd2 reads no days that the bank shows only after SCA. */
-function firstDayToRead(
+function firstRead(
   needed: IsoDate,
   wantedFrom: IsoDate,
   today: IsoDate,

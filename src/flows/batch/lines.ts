@@ -177,7 +177,7 @@ export async function prepareLine<T extends object>(
  * Begins the transfer of a line, which takes its reference.
  *
  * @param onTaken called once the batch says that it pays the line. If the line is not wanted any more, the transfer ends
- * @throws Psd2Error `duplicate_reference` and what `taken` throws
+ * @throws Psd2Error `duplicate_reference` and what `onTaken` throws
  */
 export async function beginLine(
   { batches, batch, flows }: BatchRun,
