@@ -55,6 +55,7 @@ export async function unknownLines(
   return unknown;
 }
 
+/** Whether a person may end it: its outcome is unknown, or the refusal was about one delivery alone. */
 function isForPerson({ outcome }: Pick<KnownLine, 'outcome'>): boolean {
   return outcome === 'unknown' || outcome === 'refused';
 }
