@@ -361,7 +361,7 @@ async function sendOnce<What extends Said>(
     const reply = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt });
     if (reply.turnedAway) await announced?.turnedAway?.();
     await report(answer.status, mayHaveLeft, { reply });
-    return { ...answer, call, route, tppRequestId, reply: reply };
+    return { ...answer, call, route, tppRequestId, reply };
   } catch (error) {
     const failureKind = failureKindOf(error, mayHaveLeft);
     await report(error instanceof Error ? error.message : String(error), mayHaveLeft, { failureKind });

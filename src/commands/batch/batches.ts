@@ -120,7 +120,7 @@ export function batchData(profile: Profile, { batch, lines, outcomes }: KnownBat
     rejection: batch.rejection && withoutHash(batch.rejection),
     ...{
       retryOf: batch.retryOf,
-      state: batchState(rules, { batch, lines, outcomes: outcomes }),
+      state: batchState(rules, { batch, lines, outcomes }),
       lines: lines.length,
     },
     customers: [...new Set(lines.flatMap(({ customer }) => customer ?? []))],

@@ -63,7 +63,7 @@ async function readYardstick(
   const earlier = profile && (await earlierPayments(context));
   const accounts = profile && (await accountsIn(context, basis.bank));
   const checksPayees = (payeeCheck ?? profile?.settings.payeeCheck) !== undefined;
-  return { ...basis, earlier: earlier, accounts, checksPayees, limit: profile && maxAmountOf(profile) };
+  return { ...basis, earlier, accounts, checksPayees, limit: profile && maxAmountOf(profile) };
 }
 
 /** Elsewhere than at a bank that names its customers, a consent is for reading alone, and says nothing of the accounts that pay. */

@@ -22,7 +22,7 @@ ${examples('psd2 batch retry 3f2a9c')}`,
     const { batches, flows, audit } = await context.store();
     const person = personOf(context, undefined);
     const { batch, outcomes } = await readBatch({ batches, flows }, reference);
-    const { lines, payees, again } = unpaidOf({ batch, outcomes: outcomes });
+    const { lines, payees, again } = unpaidOf({ batch, outcomes });
     if (!again) await refuseSame(batches, lines);
     const approvalsNeeded = neededApprovals(controlsOf(context.profile()), batch, lines);
     const added = await batches.add({

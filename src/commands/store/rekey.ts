@@ -49,7 +49,7 @@ ${examples('psd2 store rekey --keep-old', 'PSD2_NEW_CONFIG_PASSPHRASE="$(cat new
     for (const { name } of own) await recordProfileChange(context, name, 'passphrase');
     printRekeyed(context, {
       place: database?.shown ?? context.folder.root,
-      profiles: profiles,
+      profiles,
       oldWorks: keepOld,
     });
   },
