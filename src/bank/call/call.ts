@@ -335,8 +335,8 @@ async function sendOnce<What extends Said>(
   await waitForTurn(call, settings);
   const { request, tppRequestId, digest } = await wire.compose(call);
   // A short credential could be guessed from its digest.
-  const kept = call.credential ? null : digest;
-  const announced = await call.beforeSend?.({ requestId: tppRequestId, digest: kept });
+  const journalDigest = call.credential ? null : digest;
+  const announced = await call.beforeSend?.({ requestId: tppRequestId, digest: journalDigest });
   const ending = endingOf(call, signal);
   const route = wire.routeOf(call);
   const times = new Times(settings.now);

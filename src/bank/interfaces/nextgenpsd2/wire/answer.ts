@@ -13,7 +13,7 @@ import {
   type Sent,
 } from '../../../call/call.ts';
 import { answerText } from '../../../call/charset.ts';
-import { holds, idsInPath, type Known, withoutValue } from '../../../call/hidden-value.ts';
+import { idsInPath, type Known, showsValue, withoutValue } from '../../../call/hidden-value.ts';
 import { parseJson } from '../../../call/json.ts';
 import type { Verdict } from '../../../ports/call.ts';
 import { pathOf, type WireAnswer } from '../../../transport/line.ts';
@@ -103,7 +103,7 @@ export async function understand(
 /** The title of a page, if it does not quote what it was sent. */
 function titleOf(text: string, { credential }: BankCall): BankMessage[] {
   return titleIn(text).filter(
-    ({ text: title }) => !credential || !holds(title ?? '', credential.value.reveal()),
+    ({ text: title }) => !credential || !showsValue(title ?? '', credential.value.reveal()),
   );
 }
 
