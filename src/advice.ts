@@ -63,8 +63,8 @@ export function isForCustomer(words: readonly string[]): boolean {
  *
  * @param words its arguments
  */
-export function commandOf(given: readonly string[], { profile, customer, login }: Repeated): string[] {
-  const words = login ? inPlaceOfLogin(given, login) : given;
+export function commandOf(args: readonly string[], { profile, customer, login }: Repeated): string[] {
+  const words = login ? inPlaceOfLogin(args, login) : args;
   const repeatsProfile = profile !== undefined && !WITHOUT_PROFILE.has(words[0] ?? '');
   const repeatsCustomer = customer !== undefined && !words.includes('--customer') && isForCustomer(words);
   return [
@@ -163,9 +163,9 @@ export function adviceOf(
   if (first === undefined) return hint;
   const text = hint === undefined ? 'Run:' : hint.endsWith(':') ? hint : `${hint} Run:`;
   if (others.length === 0) return `${text} ${first}`;
-  const found = next.map((words) => `${purposeOf(words) ?? 'Or'}:`);
+  const allPurposes = next.map((words) => `${purposeOf(words) ?? 'Or'}:`);
   // What is true of all does not tell them apart.
-  const purposes = new Set(found).size === 1 ? [] : found;
+  const purposes = new Set(allPurposes).size === 1 ? [] : allPurposes;
   const width = Math.max(...purposes.map(({ length }) => length));
   return [
     text,

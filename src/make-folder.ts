@@ -16,7 +16,7 @@ export function makeFolder(path: string): void {
       for (const missing of missingFolders(resolve(path))) makeOne(missing);
       return;
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT' || tries === TRIES) throw error;
+      if (systemCodeOf(error) !== 'ENOENT' || tries === TRIES) throw error;
     }
   }
 }
@@ -24,9 +24,9 @@ export function makeFolder(path: string): void {
 /** The folders that do not exist, the highest first. */
 function missingFolders(path: string): string[] {
   const above = dirname(path);
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return [];
-  return found || above === path ? [path] : [...missingFolders(above), path];
+  const entry = statSync(path, { throwIfNoEntry: false });
+  if (entry?.isDirectory()) return [];
+  return entry || above === path ? [path] : [...missingFolders(above), path];
 }
 
 function makeOne(path: string): void {
@@ -34,11 +34,11 @@ function makeOne(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     // Another process has made it.
-    if (codeOf(error) === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+    if (systemCodeOf(error) === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
     throw error;
   }
 }
 
-function codeOf(error: unknown): unknown {
+function systemCodeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }

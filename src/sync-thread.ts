@@ -115,7 +115,7 @@ function worldOf(
     folder,
     profiles: new ProfileStore(folder, warn, {
       signal,
-      passphrase: async (_profile, kept) => passphraseIn(env) ?? kept?.(),
+      passphrase: async (_profile, readStored) => passphraseIn(env) ?? readStored?.(),
     }),
     openFlows: new Map(),
     terminal,

@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse';
 import { didYouMean } from '../did-you-mean.ts';
 import type { BatchLine } from '../domain/batch/line.ts';
-import { readDebit, readPayment } from '../domain/batch/read-line.ts';
+import { readDebit, readLineOfBatch } from '../domain/batch/read-line.ts';
 import { SCOR } from '../domain/order/creditor-reference.ts';
 import { Psd2Error } from '../errors.ts';
 import { joined } from './decode.ts';
@@ -43,7 +43,7 @@ export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules):
   let payments = 0;
   let lastLine = 0;
   try {
-    for await (const row of rowsOf(heading, texts)) {
+    for await (const row of rowsAfterHeading(heading, texts)) {
       lastLine = row.last;
       if (row.cells.every((cell) => cell === '') || (heading.isNamed && row.number === 1)) continue;
       if (columns === null) columns = columnsIn(row.cells);
@@ -55,7 +55,7 @@ export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules):
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // What follows a wrong quote could be anything.
-    yield stopped(lineOf(error, lastLine), `${whyUnreadable(error)}. psd2 has read nothing after it`);
+    yield stopped(lineOfError(error, lastLine), `${whyUnreadable(error)}. psd2 has read nothing after it`);
   }
   if (columns === null) throw new Psd2Error('usage', 'The file has no heading', { hint: HEADING_HINT });
 }
@@ -90,7 +90,10 @@ async function readHeading(texts: AsyncGenerator<string>): Promise<Heading> {
 }
 
 /** The rows before an error come before it. @throws CsvError */
-async function* rowsOf({ begin, separator }: Heading, rest: AsyncGenerator<string>): AsyncGenerator<Row> {
+async function* rowsAfterHeading(
+  { begin, separator }: Heading,
+  rest: AsyncGenerator<string>,
+): AsyncGenerator<Row> {
   let rows: Row[] = [];
   let lastLine = 0;
   const parser = parse({
@@ -112,7 +115,7 @@ async function* rowsOf({ begin, separator }: Heading, rest: AsyncGenerator<strin
       if (text === null) parser.end(done);
       else parser.write(text, done);
     });
-  const taken = () => {
+  const takeRows = () => {
     const before = rows;
     rows = [];
     return before;
@@ -120,7 +123,7 @@ async function* rowsOf({ begin, separator }: Heading, rest: AsyncGenerator<strin
   for (const texts = joined(begin, rest); ; ) {
     const { value, done } = await texts.next();
     const error = await feed(done ? null : value);
-    yield* taken();
+    yield* takeRows();
     if (error) throw error;
     if (done) return;
   }
@@ -134,14 +137,14 @@ function columnsIn(cells: string[]): Column[] {
   // Excel writes empty columns at the end.
   const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1).map((cell) => cell.trim());
   const columns = names.map((name, index) => {
-    const known = COLUMNS.find((column) => column === name.toLowerCase());
-    if (known === undefined)
+    const heading = COLUMNS.find((column) => column === name.toLowerCase());
+    if (heading === undefined)
       throw new Psd2Error('usage', `The heading has the unknown column ${JSON.stringify(inShort(name))}`, {
         hint: `${didYouMean(name.toLowerCase(), COLUMNS)}${HEADING_HINT}`,
       });
-    if (names.findIndex((other) => other.toLowerCase() === known) !== index)
-      refuse(`The heading has the column ${known} twice`);
-    return known;
+    if (names.findIndex((other) => other.toLowerCase() === heading) !== index)
+      refuse(`The heading has the column ${heading} twice`);
+    return heading;
   });
   const missing = REQUIRED.filter((name) => !columns.includes(name));
   if (missing.length > 0)
@@ -157,13 +160,13 @@ function* readRow(
   rules: ReadRules,
 ): Generator<Finding> {
   const place = `line ${fileLine}`;
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   const report = (_field: string | null, message: string) =>
-    void found.push({ type: 'problem', problem: { severity: 'error', line, place, fileLine, message } });
+    void findings.push({ type: 'problem', problem: { severity: 'error', line, place, fileLine, message } });
   const replaced = (_field: string, message: string) =>
-    void found.push({ type: 'problem', problem: { severity: 'warning', line, place, fileLine, message } });
-  const given = (column: Column) => cells[columns.indexOf(column)] ?? '';
-  const orNull = (column: Column) => (columns.includes(column) ? given(column) || null : null);
+    void findings.push({ type: 'problem', problem: { severity: 'warning', line, place, fileLine, message } });
+  const cellOf = (column: Column) => cells[columns.indexOf(column)] ?? '';
+  const orNull = (column: Column) => (columns.includes(column) ? cellOf(column) || null : null);
 
   const isWide = cells.slice(columns.length).some((cell) => cell !== '');
   if (cells.length < columns.length || isWide) {
@@ -171,17 +174,17 @@ function* readRow(
       null,
       `The line has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, but the heading has ${columns.length}`,
     );
-    yield* found;
+    yield* findings;
     return;
   }
   const ofPayee = orNull('creditor-reference');
-  const payment = readPayment(
+  const payment = readLineOfBatch(
     {
-      name: given('name'),
-      iban: given('iban'),
-      amount: given('amount'),
+      name: cellOf('name'),
+      iban: cellOf('iban'),
+      amount: cellOf('amount'),
       currency: orNull('currency') ?? 'EUR',
-      description: given('description'),
+      description: cellOf('description'),
       creditorReference: ofPayee === null ? null : { reference: ofPayee, type: SCOR, issuer: null },
       reference: orNull('reference'),
     },
@@ -193,11 +196,11 @@ function* readRow(
     rules,
     report,
   );
-  const isVerified = readYesOrNo(given('payee-verified'));
+  const isVerified = readYesOrNo(cellOf('payee-verified'));
   if (isVerified === null)
-    report(null, `The payee-verified ${JSON.stringify(given('payee-verified'))} is neither yes nor no`);
+    report(null, `The payee-verified ${JSON.stringify(cellOf('payee-verified'))} is neither yes nor no`);
   if (payment && debit && isVerified !== null)
-    found.push({
+    findings.push({
       ...{ type: 'line', fileLine },
       line: {
         ...{ line, place, ...debit, ...payment },
@@ -205,7 +208,7 @@ function* readRow(
         ...{ address: null, ids: NO_IDS },
       },
     });
-  yield* found;
+  yield* findings;
 }
 
 const NO_IDS: BatchLine['ids'] = { paymentInformationId: null, instructionId: null, endToEndId: null };
@@ -217,7 +220,7 @@ function readYesOrNo(text: string): boolean | null {
 }
 
 /** The line of the file that an error is about. The parser notices a quote that is not closed only at the end of the file. */
-function lineOf({ code, lines }: CsvError, lastRow: number): number {
+function lineOfError({ code, lines }: CsvError, lastRow: number): number {
   return code === 'CSV_QUOTE_NOT_CLOSED' ? lastRow + 1 : Number(lines);
 }
 

@@ -54,14 +54,14 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
     if (verdict === 'icon') {
       response.writeHead(204, { Connection: 'close', 'Cache-Control': 'no-store' }).end();
     } else if (typeof verdict === 'number') {
-      send(response, verdict, refusalPage(verdict));
+      sendPage(response, verdict, refusalPage(verdict));
     } else if (callback !== undefined) {
-      send(response, 410, refusalPage(410));
+      sendPage(response, 410, refusalPage(410));
     } else {
       callback = verdict;
       // `close` fires after the page is sent, and also if the browser disconnects earlier.
       response.once('close', () => deliver(verdict));
-      send(response, 200, callbackPage(purpose, outcomeOf(verdict, purpose)));
+      sendPage(response, 200, callbackPage(purpose, callbackOutcome(verdict, purpose)));
     }
   });
   let stopped: Promise<void> | undefined;
@@ -105,10 +105,10 @@ function classify(
   const query = new URLSearchParams(target.slice(path.length));
   // RFC 6749 section 3.1: parameters must not repeat.
   if (['state', 'code', 'error'].some((name) => query.getAll(name).length > 1)) return 400;
-  const given = query.get('state');
+  const returnedState = query.get('state');
   // Some banks leave the state out of an error. It grants nothing, so whoever sends it only ends the wait.
-  if (purpose === 'login' && given === null && query.has('error') && !query.has('code')) return query;
-  return given !== null && sameText(given, state) ? query : 400;
+  if (purpose === 'login' && returnedState === null && query.has('error') && !query.has('code')) return query;
+  return returnedState !== null && sameText(returnedState, state) ? query : 400;
 }
 
 /** Compares in constant time. The hashes have the same length and do not reveal how much of the text was right. */
@@ -117,13 +117,13 @@ function sameText(left: string, right: string): boolean {
   return timingSafeEqual(hash(left), hash(right));
 }
 
-function outcomeOf(query: URLSearchParams, purpose: CallbackPurpose): CallbackOutcome {
+function callbackOutcome(query: URLSearchParams, purpose: CallbackPurpose): CallbackOutcome {
   const error = query.get('error');
   if (error !== null) return error === 'access_denied' ? 'refused' : 'failed';
   return purpose === 'login' && !query.get('code') ? 'failed' : 'done';
 }
 
-function send(response: ServerResponse, status: number, page: string): void {
+function sendPage(response: ServerResponse, status: number, page: string): void {
   response
     .writeHead(status, {
       ...CALLBACK_PAGE_HEADERS,

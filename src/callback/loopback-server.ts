@@ -54,7 +54,7 @@ export async function serveOnLoopback(
       await once(server, 'listening');
     } catch (error) {
       // On a computer without IPv6, `localhost` is only 127.0.0.1.
-      if (guard.hasServer && !['EADDRINUSE', 'EACCES'].includes(codeOf(error))) continue;
+      if (guard.hasServer && !['EADDRINUSE', 'EACCES'].includes(systemCodeOf(error))) continue;
       await guard.stop();
       throw listenError(error, uri, port);
     }
@@ -126,7 +126,7 @@ function listenError(error: unknown, uri: URL, port: number): Psd2Error {
   const isFit = port >= 1024 && port < 65_535 && !isBlockedPort(port + 1);
   other.port = String(isFit ? port + 1 : 8910);
   const hint = `Choose another one that is registered at the bank, for example PSD2_REDIRECT_URI=${other.origin}${other.pathname}`;
-  const code = codeOf(error);
+  const code = systemCodeOf(error);
   if (code === 'EADDRINUSE') {
     const message = `Port ${port} of the redirect URI is in use by another psd2 or another program`;
     return new Psd2Error('callback_port_busy', message, { hint, cause: error });
@@ -138,6 +138,6 @@ function listenError(error: unknown, uri: URL, port: number): Psd2Error {
   });
 }
 
-function codeOf(error: unknown): string {
+function systemCodeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }

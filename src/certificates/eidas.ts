@@ -59,7 +59,7 @@ export interface EidasCertificate {
  * @throws Psd2Error `certificate` if it is not a certificate or its qcStatements are malformed.
  */
 export function readEidasCertificate(certificate: string | Uint8Array): EidasCertificate {
-  const parsed = parse(certificate);
+  const parsed = parseCertificate(certificate);
   const extension = parsed.getExtension(QC_STATEMENTS_OID);
   const statements = extension ? decodeQcStatements(new Uint8Array(extension.value)) : undefined;
   return {
@@ -79,7 +79,7 @@ export function readEidasCertificate(certificate: string | Uint8Array): EidasCer
   };
 }
 
-function parse(certificate: string | Uint8Array): X509Certificate {
+function parseCertificate(certificate: string | Uint8Array): X509Certificate {
   try {
     return new X509Certificate(
       typeof certificate === 'string' ? PemConverter.decodeFirst(certificate) : Uint8Array.from(certificate),

@@ -71,7 +71,7 @@ export function readPkcs12(
   file: Pkcs12File,
 ): Pkcs12Content {
   try {
-    const parts = partsOf(bytes);
+    const parts = pkcsParts(bytes);
     refuseOldCiphers(parts, file);
     checkIntegrity(bytes, passphrase, file);
     const certificates: X509Certificate[] = [];
@@ -106,7 +106,7 @@ interface Part {
   encryption: AsnType | undefined;
 }
 
-function partsOf(bytes: Uint8Array): Part[] {
+function pkcsParts(bytes: Uint8Array): Part[] {
   const [, authSafe] = childrenOf(readBer(bytes));
   const [, safe] = childrenOf(authSafe);
   return childrenOf(readBer(bytesOf(childrenOf(safe)[0]))).flatMap((info): Part[] => {

@@ -73,8 +73,10 @@ const utf8 = (value: string) => new Utf8String({ value });
  * them. @throws Psd2Error `certificate` if the value is not DER
  */
 export function keptStatements(der: Uint8Array): Uint8Array {
-  const kept = [QC_COMPLIANCE, QC_TYPE, PSD2_STATEMENT];
-  const value = childrenOf(readDer(der)).filter((statement) => kept.includes(oidOf(partsOf(statement)[0])));
+  const wanted = [QC_COMPLIANCE, QC_TYPE, PSD2_STATEMENT];
+  const value = childrenOf(readDer(der)).filter((statement) =>
+    wanted.includes(oidOf(sequenceParts(statement)[0])),
+  );
   return new Uint8Array(sequence(...value).toBER());
 }
 
@@ -85,33 +87,33 @@ export function keptStatements(der: Uint8Array): Uint8Array {
  * @throws Psd2Error `certificate` if the value is not DER.
  */
 export function decodeQcStatements(der: Uint8Array): QcStatements {
-  const found: QcStatements = { qcCompliance: false, qcType: undefined, psd2: undefined };
+  const statements: QcStatements = { qcCompliance: false, qcType: undefined, psd2: undefined };
   for (const statement of childrenOf(readDer(der))) {
-    const [id, info] = partsOf(statement);
+    const [id, info] = sequenceParts(statement);
     switch (oidOf(id)) {
       case QC_COMPLIANCE:
-        found.qcCompliance = true;
+        statements.qcCompliance = true;
         break;
       case QC_TYPE:
-        found.qcType = partsOf(info)
-          .map((type) => keyOf(qcTypeOids, oidOf(type)))
+        statements.qcType = sequenceParts(info)
+          .map((type) => nameOfOid(qcTypeOids, oidOf(type)))
           .find((type) => type !== undefined);
         break;
       case PSD2_STATEMENT:
-        found.psd2 = readPsd2Statement(info);
+        statements.psd2 = readPsd2Statement(info);
         break;
     }
   }
-  return found;
+  return statements;
 }
 
 function readPsd2Statement(info: AsnType | undefined): Psd2Statement {
-  const [roles, ncaName, ncaId] = partsOf(info);
-  const oids = partsOf(roles).map((role) => oidOf(partsOf(role)[0]));
+  const [roles, ncaName, ncaId] = sequenceParts(info);
+  const oids = sequenceParts(roles).map((role) => oidOf(sequenceParts(role)[0]));
   return {
-    roles: oids.filter((oid) => oid !== '').map((oid) => keyOf(roleOids, oid) ?? oid),
-    ncaName: textOf(ncaName),
-    ncaId: textOf(ncaId),
+    roles: oids.filter((oid) => oid !== '').map((oid) => nameOfOid(roleOids, oid) ?? oid),
+    ncaName: stringOf(ncaName),
+    ncaId: stringOf(ncaId),
   };
 }
 
@@ -143,12 +145,12 @@ function untagged(value: AsnType): AsnType {
 }
 
 /** The values in a SEQUENCE, each without its explicit tags. */
-function partsOf(value: AsnType | undefined): AsnType[] {
+function sequenceParts(value: AsnType | undefined): AsnType[] {
   return childrenOf(value && untagged(value)).map(untagged);
 }
 
 /** A text of any kind. One with an implicit tag is UTF-8, as the standard says. */
-function textOf(value: AsnType | undefined): string {
+function stringOf(value: AsnType | undefined): string {
   if (value instanceof BaseStringBlock) return value.getValue();
   return value?.idBlock.tagClass === CONTEXT_SPECIFIC ? Buffer.from(bytesOf(value)).toString('utf8') : '';
 }
@@ -157,7 +159,7 @@ function isRole(text: string): text is Psd2Role {
   return Object.hasOwn(roleOids, text);
 }
 
-function keyOf<Key extends string>(table: Readonly<Record<Key, string>>, oid: string): Key | undefined {
+function nameOfOid<Key extends string>(table: Readonly<Record<Key, string>>, oid: string): Key | undefined {
   for (const key in table) if (table[key] === oid) return key;
   return undefined;
 }

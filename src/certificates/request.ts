@@ -58,11 +58,11 @@ export async function requestSuccessor(
 }
 
 function extensionsOf(certificate: X509Certificate): Extension[] {
-  const kept = certificate.extensions.filter(({ type }) => KEPT_EXTENSIONS.includes(type));
+  const extensions = certificate.extensions.filter(({ type }) => KEPT_EXTENSIONS.includes(type));
   const statements = certificate.getExtension(QC_STATEMENTS_OID);
-  if (!statements) return kept;
+  if (!statements) return extensions;
   const value = keptStatements(new Uint8Array(statements.value));
-  return [...kept, new Extension(QC_STATEMENTS_OID, statements.critical, Uint8Array.from(value))];
+  return [...extensions, new Extension(QC_STATEMENTS_OID, statements.critical, Uint8Array.from(value))];
 }
 
 interface NewKeys {

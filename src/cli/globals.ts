@@ -72,7 +72,7 @@ export type RawGlobals = {
 
 /** @throws Psd2Error `usage` for a wrong or an empty value */
 export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
-  refuseEmpty(raw);
+  refuseEmptyGlobals(raw);
   const options = globalOptions();
   /** The option or variable that gave a value, for the messages. */
   const by = (name: 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace') => {
@@ -90,7 +90,7 @@ export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
     qrCode: raw.qr === true,
     timeoutMs: readSeconds(by('timeout'), raw.timeout),
     scaTimeoutMs: readSeconds(by('scaTimeout'), raw.scaTimeout),
-    psuIpAddress: readAddress(by('psuIp'), raw.psuIp),
+    psuIpAddress: readIpAddress(by('psuIp'), raw.psuIp),
     language: readLanguage(by('lang'), raw.lang),
     traceComponent: readComponent(by('trace'), raw.trace),
   };
@@ -100,15 +100,15 @@ export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
  * An empty value comes from a variable that a script does not have. Without the value, the command would act at another bank or
  * for another customer than the script means.
  */
-function refuseEmpty({ profile, customer, psuIp, lang, trace }: RawGlobals): void {
-  const given = {
+function refuseEmptyGlobals({ profile, customer, psuIp, lang, trace }: RawGlobals): void {
+  const byOption = {
     '--profile': profile,
     '--customer': customer,
     '--psu-ip': psuIp,
     '--lang': lang,
     '--trace': trace,
   };
-  for (const [option, value] of Object.entries(given))
+  for (const [option, value] of Object.entries(byOption))
     if (value?.trim() === '') throw new Psd2Error('usage', `The value of ${option} is empty`);
 }
 
@@ -118,7 +118,7 @@ function readSeconds(name: string, text: string): number {
   throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not a number of seconds above 0`);
 }
 
-function readAddress(name: string, text: string | undefined): string | undefined {
+function readIpAddress(name: string, text: string | undefined): string | undefined {
   if (text === undefined || isIP(text) !== 0) return text;
   throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not an IP address`);
 }

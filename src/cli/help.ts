@@ -54,11 +54,11 @@ async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<v
   for (const word of words) {
     const child = command.commands.find((each) => each.name() === word);
     if (!child) {
-      const known = [
+      const names = [
         ...command.commands.map((each) => each.name()),
         ...(command === program ? Object.keys(TOPICS) : []),
       ];
-      program.error(`error: there is no help on '${words.join(' ')}'\n${didYouMean(word, known)}`, {
+      program.error(`error: there is no help on '${words.join(' ')}'\n${didYouMean(word, names)}`, {
         code: UNKNOWN_NAME,
       });
     } else command = child;

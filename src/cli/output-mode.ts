@@ -45,7 +45,7 @@ export function readOutputMode(
   const mayHaveColour = raw.color && !env.NO_COLOR;
   return {
     bareStrings: raw.rawOutput === true,
-    format: formatOf(raw) ?? 'table',
+    format: requestedFormat(raw) ?? 'table',
     query: raw.query,
     noInput: !raw.input || isSet(env.PSD2_NO_INPUT),
     quiet: raw.quiet === true,
@@ -55,8 +55,8 @@ export function readOutputMode(
 }
 
 /** Whether psd2 writes an error as JSON, after the options were read. */
-export function errorsAreJson(given: Given, env: NodeJS.ProcessEnv): boolean {
-  return isForPrograms(formatOf({ ...given, output: outputOf(given, env) }));
+export function errorsAreJson(options: Given, env: NodeJS.ProcessEnv): boolean {
+  return isForPrograms(requestedFormat({ ...options, output: outputOf(options, env) }));
 }
 
 /** Whether psd2 writes an error as JSON, before the options are read, since they may be wrong. */
@@ -71,9 +71,9 @@ export function isForPrograms(format: OutputFormat | undefined): boolean {
 }
 
 /** The requested format; undefined if none was requested or if it is unknown. */
-function formatOf({ json, output, query }: Given): OutputFormat | undefined {
+function requestedFormat({ json, output, query }: Given): OutputFormat | undefined {
   if (json) return 'json';
-  if (output) return OUTPUT_FORMATS.find((known) => known === output);
+  if (output) return OUTPUT_FORMATS.find((each) => each === output);
   return query === undefined ? undefined : 'json';
 }
 

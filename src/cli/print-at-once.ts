@@ -19,7 +19,7 @@ const LEAST = 4_096;
  * that loads streams and sockets, which takes longer than the rest of `psd2 --version`.
  */
 export function printAtOnce(text: string): void {
-  print(Buffer.from(text), 1);
+  writeAll(Buffer.from(text), 1);
 }
 
 /**
@@ -30,11 +30,11 @@ function printMeanwhile(text: string | Uint8Array): void {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   direct ??= openDirect();
   if (direct !== 'none') direct.room -= Math.max(bytes.length, LEAST);
-  if (direct === 'none' || direct.room < 0) print(bytes, 'none');
-  else print(bytes, direct.descriptor);
+  if (direct === 'none' || direct.room < 0) writeAll(bytes, 'none');
+  else writeAll(bytes, direct.descriptor);
 }
 
-function print(bytes: Uint8Array, descriptor: number | 'none'): void {
+function writeAll(bytes: Uint8Array, descriptor: number | 'none'): void {
   let rest = bytes;
   try {
     while (rest.length > 0 && descriptor !== 'none' && direct !== 'none')

@@ -218,9 +218,9 @@ function toUsageError(error: CommanderError, words: readonly string[]): Psd2Erro
   const [meant, ...commands] = (isFirst && Object.hasOwn(ELSEWHERE, word) && ELSEWHERE[word]) || [];
   if (meant)
     return new Psd2Error('usage', message, { hint: meant, next: commands.map((each) => each.split(' ')) });
-  const [, given, choices] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
+  const [, choice, choices] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
   const hint = choices
-    ? didYouMean(given ?? '', choices.split(', ')).trim()
+    ? didYouMean(choice ?? '', choices.split(', ')).trim()
     : suggestions.join(' ').replace(/[()]/g, '').trim();
   if (hint) return new Psd2Error('usage', message, { hint });
   return error.code === UNKNOWN_NAME

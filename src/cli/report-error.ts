@@ -38,7 +38,7 @@ export function reportError(thrown: unknown, stderr: NodeJS.WriteStream, style: 
       ...(meaning === undefined
         ? []
         : [`  ${endSentence(cleanText(message.replace(/(\(HTTP \d+\)): .*$/s, '$1')))}`]),
-      ...idsOf(error),
+      ...supportIds(error),
     ];
     const columns = stderr.isTTY ? stderr.columns : undefined;
     const own = error.next?.map((words) => writeCommand(words, style.repeated)) ?? [];
@@ -65,7 +65,7 @@ function sentencesOf(message: string, hint: string | undefined): string[] {
 }
 
 /** The ids that a bank's support asks for. */
-function idsOf({ httpStatus, bankCode, requestId, tppRequestId, transactionId }: Psd2Error): string[] {
+function supportIds({ httpStatus, bankCode, requestId, tppRequestId, transactionId }: Psd2Error): string[] {
   const ids = [
     bankCode && `code ${bankCode}`,
     requestId && `bank request ${requestId}`,
@@ -91,11 +91,11 @@ const PROGRAM = dirname(dirname(fileURLToPath(import.meta.url)));
  */
 export function replacedWhileRunning(error: unknown, program = PROGRAM): Psd2Error | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'MODULE_NOT_FOUND') return undefined;
-  const [, asked = ''] = /^Cannot find module '([^']+)'/.exec(error.message) ?? [];
+  const [, file = ''] = /^Cannot find module '([^']+)'/.exec(error.message) ?? [];
   const stack: unknown = 'requireStack' in error ? error.requireStack : undefined;
   const [asking]: unknown[] = Array.isArray(stack) ? stack : [];
   // A thread begins with the whole path of its file.
-  const missing = resolve(typeof asking === 'string' ? dirname(asking) : '/', asked);
+  const missing = resolve(typeof asking === 'string' ? dirname(asking) : '/', file);
   if (!missing.startsWith(program + sep) || existsSync(missing)) return undefined;
   if (typeof asking === 'string' && asksFor(asking, basename(missing))) return undefined;
   return new Psd2Error('config', 'psd2 was replaced while it ran, and cannot load the rest of itself', {

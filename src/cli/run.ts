@@ -120,9 +120,9 @@ async function openWorld(
     folder,
     profiles: new ProfileStore(folder, terminal.warn, {
       signal,
-      passphrase: async (profile, kept) =>
+      passphrase: async (profile, readStored) =>
         passphraseIn(env) ??
-        (await kept?.()) ??
+        (await readStored?.()) ??
         (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined),
     }),
     openFlows: new Map(),
@@ -150,7 +150,13 @@ async function openStdout(mode: OutputMode, { say, warn }: Terminal, interruptio
   });
   const hasStates = mode.colour && mode.format === 'table';
   const paintState = hasStates ? (await import('../terminal/output/states.ts')).paintState : undefined;
-  return openOutput(stdoutAtOnce, { ...mode, paintState, say, query: await readQuery(mode.query), page });
+  return openOutput(stdoutAtOnce, {
+    ...mode,
+    paintState,
+    say,
+    query: await readExpression(mode.query),
+    page,
+  });
 }
 
 async function readStdin(signal: AbortSignal): Promise<string> {
@@ -164,7 +170,7 @@ async function readStdin(signal: AbortSignal): Promise<string> {
 }
 
 /** @throws Psd2Error `usage` if it is not JMESPath */
-async function readQuery(expression: string | undefined) {
+async function readExpression(expression: string | undefined) {
   return expression === undefined
     ? undefined
     : (await import('../terminal/output/query.ts')).compileQuery(expression);

@@ -91,7 +91,7 @@ export function verb<Args extends unknown[], Options extends OptionValues>(
     declare: (command, run) =>
       declare(command)
         .addHelpText('after', help)
-        .action((...given) => run((context) => work(context, ...given), kind)),
+        .action((...args) => run((context) => work(context, ...args), kind)),
   };
 }
 

@@ -24,7 +24,7 @@ export function codeOf(code: string | null): Pick<BankReason, 'code' | 'propriet
 /** Reasons by their levels: the first is the one that counts. Without those that say nothing, and each once. */
 export function ranked(reasons: readonly BankReason[]): BankReason[] {
   const rankOf = ({ level }: BankReason) => REASON_LEVELS.indexOf(level);
-  const said = new Map<string, BankReason>();
+  const byWords = new Map<string, BankReason>();
   for (const { level, code, proprietary, text } of reasons.toSorted(
     (one, other) => rankOf(one) - rankOf(other),
   )) {
@@ -33,9 +33,9 @@ export function ranked(reasons: readonly BankReason[]): BankReason[] {
       text: text?.slice(0, LONGEST) || null,
     };
     const words = writeReason(reason);
-    if (words !== '' && !said.has(words)) said.set(words, reason);
+    if (words !== '' && !byWords.has(words)) byWords.set(words, reason);
   }
-  return [...said.values()].slice(0, MOST);
+  return [...byWords.values()].slice(0, MOST);
 }
 
 /** The reasons in the messages of a refusal, for its error. */

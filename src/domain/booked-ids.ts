@@ -63,16 +63,16 @@ export function withIds<Row extends BookedRow>(
   return rows
     .toReversed()
     .map((row) => {
-      const given = unique?.get(row);
+      const bankId = unique?.get(row);
       const content = JSON.stringify(
-        given === undefined
+        bankId === undefined
           ? [
               ...[productId, row.bookingDate, row.valueDate, normalDecimal(row.amount)],
               row.currency ?? currency,
               ...[withPlainBlanks(row.description), withPlainBlanks(row.details)],
               ...[row.code, row.transferReference],
             ]
-          : [productId, naming, given],
+          : [productId, naming, bankId],
       );
       const older = seen.get(content) ?? 0;
       seen.set(content, older + 1);

@@ -53,8 +53,8 @@ export function withoutCredential(payment: Payment, { ofCancellation }: Of<'cred
 export function answeredCredential(payment: Payment, event: Of<'credential-answered'>, at: string): Changes {
   const { credentials, cancellationCredentials, authorisations, cancellation } = payment;
   const { scaStatus, id, links = payment.links } = event;
-  const noting = (known: Parameters<typeof saidOf>[0], ofId: string | undefined) =>
-    scaStatus === null ? known : saidOf(known, ofId, scaStatus);
+  const noting = (earlier: Parameters<typeof saidOf>[0], ofId: string | undefined) =>
+    scaStatus === null ? earlier : saidOf(earlier, ofId, scaStatus);
   const whose = (sent: readonly SentCredential[]) => sent.at(-1)?.psuId ?? undefined;
   if (event.ofCancellation) {
     const begun = startedBy(cancellation ?? [], id, whose(cancellationCredentials), at);

@@ -50,7 +50,7 @@ const scaChallenge = z.object({
   otpFormat: z.exactOptional(z.string()),
 });
 
-const given = z.enum(['password', 'method', 'code']);
+const giftKind = z.enum(['password', 'method', 'code']);
 
 /** Where the customer authorises a consent or a payment, as the bank's links say. */
 const scaLinks = z.object({
@@ -70,7 +70,7 @@ const scaLinks = z.object({
   /** What the customer gives psd2 next, at a bank that wants it from psd2 (docs/embedded.md). */
   step: z.exactOptional(
     z.object({
-      next: given,
+      next: giftKind,
       link: z.exactOptional(z.string()),
       methods: z.exactOptional(z.array(scaMethod)),
       chosen: z.exactOptional(scaMethod),
@@ -85,7 +85,7 @@ const scaLinks = z.object({
 const ofCredentials = [
   /** It is about to leave. From here on, what they authorise may have an effect without psd2. */
   z.object({
-    ...{ type: z.literal('credential-sent'), what: given, ...intent },
+    ...{ type: z.literal('credential-sent'), what: giftKind, ...intent },
     /** It begins an authorisation. */
     begins: z.exactOptional(z.literal(true)),
     psuId: z.exactOptional(z.string()),

@@ -56,16 +56,16 @@ export function linksAfter(
   }
 }
 
-function withLink(known: readonly GivenLink[], given: GivenLink): readonly GivenLink[] {
-  const { links } = given;
-  if (links?.isDone) return known;
-  if (links && known.some((each) => each.links && isSame(each.links, links))) return known;
+function withLink(earlier: readonly GivenLink[], link: GivenLink): readonly GivenLink[] {
+  const { links } = link;
+  if (links?.isDone) return earlier;
+  if (links && earlier.some((each) => each.links && areSameLinks(each.links, links))) return earlier;
   // It is the answer to what was sent last.
-  const before = known.at(-1)?.links === null ? known.slice(0, -1) : known;
-  return [...before, given];
+  const before = earlier.at(-1)?.links === null ? earlier.slice(0, -1) : earlier;
+  return [...before, link];
 }
 
-function isSame(one: Links, other: Links): boolean {
+function areSameLinks(one: Links, other: Links): boolean {
   if (one.id !== undefined && other.id !== undefined) return one.id === other.id;
   return one.redirect === other.redirect && one.oauth === other.oauth && one.approach === other.approach;
 }

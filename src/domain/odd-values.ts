@@ -54,10 +54,10 @@ export function dayIn(value: unknown, zone = ROME): IsoDate | null | 'unreadable
   const text = textOf(value)?.trim();
   if (text === undefined) return 'unreadable';
   if (text === '') return null;
-  const days = daysIn(zone);
+  const days = daysOfZone(zone);
   const read = days.get(text);
   if (read !== undefined) return read;
-  const day = dayOf(text, zone) ?? 'unreadable';
+  const day = dayAt(text, zone) ?? 'unreadable';
   if (days.size >= MOST_DAYS) days.clear();
   if (text.length <= 40) days.set(text, day);
   return day;
@@ -74,9 +74,9 @@ type Days = Map<string, IsoDate | 'unreadable'>;
 const daysOfZones = new Map<string, Days>();
 const MOST_DAYS = 2000;
 
-function daysIn(zone: string): Days {
-  const known = daysOfZones.get(zone);
-  if (known) return known;
+function daysOfZone(zone: string): Days {
+  const zoneDays = daysOfZones.get(zone);
+  if (zoneDays) return zoneDays;
   const days: Days = new Map();
   daysOfZones.set(zone, days);
   return days;
@@ -103,7 +103,7 @@ function inOrder(text: string): string | null {
   return other > 12 ? written(year, date, month) : null;
 }
 
-function dayOf(text: string, zone: string): IsoDate | null {
+function dayAt(text: string, zone: string): IsoDate | null {
   const [, year, month, date, clock, offset] = DAY.exec(text) ?? DAY.exec(inOrder(text) ?? '') ?? [];
   if (year === undefined || month === undefined || date === undefined) return null;
   const written = `${year}-${month}-${date}`;

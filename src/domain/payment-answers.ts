@@ -107,12 +107,12 @@ export function readPayment(operation: Payment, answers: PaymentAnswers): Paymen
   const { status, progress, progressFrom } = answers;
   if (operation.authorises === 'by call')
     return { ...STATUS_ALONE, found: whatHappened(status), isUnauthorised: false, saidAt: undefined };
-  const found = eventIn(operation, answers);
+  const event = eventIn(operation, answers);
   const { saidAt } = status;
   const isUnauthorised = status.isUnauthorised === true;
-  if (progressFrom === 'unanswered') return { ...STATUS_ALONE, found, isUnauthorised, saidAt };
+  if (progressFrom === 'unanswered') return { ...STATUS_ALONE, found: event, isUnauthorised, saidAt };
   return {
-    found,
+    found: event,
     awaitsCustomer: awaitsCustomer(operation, answers),
     isUnauthorised,
     isSigned: progress?.means === 'done',
@@ -126,24 +126,24 @@ export function readPayment(operation: Payment, answers: PaymentAnswers): Paymen
 /** The event that the answers are. */
 function eventIn(operation: Payment, answers: PaymentAnswers): StepEvent {
   const { status, progress } = answers;
-  const bank = wordsOf(answers);
+  const bank = bankWords(answers);
   // An instant payment is over soon after the SCA, whatever the bank says of it.
   if (status.isUnauthorised && progress?.means === 'done' && isInstant(operation.order))
     return { ...status.authorization, status: 'AUTHORIZED', bank };
   // The bank rejects what the customer has refused.
-  if (progress?.means === 'failed' && status.became === 'failed' && !isDone(operation))
+  if (progress?.means === 'failed' && status.became === 'failed' && !isMade(operation))
     return { ...status.authorization, status: 'NOT_AUTHORIZED', ...because(status.reasons), bank };
   const event = { ...eventOfStatus(operation, answers), bank };
   if (event.type !== 'authorization') return event;
   if (asksForOther(operation, answers))
     return answers.mayHaveOther ? event : { ...event, status: 'NOT_AUTHORIZED' };
-  return isOpen(operation, answers) && event.status === 'AUTHORIZED'
+  return mayGoOn(operation, answers) && event.status === 'AUTHORIZED'
     ? { ...event, status: 'PENDING' }
     : event;
 }
 
 /** The bank's own words, as an event has them. */
-function wordsOf({ status, progress }: FirstAnswers) {
+function bankWords({ status, progress }: FirstAnswers) {
   const cost = status.cost ?? progress?.cost;
   const messages = [...(status.messages ?? []), ...(progress?.message ? [progress.message] : [])];
   return {
@@ -158,7 +158,7 @@ function wordsOf({ status, progress }: FirstAnswers) {
 function eventOfStatus(operation: Payment, answers: FirstAnswers): StepEvent {
   const { status } = answers;
   // A bank may have checked a payment, for a later day too, before the customer has authorised it.
-  const isOnlyNoted = status.became === 'ordered' && isOpen(operation, answers);
+  const isOnlyNoted = status.became === 'ordered' && mayGoOn(operation, answers);
   return isOnlyNoted || failsAlone(operation, answers) ? status.authorization : whatHappened(status);
 }
 
@@ -175,7 +175,7 @@ export function asksForOther(operation: Payment, answers: FirstAnswers): boolean
 }
 
 /** Whether the authorisation goes on, or may: the bank says nothing new. */
-function isOpen(operation: Payment, answers: FirstAnswers): boolean {
+function mayGoOn(operation: Payment, answers: FirstAnswers): boolean {
   return isGoingOn(answers.progress) || isNoNews(operation, answers);
 }
 
@@ -206,7 +206,7 @@ function whoseIsMissing(
 /** Whether the authorisation has failed, and the bank keeps the payment. What others have authorised may be paid all the same. */
 function failsAlone(operation: Payment, { progress, status }: FirstAnswers): boolean {
   const isKept = status.isStanding || (operation.credentials.length > 0 && status.isUnauthorised);
-  if (progress?.means !== 'failed' || !isKept || isDone(operation)) return false;
+  if (progress?.means !== 'failed' || !isKept || isMade(operation)) return false;
   return status.became !== 'executed' || !operation.authorisations.some(isAuthorised);
 }
 
@@ -255,6 +255,6 @@ function isInstant(order: OrderTarget & Partial<TransferOrder>): boolean {
   return needsSettlement({ instant: order.instant === true, futureDated: order.futureDated === true });
 }
 
-function isDone({ state }: Pick<Payment, 'state'>): boolean {
+function isMade({ state }: Pick<Payment, 'state'>): boolean {
   return state === 'ordered' || state === 'executed' || state === 'settled';
 }

@@ -24,24 +24,24 @@ export function customerIn(created: unknown): string | undefined {
 export function accountsIn(created: unknown): string[] {
   if (!isRecord(created)) return [];
   const { order, categories, terms } = created;
-  const found: unknown[] = [];
-  if (isRecord(order)) found.push(order.from, order.fromIban);
+  const named: unknown[] = [];
+  if (isRecord(order)) named.push(order.from, order.fromIban);
   for (const category of Array.isArray(categories) ? categories : [])
-    if (isRecord(category)) found.push(category.products);
+    if (isRecord(category)) named.push(category.products);
   const access = isRecord(terms) ? terms.access : undefined;
-  if (isRecord(access)) found.push(access.account, access.accounts, access.balances, access.transactions);
-  return namesIn(found);
+  if (isRecord(access)) named.push(access.account, access.accounts, access.balances, access.transactions);
+  return accountNames(named);
 }
 
 /** The texts in a list, each once. A reference to an account has a name of it: `msisdn:491701234567`, `<iban>:EUR`. */
-function namesIn(found: readonly unknown[]): string[] {
-  const texts = found.flat().filter((each) => typeof each === 'string' && each !== '');
+function accountNames(named: readonly unknown[]): string[] {
+  const texts = named.flat().filter((each) => typeof each === 'string' && each !== '');
   return [...new Set(texts.map(String).flatMap((each) => [each, accountReferenceOf(each).id]))];
 }
 
 /** The ids and IBANs of accounts in rows that a sync or a consent has stored, in fields with these names. */
 export function accountsInRows(rows: readonly unknown[]): string[] {
-  const found = rows.filter(isRecord).flatMap((row) => {
+  const fields = rows.filter(isRecord).flatMap((row) => {
     const inside = [row, row.kept]
       .filter(isRecord)
       .flatMap(({ consents, funds, accounts }) => [
@@ -51,7 +51,7 @@ export function accountsInRows(rows: readonly unknown[]): string[] {
       ]);
     return [row.productId, row.product_id, row.accountId, row.account_id, row.iban, ...inside];
   });
-  return namesIn(found);
+  return accountNames(fields);
 }
 
 /** Replaces what identifies the customer in an event. What it gives back is still a valid event of the same kind. */
@@ -63,48 +63,48 @@ export function pseudonymisedEvent(event: unknown, nameOf: NameOf): unknown {
     returnState: _state,
     access: _access,
     psuId: _psu,
-    ...kept
+    ...rest
   } = event;
-  if (isRecord(kept.order)) kept.order = pseudonymisedOrder(kept.order, nameOf);
-  if (isRecord(kept.bank)) {
-    const { messages: _told, ...words } = kept.bank;
-    kept.bank = words;
+  if (isRecord(rest.order)) rest.order = pseudonymisedOrder(rest.order, nameOf);
+  if (isRecord(rest.bank)) {
+    const { messages: _told, ...words } = rest.bank;
+    rest.bank = words;
   }
-  if (isRecord(kept.initiation))
-    kept.initiation = { ...kept.initiation, body: '', returnAddress: '', returnState: '' };
+  if (isRecord(rest.initiation))
+    rest.initiation = { ...rest.initiation, body: '', returnAddress: '', returnState: '' };
   for (const name of ['furtherData', 'data'])
-    if (Array.isArray(kept[name])) kept[name] = kept[name].map((text) => factsOf(text, nameOf));
-  if (isRecord(kept.terms) && isRecord(kept.terms.access))
-    kept.terms = { ...kept.terms, access: withoutCard(kept.terms.access) };
-  if (kept.type === 'resolved') kept.note = null;
-  if (kept.type === 'debtor-named') kept.account = null;
-  return withNames(kept, nameOf);
+    if (Array.isArray(rest[name])) rest[name] = rest[name].map((text) => paidFacts(text, nameOf));
+  if (isRecord(rest.terms) && isRecord(rest.terms.access))
+    rest.terms = { ...rest.terms, access: withoutCard(rest.terms.access) };
+  if (rest.type === 'resolved') rest.note = null;
+  if (rest.type === 'debtor-named') rest.account = null;
+  return withNames(rest, nameOf);
 }
 
 /** What a consent for confirmations of funds says of a card, and of the contract with the customer. */
 function withoutCard(access: Fields): Fields {
-  const { cardNumber: _number, cardInformation: _card, registrationInformation: _contract, ...kept } = access;
-  return kept;
+  const { cardNumber: _number, cardInformation: _card, registrationInformation: _contract, ...rest } = access;
+  return rest;
 }
 
 function pseudonymisedOrder(order: Fields, nameOf: NameOf): Fields {
-  const { payeeAddress: _address, creditorReference: _reference, ...kept } = order;
-  if (typeof kept.data === 'string') kept.data = factsOf(kept.data, nameOf);
-  if (typeof kept.description === 'string') kept.description = '';
+  const { payeeAddress: _address, creditorReference: _reference, ...rest } = order;
+  if (typeof rest.data === 'string') rest.data = paidFacts(rest.data, nameOf);
+  if (typeof rest.description === 'string') rest.description = '';
   // The customer pays to an account of their own.
-  const payee = typeof kept.to === 'string' ? nameOf(kept.to) : undefined;
-  if (payee !== undefined && 'name' in kept) kept.name = payee;
-  return kept;
+  const payee = typeof rest.to === 'string' ? nameOf(rest.to) : undefined;
+  if (payee !== undefined && 'name' in rest) rest.name = payee;
+  return rest;
 }
 
 /** Replaces what identifies the customer in a line of a batch. */
 export function pseudonymisedLine(line: BatchLine, nameOf: NameOf): BatchLine {
-  const { creditorReference: _reference, ...kept } = line;
+  const { creditorReference: _reference, ...rest } = line;
   const { customer, from } = line;
   const account = from === null ? undefined : nameOf(from);
   const own = nameOf(line.iban);
   return {
-    ...kept,
+    ...rest,
     customer: customer && (nameOf(customer) ?? customer),
     from: account !== undefined && isAccountId(account) ? account : from,
     fromIban: null,
@@ -121,7 +121,7 @@ const FACT =
   /amount|currency|date|day|month|year|frequency|iban|beneficiary|creditor|payee|type|instant|urgent/i;
 
 /** Of an operation's own data (JSON), what says what was paid. Any other text goes. */
-function factsOf(text: unknown, nameOf: NameOf): string {
+function paidFacts(text: unknown, nameOf: NameOf): string {
   const value = typeof text === 'string' ? jsonIn(text) : undefined;
   return JSON.stringify(factsIn(value ?? {}, false, nameOf));
 }

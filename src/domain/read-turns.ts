@@ -7,7 +7,7 @@ const FIRST_PAUSE_MINUTES = 5;
 const LONGEST_PAUSE_MINUTES = 120;
 
 /** The bank's day of an instant: when it begins and when the next one begins, in milliseconds. */
-function dayOf(instant: Date): { begins: number; ends: number } {
+function bankDayOf(instant: Date): { begins: number; ends: number } {
   const day = bankDay(instant);
   const midnight = (of: typeof day) => Date.parse(bankLocalTime(of, '00:00'));
   return { begins: midnight(day), ends: midnight(addDays(day, 1)) };
@@ -15,7 +15,7 @@ function dayOf(instant: Date): { begins: number; ends: number } {
 
 /** How many turns of the day have passed before the one of this instant. */
 function turnsBefore(instant: Date, budget: number): number {
-  const { begins, ends } = dayOf(instant);
+  const { begins, ends } = bankDayOf(instant);
   return Math.floor(((instant.getTime() - begins) * budget) / (ends - begins));
 }
 
@@ -26,13 +26,13 @@ export function readsBy(instant: Date, budget: number): number {
 
 /** When the next turn of the day begins. After the last one, it is the first one of the next day. */
 export function nextTurn(instant: Date, budget: number): Date {
-  const { begins, ends } = dayOf(instant);
+  const { begins, ends } = bankDayOf(instant);
   return new Date(begins + Math.ceil(((turnsBefore(instant, budget) + 1) * (ends - begins)) / budget));
 }
 
 /** The minutes since the bank's day began. */
 export function minuteOfDay(instant: Date): number {
-  return Math.floor((instant.getTime() - dayOf(instant).begins) / MINUTE_MS);
+  return Math.floor((instant.getTime() - bankDayOf(instant).begins) / MINUTE_MS);
 }
 
 /** How many minutes psd2 pauses after failed reads of an account: twice as long after each. @param failures in a row */

@@ -18,10 +18,10 @@ export function rowsBeyondBalance<Row extends { amount: Decimal }>(
   const counted = rows.filter(({ amount }) => !new Big(amount).eq(0));
   if (counted.length > MAX_ROWS) return [];
   const sum = new Big(difference).neg();
-  const explaining = setsOf(counted).filter((set) => sumOf(set).eq(sum));
+  const explaining = setsOf(counted).filter((set) => amountSum(set).eq(sum));
   const fewest = Math.min(...explaining.map(({ length }) => length));
-  const [found = [], ...others] = explaining.filter(({ length }) => length === fewest);
-  return others.length === 0 ? found : [];
+  const [smallest = [], ...others] = explaining.filter(({ length }) => length === fewest);
+  return others.length === 0 ? smallest : [];
 }
 
 /** All choices of some of the rows. */
@@ -31,6 +31,6 @@ function setsOf<Row>(rows: readonly Row[]): Row[][] {
   return sets;
 }
 
-function sumOf(rows: readonly { amount: Decimal }[]): Big {
+function amountSum(rows: readonly { amount: Decimal }[]): Big {
   return rows.reduce((sum, { amount }) => sum.plus(amount), new Big(0));
 }

@@ -72,12 +72,12 @@ export function placeAccounts<Listed extends ListedAccount>(
   }
   const ids = new Set(stored.map(({ productId }) => productId));
   return listed.map((account) => {
-    const found = placed.get(account);
-    if (found)
+    const place = placed.get(account);
+    if (place)
       return {
         account,
-        storedAs: found.stored.productId,
-        takenFor: found.isCertain ? null : found.stored.bankId,
+        storedAs: place.stored.productId,
+        takenFor: place.isCertain ? null : place.stored.bankId,
       };
     const mayBeStored = [...free].some((each) => hasSameNumber(account, each) || mayBe(account, each));
     return { account, storedAs: mayBeStored ? null : freeId(account.productId, ids), takenFor: null };
@@ -91,10 +91,10 @@ interface Rule {
 
 /** What says that two are the same, the strongest first. */
 const RULES: readonly Rule[] = [
-  { isSame: (a, b) => isNamed(a, b) && hasSameId(a, b) && hasSameName(a, b), isCertain: true },
-  { isSame: (a, b) => isNamed(a, b) && hasSameName(a, b), isCertain: true },
-  { isSame: (a, b) => isNamed(a, b) && hasSameId(a, b), isCertain: true },
-  { isSame: isNamed, isCertain: true },
+  { isSame: (a, b) => isSameAccount(a, b) && hasSameId(a, b) && hasSameName(a, b), isCertain: true },
+  { isSame: (a, b) => isSameAccount(a, b) && hasSameName(a, b), isCertain: true },
+  { isSame: (a, b) => isSameAccount(a, b) && hasSameId(a, b), isCertain: true },
+  { isSame: isSameAccount, isCertain: true },
   { isSame: (a, b) => hasSameId(a, b) && (mayBe(a, b) || isNameless(b)), isCertain: true },
   // What follows is likely, and said.
   { isSame: hasSameNumber, isCertain: false },
@@ -117,7 +117,7 @@ function isNameless({ currency }: StoredAccount): boolean {
 }
 
 /** An account is its number and its currency. */
-function isNamed(account: ListedAccount, stored: StoredAccount): boolean {
+function isSameAccount(account: ListedAccount, stored: StoredAccount): boolean {
   return stored.currency === account.currency && hasSameNumber(account, stored);
 }
 
@@ -168,10 +168,10 @@ function plainMask(number: string): string {
   return number.replace(/[\s-]/g, '').replace(/\D+/g, '*');
 }
 
-/** @param taken ids that are in use. Gets the new one */
-function freeId(wanted: string, taken: Set<string>): string {
+/** @param used ids that are in use. Gets the new one */
+function freeId(wanted: string, used: Set<string>): string {
   let id = wanted;
-  for (let number = 2; taken.has(id); number += 1) id = `${wanted.slice(0, 64)}~${number}`;
-  taken.add(id);
+  for (let number = 2; used.has(id); number += 1) id = `${wanted.slice(0, 64)}~${number}`;
+  used.add(id);
   return id;
 }

@@ -37,24 +37,24 @@ export interface SameRows<Row extends NamedRow> {
  * Finds the rows that are stored with the same content: amount, currency, day, other side and text.
  *
  * @param rows all rows of their days, or none of a day
- * @param known the stored rows of these days, and maybe of others
+ * @param storedRows the stored rows of these days, and maybe of others
  */
 export function sameContent<Row extends NamedRow>(
   rows: readonly Row[],
-  known: readonly NamedRow[],
+  storedRows: readonly NamedRow[],
   of: RowsOf,
 ): SameRows<Row> {
   const pairs: [Row, NamedRow][] = [];
-  let [fresh, unseen] = [[...rows], [...known]];
-  const content = contentKey(rows, known, of);
+  let [fresh, unseen] = [[...rows], [...storedRows]];
+  const content = contentKey(rows, storedRows, of);
   // Of equal rows, those with the same ids belong together. So the one that is left has an id that is new.
   for (const key of [withBankIds(content), ({ id }: NamedRow) => id, content]) {
     if (fresh.length === 0 || unseen.length === 0) break;
     const places = groupBy(unseen, key);
     const left: Row[] = [];
     for (const row of fresh) {
-      const found = places.get(key(row))?.shift();
-      if (found) pairs.push([row, found]);
+      const storedRow = places.get(key(row))?.shift();
+      if (storedRow) pairs.push([row, storedRow]);
       else left.push(row);
     }
     fresh = left;
@@ -73,13 +73,13 @@ function holds<Row extends NamedRow>(
   if (naming !== 'auto') return naming === kind;
   const withOne = rows.filter((row) => row[kind]);
   if (withOne.length === 0 || uniqueIds(withOne, kind).size < withOne.length) return false;
-  const both = pairs.filter(([row, known]) => row[kind] && known[kind]);
-  return both.length > 0 && both.every(([row, known]) => row[kind] === known[kind]);
+  const both = pairs.filter(([row, stored]) => row[kind] && stored[kind]);
+  return both.length > 0 && both.every(([row, stored]) => row[kind] === stored[kind]);
 }
 
 /** A stored row that a row may be. */
 export interface Candidate {
-  known: NamedRow;
+  stored: NamedRow;
   /** The bank shows its days, and not this row any more. */
   isGone: boolean;
   /** It was stored before its day, which has not come yet. */
@@ -108,55 +108,55 @@ export function changedRows<Row extends NamedRow>(
   const isNamed = trusted.some((kind) => of.naming === kind);
   const take = (rows: readonly Row[], find: (row: Row) => Candidate | undefined, hasId = false) =>
     rows.filter((row) => {
-      const found = find(row);
-      if (!found) return true;
-      const { known, isGone } = found;
-      left.delete(found);
-      same.push([row, known]);
-      if (hasId && (isNamed || (isGone && textOf(row) === textOf(known)))) certain.add(row);
+      const candidate = find(row);
+      if (!candidate) return true;
+      const { stored, isGone } = candidate;
+      left.delete(candidate);
+      same.push([row, stored]);
+      if (hasId && (isNamed || (isGone && rowText(row) === rowText(stored)))) certain.add(row);
       return false;
     });
   let others = [...fresh];
   for (const kind of trusted) {
     const ids = uniqueIds(others, kind);
-    const byId = groupBy(left, ({ known }) => known[kind] ?? null);
+    const byId = groupBy(left, ({ stored }) => stored[kind] ?? null);
     const named = (row: Row) => {
-      const [found, ...more] = byId.get(ids.get(row) ?? '') ?? [];
-      if (!found || more.length > 0) return undefined;
-      const isSame = of.naming === kind || sumOf(row, of) === sumOf(found.known, of);
-      return isSame && isNear(row, found) ? found : undefined;
+      const [candidate, ...more] = byId.get(ids.get(row) ?? '') ?? [];
+      if (!candidate || more.length > 0) return undefined;
+      const isSame = of.naming === kind || moneyKey(row, of) === moneyKey(candidate.stored, of);
+      return isSame && isNear(row, candidate) ? candidate : undefined;
     };
     others = take(others, named, true);
   }
   const bySum = groupBy(
     [...left].filter(({ isGone, isComing }) => isGone && !isComing),
-    ({ known }) => sumOf(known, of),
+    ({ stored }) => moneyKey(stored, of),
   );
-  const isOther = (row: Row, known: NamedRow) =>
-    trusted.some((kind) => row[kind] && known[kind] && row[kind] !== known[kind]);
+  const isOther = (row: Row, stored: NamedRow) =>
+    trusted.some((kind) => row[kind] && stored[kind] && row[kind] !== stored[kind]);
   for (const hasSameText of [true, false])
     others = take(others, (row) =>
       bySum
-        .get(sumOf(row, of))
+        .get(moneyKey(row, of))
         ?.find(
           (each) =>
             left.has(each) &&
             isNear(row, each) &&
-            !isOther(row, each.known) &&
-            (!hasSameText || textOf(row) === textOf(each.known)),
+            !isOther(row, each.stored) &&
+            (!hasSameText || rowText(row) === rowText(each.stored)),
         ),
     );
   // Places in a list can look like ids that hold.
   const doubtful = others.flatMap((row) => {
-    const near = (bySum.get(sumOf(row, of)) ?? []).filter((each) => left.has(each) && isNear(row, each));
-    return near.length === 0 ? [] : [near.map(({ known }) => known)];
+    const near = (bySum.get(moneyKey(row, of)) ?? []).filter((each) => left.has(each) && isNear(row, each));
+    return near.length === 0 ? [] : [near.map(({ stored }) => stored)];
   });
   return { fresh: others, same, certain, doubtful };
 }
 
 /** Whether the day of a row can have moved to that of the other one. The day of a coming row is told anew instead. */
-function isNear(row: NamedRow, { known, isComing }: Candidate): boolean {
-  const [day, before] = [dayOfRow(row), dayOfRow(known)];
+function isNear(row: NamedRow, { stored, isComing }: Candidate): boolean {
+  const [day, before] = [dayOfRow(row), dayOfRow(stored)];
   if (day === null || before === null || isComing) return day === before;
   return Math.abs(Date.parse(day) - Date.parse(before)) <= MOVED_DAYS * 86_400_000;
 }
@@ -164,26 +164,28 @@ function isNear(row: NamedRow, { known, isComing }: Candidate): boolean {
 /** What names a row: its content, or the id of the bank that the bank file says, as long as no two rows share it. */
 function contentKey(
   rows: readonly NamedRow[],
-  known: readonly NamedRow[],
+  storedRows: readonly NamedRow[],
   of: RowsOf,
 ): (row: NamedRow) => string {
   const { naming = 'auto' } = of;
   if (naming === 'auto' || naming === 'content')
-    return (row) => `${dayOfRow(row)} ${sumOf(row, of)} ${textOf(row)}`;
-  const content = contentKey(rows, known, { ...of, naming: 'content' });
-  const ids = new Map([...uniqueIds(rows, naming), ...uniqueIds(known, naming)]);
-  const shared = new Set([...rows, ...known].flatMap((row) => (ids.has(row) ? [] : (row[naming] ?? []))));
+    return (row) => `${dayOfRow(row)} ${moneyKey(row, of)} ${rowText(row)}`;
+  const content = contentKey(rows, storedRows, { ...of, naming: 'content' });
+  const ids = new Map([...uniqueIds(rows, naming), ...uniqueIds(storedRows, naming)]);
+  const shared = new Set(
+    [...rows, ...storedRows].flatMap((row) => (ids.has(row) ? [] : (row[naming] ?? []))),
+  );
   return (row) => {
     const id = row[naming];
     return id && !shared.has(id) ? id : content(row);
   };
 }
 
-function sumOf({ amount, currency }: NamedRow, of: RowsOf): string {
+function moneyKey({ amount, currency }: NamedRow, of: RowsOf): string {
   return `${normalDecimal(amount)} ${currency ?? of.currency}`;
 }
 
-function textOf({ description, details, counterpartyIban }: NamedRow): string {
+function rowText({ description, details, counterpartyIban }: NamedRow): string {
   return JSON.stringify([withPlainBlanks(description), withPlainBlanks(details), counterpartyIban ?? null]);
 }
 

@@ -64,7 +64,7 @@ export class StatementCheck {
     if (!opening || !closing || opening.currency !== closing.currency) return undefined;
     if (this.#currency !== undefined && this.#currency !== closing.currency) return undefined;
     const { credits, debits } = this.#booked;
-    const reached = new Big(opening.amount).plus(sumOf(credits)).plus(sumOf(debits));
+    const reached = new Big(opening.amount).plus(sumOfAmounts(credits)).plus(sumOfAmounts(debits));
     if (reached.eq(closing.amount)) return undefined;
     const [from, to] = [opening, closing].map(({ amount }) => written(new Big(amount)));
     return `has the balances ${from} and ${to} ${closing.currency}, and its rows lead to ${written(reached)}`;
@@ -78,7 +78,7 @@ export class StatementCheck {
 
   #ofNet({ net }: OwnFigures): string | undefined {
     if (!isNumber(net?.amount)) return undefined;
-    const netOf = ({ credits, debits }: Amounts) => sumOf(credits).plus(sumOf(debits));
+    const netOf = ({ credits, debits }: Amounts) => sumOfAmounts(credits).plus(sumOfAmounts(debits));
     const [booked, pending] = [netOf(this.#booked), netOf(this.#pending)];
     const own = new Big(net.amount).times(net.isDebit ? -1 : 1);
     const isReached = (sum: Big) => own.eq(net.isDebit === undefined ? sum.abs() : sum);
@@ -91,8 +91,8 @@ export class StatementCheck {
     const { sum, count } = own ?? {};
     if (!isNumber(sum) && !isNumber(count)) return;
     const [booked, pending] = [of(this.#booked), of(this.#pending)];
-    const bookedSum = sumOf(booked);
-    const together = bookedSum.plus(sumOf(pending)).abs();
+    const bookedSum = sumOfAmounts(booked);
+    const together = bookedSum.plus(sumOfAmounts(pending)).abs();
     if (isNumber(sum) && ![bookedSum.abs(), together].some((each) => each.eq(sum)))
       yield `has ${written(new Big(sum))} for ${what}, and its rows have ${written(bookedSum.abs())}`;
     if (isNumber(count) && ![booked.length, booked.length + pending.length].includes(Number(count)))
@@ -116,7 +116,7 @@ export function gapBetween(name: string, before: Money | undefined, opening: Mon
   ];
 }
 
-function sumOf(amounts: readonly string[]): Big {
+function sumOfAmounts(amounts: readonly string[]): Big {
   return amounts.reduce((sum, amount) => sum.plus(amount), new Big(0));
 }
 

@@ -52,10 +52,11 @@ export class BalanceAudit {
       if (currency !== null && currency !== this.#currency) continue;
       const day = countedOn(row, today);
       if (day === null || day > today) continue;
-      const known = awaited.get(row);
+      const awaitedRow = awaited.get(row);
       // A row that was stored before its day counts when the day has come.
-      const isDue = known !== undefined && (dayOfRow(known) ?? '') > through && !this.#came.has(known.id);
-      if (known) this.#came.add(known.id);
+      const isDue =
+        awaitedRow !== undefined && (dayOfRow(awaitedRow) ?? '') > through && !this.#came.has(awaitedRow.id);
+      if (awaitedRow) this.#came.add(awaitedRow.id);
       if (isNew.has(row) ? day >= first : isDue) this.#since = this.#since.plus(amount);
       if (this.#counted.has(id)) continue;
       if (day > through || day >= last) {

@@ -96,11 +96,13 @@ class Steps {
   async #settleEarlier(): Promise<'is over' | 'goes on'> {
     const last = this.#ofThisPerson().at(-1);
     if (!last) return 'goes on';
-    const said = await this.#record.gifts.look();
-    const { next } = readAfterAsking(last.what, said, this.#known(false));
-    if (!last.isAnswered) return this.#goOn(last.what, next, said);
-    if (next === 'is over') return this.#goOn(last.what, next, said);
-    return said.scaStatus === 'failed' || said.scaStatus === 'expired' ? this.#anew(last.what) : 'goes on';
+    const bankStatus = await this.#record.gifts.look();
+    const { next } = readAfterAsking(last.what, bankStatus, this.#known(false));
+    if (!last.isAnswered) return this.#goOn(last.what, next, bankStatus);
+    if (next === 'is over') return this.#goOn(last.what, next, bankStatus);
+    return bankStatus.scaStatus === 'failed' || bankStatus.scaStatus === 'expired'
+      ? this.#anew(last.what)
+      : 'goes on';
   }
 
   /** What was sent before of the person who authorises now. Each has an authorisation of their own. */
@@ -207,15 +209,15 @@ class Steps {
       this.#links = answer.links;
       await this.#record.gifts.kept(answer.links);
     }
-    const asked = await this.#record.gifts.look().catch(async (error: unknown) => {
+    const status = await this.#record.gifts.look().catch(async (error: unknown) => {
       await this.#note(what, question, became);
       throw error;
     });
-    const said = { ...asked, scaStatus: asked.scaStatus ?? answer?.scaStatus ?? null };
+    const bankStatus = { ...status, scaStatus: status.scaStatus ?? answer?.scaStatus ?? null };
     const isRefused = became === 'refused' || answer?.refusal?.isBanks === true;
-    const read = readAfterAsking(what, said, this.#known(isRefused));
+    const read = readAfterAsking(what, bankStatus, this.#known(isRefused));
     await this.#note(what, question, read.became);
-    return (await this.#goOn(what, read.next, said, answer?.refusal)) === 'is over' ? 'is over' : what;
+    return (await this.#goOn(what, read.next, bankStatus, answer?.refusal)) === 'is over' ? 'is over' : what;
   }
 
   #known(isRefused: boolean): Parameters<typeof readAfterAsking>[2] {

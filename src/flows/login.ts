@@ -192,17 +192,17 @@ function parseReturnAddress(pasted: string, redirectUri: string, state: string):
   const expected = new URL(redirectUri);
   if (url.origin !== expected.origin || url.pathname !== expected.pathname)
     throw wrong(`is not at ${expected.href}`);
-  const [given, second] = url.searchParams.getAll('state');
+  const [returnedState, second] = url.searchParams.getAll('state');
   // As at the listener: some banks leave the state out of an error.
-  if (given === undefined && url.searchParams.has('error') && !url.searchParams.has('code'))
+  if (returnedState === undefined && url.searchParams.has('error') && !url.searchParams.has('code'))
     return url.searchParams;
-  if (given === undefined || second !== undefined || !isSame(given, state))
+  if (returnedState === undefined || second !== undefined || !isSameState(returnedState, state))
     throw wrong('does not have the state of this login');
   return url.searchParams;
 }
 
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+function isSameState(returned: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(returned), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
@@ -227,14 +227,14 @@ export function readCode(parameters: URLSearchParams, again = ['auth', 'login'])
 const FAILING = ['server_error', 'temporarily_unavailable'];
 
 /** The error if the browser brought back an error of OAuth: who refused the login. */
-function refusedWith(error: string, said: string, again: string[]): Psd2Error {
+function refusedWith(error: string, words: string, again: string[]): Psd2Error {
   if (FAILING.includes(error))
-    return new Psd2Error('bank_failing', `The bank could not log the customer in: ${said}`, {
+    return new Psd2Error('bank_failing', `The bank could not log the customer in: ${words}`, {
       hint: 'Try again later with:',
       next: [again],
     });
   const who = error === 'access_denied' ? 'customer' : 'bank';
-  return new Psd2Error('login_refused', `The ${who} refused the login: ${said}`, {
+  return new Psd2Error('login_refused', `The ${who} refused the login: ${words}`, {
     hint: 'When the customer is ready to try again:',
     next: [again],
   });

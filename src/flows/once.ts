@@ -206,9 +206,9 @@ function mayHaveBeen<Event>(
   was: 'refused' | 'turned away',
   error: Psd2Error,
 ): Psd2Error {
-  const said = was === 'refused' ? `refused ${call}` : `turned ${call} away`;
+  const refusal = was === 'refused' ? `refused ${call}` : `turned ${call} away`;
   const shows = asking ? 'its status' : 'this';
-  const why = `The bank ${said}, but ${shows} does not show whether it had ${did} ${what} before`;
+  const why = `The bank ${refusal}, but ${shows} does not show whether it had ${did} ${what} before`;
   return outcomeUnknown(open.current, why, error);
 }
 
@@ -267,8 +267,8 @@ export async function recordOutcome<Event extends Typed>(
 function unwritten(flow: OnceFlow, isDone: boolean, error: unknown): unknown {
   if (flow.kind === 'consent') return error;
   const sent = flow.commits === 'on execute' ? 'execute' : 'the payment';
-  const said = isDone ? 'The bank has executed it' : `psd2 has sent ${sent}`;
-  return outcomeUnknown(flow, `${said}, but the journal could not be written`, error);
+  const fact = isDone ? 'The bank has executed it' : `psd2 has sent ${sent}`;
+  return outcomeUnknown(flow, `${fact}, but the journal could not be written`, error);
 }
 
 /**

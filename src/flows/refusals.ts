@@ -67,9 +67,9 @@ export function outcomeUnknown(
   message: string,
   cause?: unknown,
 ): Psd2Error {
-  const said = cause instanceof Psd2Error ? saidBy(cause) : {};
+  const bankWords = cause instanceof Psd2Error ? saidBy(cause) : {};
   return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
-    ...said,
+    ...bankWords,
     ...findOut(
       kind,
       flow,

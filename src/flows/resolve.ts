@@ -41,7 +41,7 @@ export interface ResolvePorts<Flow, Event> {
  * Ends a flow with an unknown outcome, with the outcome that a person gives (command contract, `resolve`). psd2 first asks
  * the bank again. If the bank's answer decides, psd2 records that answer and not the person's.
  *
- * @param said the outcome, the person, and the reason
+ * @param resolution the outcome, the person, and the reason
  * @throws Psd2Error `usage` if the bank says the opposite, `cancelled` if the operator does not confirm
  */
 export async function resolveFlow<
@@ -49,7 +49,7 @@ export async function resolveFlow<
   Event extends { type: string },
 >(
   open: OpenFlow<Flow, Event | ResolvedEvent>,
-  said: Omit<ResolvedEvent, 'type'>,
+  resolution: Omit<ResolvedEvent, 'type'>,
   ports: ResolvePorts<Flow, Event>,
 ): Promise<void> {
   const { kind, flow, transactionId } = open.current;
@@ -60,10 +60,10 @@ export async function resolveFlow<
       : sentences,
   );
   for (const event of events) await open.record(event);
-  if (outcome !== null && outcome !== said.outcome) {
+  if (outcome !== null && outcome !== resolution.outcome) {
     const was = outcome === 'executed' ? 'was' : 'was not';
     throw new Psd2Error('usage', `The bank says that the ${kind} ${flow} ${was} ${ports.executedMeans}`, {
-      hint: `The bank's answer counts, not --${said.outcome}. See it with:`,
+      hint: `The bank's answer counts, not --${resolution.outcome}. See it with:`,
       next: [[kind, 'show', flow]],
       flow,
       transactionId,
@@ -77,7 +77,7 @@ export async function resolveFlow<
       flow,
       transactionId,
     });
-  await open.record({ type: 'resolved', ...said });
+  await open.record({ type: 'resolved', ...resolution });
 }
 
 /**
@@ -94,7 +94,7 @@ export async function askOfOperation(
   const { verification, transactionId, state } = operation;
   if (!verification) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
   const { resourceId } = verification;
-  const opened = await attempt(openBank());
+  const opened = await tryAsking(openBank());
   if ('problem' in opened) return undecided([`psd2 cannot ask the bank: ${opened.problem}.`]);
   const bank = opened.answer;
   const sentences: string[] = [];
@@ -103,17 +103,17 @@ export async function askOfOperation(
 
   const { executionStatus, sca = bank.sca } = callsOf(bank);
   if (executionStatus) {
-    const first = await attempt(executionStatus(resourceId));
+    const first = await tryAsking(executionStatus(resourceId));
     // It frees the reference, and a gateway may have given the answer to another request.
     const isEnd = 'answer' in first && first.answer.status === 'KO';
-    const asked = isEnd ? await attempt(executionStatus(resourceId, 'an end')) : first;
-    if ('problem' in asked) {
-      sentences.push(`The bank gave no execution status: ${asked.problem}.`);
+    const outcomeAnswer = isEnd ? await tryAsking(executionStatus(resourceId, 'an end')) : first;
+    if ('problem' in outcomeAnswer) {
+      sentences.push(`The bank gave no execution status: ${outcomeAnswer.problem}.`);
     } else {
-      const { status, description, said: word, isDuplicate } = settlementIn(asked.answer);
+      const { status, description, said: word, isDuplicate } = settlementIn(outcomeAnswer.answer);
       sentences.push(`Its execution status at the bank is ${word}${description ? ` (${description})` : ''}.`);
       if (status !== 'PENDING' && !isDuplicate) {
-        const settlement = settlementEvent(settlementIn(asked.answer), operation);
+        const settlement = settlementEvent(settlementIn(outcomeAnswer.answer), operation);
         return {
           sentences,
           events: [...executed, settlement],
@@ -123,13 +123,14 @@ export async function askOfOperation(
     }
   }
 
-  const asked = await attempt(sca.status(resourceId, transactionId, true));
-  if ('problem' in asked) return undecided([...sentences, `The bank gave no status: ${asked.problem}.`]);
-  sentences.push(describeStatus(asked.answer));
+  const statusAnswer = await tryAsking(sca.status(resourceId, transactionId, true));
+  if ('problem' in statusAnswer)
+    return undecided([...sentences, `The bank gave no status: ${statusAnswer.problem}.`]);
+  sentences.push(describeStatus(statusAnswer.answer));
   const looked =
     operation.authorises === 'by links'
-      ? await attempt(lookAt({ bank: { sca } }, operation, { decides: true }))
-      : { answer: { found: whatHappened(asked.answer) } };
+      ? await tryAsking(lookAt({ bank: { sca } }, operation, { decides: true }))
+      : { answer: { found: whatHappened(statusAnswer.answer) } };
   if ('problem' in looked)
     return undecided([
       ...sentences,
@@ -140,29 +141,29 @@ export async function askOfOperation(
 
 /** What the bank's status says about the outcome of an operation. */
 function wordOf(
-  found: StepEvent,
+  event: StepEvent,
   operation: Operation<OrderTarget>,
   sentences: string[],
 ): BankWord<StepEvent> {
   const { state } = operation;
-  if (found.type === 'executed' || found.type === 'ordered')
+  if (event.type === 'executed' || event.type === 'ordered')
     return {
       sentences,
-      events: state === 'executed' && !isNews(operation, found) ? [] : [found],
+      events: state === 'executed' && !isNews(operation, event) ? [] : [event],
       outcome: 'executed',
     };
-  if (found.type === 'execute-unanswered' && (found.isPaidByLink || operation.isPaidByLink))
+  if (event.type === 'execute-unanswered' && (event.isPaidByLink || operation.isPaidByLink))
     return {
       ...undecided([...sentences, `${PAID_BY_LINK}.`]),
-      events: isNews(operation, found) ? [found] : [],
+      events: isNews(operation, event) ? [event] : [],
     };
-  if (found.type === 'execute-unanswered')
+  if (event.type === 'execute-unanswered')
     return undecided([...sentences, 'The bank says that it has another one like it.']);
   // What was paid before it ended, or can be paid by a link, only the account shows.
-  if (standingOf(operation) === 'kept' || (found.type === 'cancelled' && found.linkUntil !== undefined))
+  if (standingOf(operation) === 'kept' || (event.type === 'cancelled' && event.linkUntil !== undefined))
     return undecided(sentences);
-  const isDecided = decidesOutcome(found, operation) && (found.type === 'settlement' || state !== 'executed');
-  return isDecided ? { sentences, events: [found], outcome: 'not-executed' } : undecided(sentences);
+  const isDecided = decidesOutcome(event, operation) && (event.type === 'settlement' || state !== 'executed');
+  return isDecided ? { sentences, events: [event], outcome: 'not-executed' } : undecided(sentences);
 }
 
 /** Asks the bank once for the outcome of a consent, as {@link askOfOperation} does for an operation. */
@@ -172,12 +173,14 @@ export async function askOfConsent(
 ): Promise<BankWord<ConsentEvent>> {
   const { resourceId, transactionId } = consent;
   if (resourceId === null) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
-  const opened = await attempt(openBank());
+  const opened = await tryAsking(openBank());
   if ('problem' in opened) return undecided([`psd2 cannot ask the bank: ${opened.problem}.`]);
-  const asked = await attempt(bankFor(opened.answer, consent).sca.status(resourceId, transactionId, true));
-  if ('problem' in asked) return undecided([`The bank gave no status: ${asked.problem}.`]);
-  const sentences = [describeStatus(asked.answer)];
-  const { authorization: decision, became } = asked.answer;
+  const statusAnswer = await tryAsking(
+    bankFor(opened.answer, consent).sca.status(resourceId, transactionId, true),
+  );
+  if ('problem' in statusAnswer) return undecided([`The bank gave no status: ${statusAnswer.problem}.`]);
+  const sentences = [describeStatus(statusAnswer.answer)];
+  const { authorization: decision, became } = statusAnswer.answer;
   if (became === 'executed') return { sentences, events: [{ type: 'confirmed' }], outcome: 'executed' };
   // AUTHORIZED does not show that the consent was confirmed.
   if (isPending(decision)) return { ...undecided(sentences), isOpen: true };
@@ -200,7 +203,7 @@ function describeStatus({
 }
 
 /** @returns the answer, or the problem as a sentence without its full stop. @throws Psd2Error `interrupted` */
-async function attempt<T>(work: Promise<T>): Promise<{ answer: T } | { problem: string }> {
+async function tryAsking<T>(work: Promise<T>): Promise<{ answer: T } | { problem: string }> {
   try {
     return { answer: await work };
   } catch (error) {

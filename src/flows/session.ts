@@ -99,8 +99,8 @@ class Session implements TokenSource {
         if (!isStale(error)) throw error;
       }
     }
-    const kept = await this.#renewNow(slot, tokens);
-    return kept && this.#proven(slot, kept);
+    const renewal = await this.#renewNow(slot, tokens);
+    return renewal && this.#proven(slot, renewal);
   }
 
   /** @returns the tokens to use, or undefined if another worker has the claim now */
@@ -129,9 +129,9 @@ class Session implements TokenSource {
    * @returns the access token
    * @throws Psd2Error `not_logged_in` if they are another customer's. psd2 has then forgotten them
    */
-  async #proven(slot: TokenSlot, kept: UsableTokens): Promise<string> {
+  async #proven(slot: TokenSlot, usable: UsableTokens): Promise<string> {
     const { login, grantType, holder, world } = this.#settings;
-    if (!kept.unproven || holder === null) return kept.accessToken;
+    if (!usable.unproven || holder === null) return usable.accessToken;
     const tokens = await slot.read();
     if (!tokens?.accessToken) throw notLoggedIn(grantType);
     if (!tokens.unproven) return tokens.accessToken;
@@ -159,9 +159,9 @@ class Session implements TokenSource {
       if (!(await slot.isOurs(tokens))) throw new ClaimLost();
     });
     await giveBack();
-    const kept = await this.#keep(slot, tokens, granted);
-    if (!kept?.accessToken) throw notLoggedIn(this.#settings.grantType);
-    return { ...kept, accessToken: kept.accessToken };
+    const stored = await this.#keep(slot, tokens, granted);
+    if (!stored?.accessToken) throw notLoggedIn(this.#settings.grantType);
+    return { ...stored, accessToken: stored.accessToken };
   }
 
   /** Stores the new tokens. @returns the tokens to use: another process may have stored newer ones */
@@ -238,9 +238,9 @@ async function requestNew(
       ? 'The login has ended: the bank no longer accepts its refresh token'
       : `The login could not be renewed: ${error.message}`;
     // The refusal is that of the token call.
-    const { hint, refusal: _refusal, isBanks: _isBanks, ...known } = error.context;
+    const { hint, refusal: _refusal, isBanks: _isBanks, ...details } = error.context;
     const advice = !ended && hint !== undefined ? { hint } : { next: [['auth', 'login']] };
-    throw new Psd2Error('not_logged_in', message, { ...known, ...advice, cause: error });
+    throw new Psd2Error('not_logged_in', message, { ...details, ...advice, cause: error });
   }
 }
 

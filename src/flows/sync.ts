@@ -138,7 +138,7 @@ export async function syncCustomer(
   const { accounts: calls } = bank;
   // A service may run for months.
   bank.forgetAnswers?.();
-  const clock = clockOf(bank, query.today);
+  const clock = bankClock(bank, query.today);
   const accounts = await calls.list(customerId, transactionId);
   for (const { productId } of accounts) assertAccountId(calls, productId, transactionId);
   const places = await to.place(accounts, calls.namesAccounts === true);
@@ -281,7 +281,7 @@ interface BankClock {
 }
 
 /** @param machineDay today by the clock of this machine. It may be wrong */
-function clockOf({ accounts, earliestAnswer }: SyncedBank, machineDay: IsoDate): BankClock {
+function bankClock({ accounts, earliestAnswer }: SyncedBank, machineDay: IsoDate): BankClock {
   const earliest = accounts.earliestDay?.();
   const answered = () => {
     const time = earliestAnswer();
@@ -326,7 +326,7 @@ async function syncTransactions(means: Means<AccountQuery>): Promise<{
   const begun = { ...means.clock };
   const plan = planOf(await to.progress(productId), since, begun);
   const rows = await to.booked(productId, plan.readsKnownDays);
-  const sync = new AccountSync(means, plan, rows, await firstDay(plan, since, rows));
+  const sync = new AccountSync(means, plan, rows, await firstDayOfPlan(plan, since, rows));
   const pending = (await sync.readOn()) ?? (await sync.readDays());
   if (pending) to.replace(`pending/${productId}`, pending);
   const balance = await sync.compareBalance();
@@ -366,7 +366,7 @@ function planOf(before: Progress | undefined, wanted: IsoDate | undefined, clock
 }
 
 /** The first day to read. @param wanted the operator's, if any */
-async function firstDay(plan: Plan, wanted: IsoDate | undefined, rows: BookedRows): Promise<IsoDate> {
+async function firstDayOfPlan(plan: Plan, wanted: IsoDate | undefined, rows: BookedRows): Promise<IsoDate> {
   const { before, since, furtherBack, isCertain } = plan;
   const again = before && !furtherBack ? await firstAgain(before, rows, isCertain, plan) : since;
   return wanted === undefined ? again : earlier(again, since);
@@ -479,10 +479,10 @@ class AccountSync {
    */
   async #readNewer(): Promise<void> {
     const { certainThrough } = this.#check;
-    const known = this.#plan.before?.through;
-    const isAhead = known === undefined || certainThrough === null || certainThrough > known;
-    if (isAhead || this.#first >= known || !(await this.#mayAskAgain())) return;
-    const newer = await orNothing(this.#read(known, undefined, MAX_DAYS));
+    const storedThrough = this.#plan.before?.through;
+    const isAhead = storedThrough === undefined || certainThrough === null || certainThrough > storedThrough;
+    if (isAhead || this.#first >= storedThrough || !(await this.#mayAskAgain())) return;
+    const newer = await orNothing(this.#read(storedThrough, undefined, MAX_DAYS));
     if (!newer) return;
     this.#newest = newestOf(newer.booked) ?? this.#newest;
     if (newer.certainThrough !== undefined) return;
@@ -550,9 +550,9 @@ class AccountSync {
     const isBalanced = difference === undefined ? null : isZero(difference);
     const { cancelled, gone } = await this.#rows.end(addDays(this.#first, OUTSIDE_DAYS));
     const { certainThrough } = this.#check;
-    const known = balance ?? this.#audit.expected ?? balanceOfToday(this.#query.balance, today);
+    const money = balance ?? this.#audit.expected ?? balanceOfToday(this.#query.balance, today);
     this.#remember(this.#lastDay(), this.#newest, {
-      ...(certainThrough === null && { balance: known }),
+      ...(certainThrough === null && { balance: money }),
       ...(isBalanced === false
         ? { difference }
         : difference === undefined && { difference: before?.difference }),
@@ -604,10 +604,10 @@ class AccountSync {
 
   /** Fetches days, and the oldest rows once more if the bank may have cut the list. */
   async #fetch(from: IsoDate, last: IsoDate | undefined, max: number): Promise<Window> {
-    const asked = { ...this.#query, today: this.#plan.today, from, last };
-    const list = await fetchWindow(this.#calls, asked, max);
+    const wanted = { ...this.#query, today: this.#plan.today, from, last };
+    const list = await fetchWindow(this.#calls, wanted, max);
     return withOlder(list, async (cut) =>
-      (await this.#mayAskAgain()) ? fetchWindow(this.#calls, { ...asked, last: cut }, MAX_DAYS) : undefined,
+      (await this.#mayAskAgain()) ? fetchWindow(this.#calls, { ...wanted, last: cut }, MAX_DAYS) : undefined,
     );
   }
 
@@ -666,8 +666,9 @@ class AccountSync {
     const { before, since, furtherBack } = this.#plan;
     const { certainFrom: certain } = this.#check;
     const whole = before && !furtherBack ? before.from : since;
-    const kept = before && certain && certain <= before.through ? earlier(certain, before.from) : certain;
-    const from = kept ?? whole;
+    const certainSince =
+      before && certain && certain <= before.through ? earlier(certain, before.from) : certain;
+    const from = certainSince ?? whole;
     const reached = this.#calls.readsOn && newest !== undefined ? { newest } : {};
     const progress: Progress = {
       from: earlier(from, through),
@@ -694,12 +695,12 @@ const MAX_CONTRADICTIONS = 20;
  */
 function contradictionsAfter(
   before: readonly Contradiction[] = [],
-  found: readonly Contradiction[],
+  fresh: readonly Contradiction[],
   read: { from: IsoDate; through: IsoDate },
 ): Contradiction[] {
   const isReadAgain = ({ from, through }: Contradiction) => from >= read.from && through <= read.through;
   const all = new Map<string, Contradiction>();
-  for (const each of [...before.filter((known) => !isReadAgain(known)), ...found]) {
+  for (const each of [...before.filter((old) => !isReadAgain(old)), ...fresh]) {
     const { from, through } = all.get(each.says) ?? each;
     all.set(each.says, { ...each, from: earlier(from, each.from), through: later(through, each.through) });
   }
@@ -742,8 +743,8 @@ function dayBalanceOf(balance: Balance, today: IsoDate): DayBalance | undefined 
 
 /** The bank's balance if it has all rows up to now. */
 function balanceOfToday(balance: Balance, today: IsoDate): Money | undefined {
-  const known = dayBalanceOf(balance, today);
-  return known && known.day >= today ? known.money : undefined;
+  const dayBalance = dayBalanceOf(balance, today);
+  return dayBalance && dayBalance.day >= today ? dayBalance.money : undefined;
 }
 
 /** What another reading gives. It only makes more certain what is read already. */
@@ -780,7 +781,7 @@ async function appendAfter(
   rows: BookedRows,
   query: SyncQuery & { of: RowsOf },
   newest: string | undefined,
-  known: IsoDate,
+  knownFrom: IsoDate,
 ): Promise<{
   booked: BookedTransaction[];
   appended: Appended<BookedTransaction>;
@@ -788,7 +789,9 @@ async function appendAfter(
   pending?: Transaction[];
 }> {
   const on =
-    newest === undefined ? undefined : await fetchAfter(calls, query, newest, { known, maxRows: MAX_ROWS });
+    newest === undefined
+      ? undefined
+      : await fetchAfter(calls, query, newest, { knownFrom, maxRows: MAX_ROWS });
   if (!on) return { booked: [], appended: { added: [], awaited: new Map(), unsure: 0, doubtful: [] } };
   const { booked } = on;
   const appended = await rows.append(booked, { of: query.of, covered: undefined });

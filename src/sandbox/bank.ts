@@ -78,7 +78,7 @@ export async function openBank(
   folder: string | undefined,
   doors: Bank['doors'],
 ): Promise<Bank> {
-  const kept = folder === undefined ? undefined : await openStateFolder(folder);
+  const stateFolder = folder === undefined ? undefined : await openStateFolder(folder);
   const [tppCertificates, nextTppCertificates, bankSigningKey] = await Promise.all([
     readCertificates(registration.qwacCertFile, registration.qsealCertFile),
     readCertificates(registration.nextQwacCertFile, registration.nextQsealCertFile),
@@ -89,7 +89,7 @@ export async function openBank(
     doors,
     now: () => bank.clock.now(),
     wallNow: rules.now,
-    keep: async () => kept?.save(bank.parts),
+    keep: async () => stateFolder?.save(bank.parts),
     baseUrl: '',
     customerSiteUrl: '',
     tppName: 'Sandbox TPP',
@@ -100,7 +100,7 @@ export async function openBank(
     calls: new CallLog(),
     seal: new AnswerSeal(bankSigningKey),
   };
-  kept?.restore(bank.parts);
+  stateFolder?.restore(bank.parts);
   await bank.keep();
   return bank;
 }
@@ -123,10 +123,10 @@ export function resetCustomer(bank: Bank, customer: Customer): void {
   for (const part of Object.values(bank.parts)) part.forgetCustomer(customer);
 }
 
-function newState(given: BankRules, doors: Bank['doors']): BankState {
-  const clock = new BankClock(given.now);
+function newState(bankRules: BankRules, doors: Bank['doors']): BankState {
+  const clock = new BankClock(bankRules.now);
   const now = (): Date => clock.now();
-  const rules = { ...given, now };
+  const rules = { ...bankRules, now };
   const customers = new Customers(rules);
   const own = {
     clock,
@@ -151,6 +151,9 @@ function newState(given: BankRules, doors: Bank['doors']): BankState {
 }
 
 /** Gives a customer what a seed says that they gave at the doors. */
-export function giveSeeded(bank: BankState & Pick<Bank, 'doors'>, { customer, given }: SeededCustomer): void {
-  for (const { seed } of bank.doors.values()) seed?.give(bank, customer, given);
+export function giveSeeded(
+  bank: BankState & Pick<Bank, 'doors'>,
+  { customer, record }: SeededCustomer,
+): void {
+  for (const { seed } of bank.doors.values()) seed?.give(bank, customer, record);
 }

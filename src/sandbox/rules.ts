@@ -38,7 +38,7 @@ export interface BankRules extends DoorRules {
 export interface SeededCustomer {
   customer: Customer;
   /** What the file says of them, for the doors. */
-  given: object;
+  record: object;
 }
 
 /** The rules of a sandbox without options. */

@@ -27,9 +27,9 @@ export function problemOfAnswer(
   { digests, hashes }: Proofs,
 ): string | undefined {
   // Base64 has no comma.
-  const given = headers.digest?.split(',').map((value) => value.trim());
+  const digestValues = headers.digest?.split(',').map((value) => value.trim());
   for (const algorithm of digests) {
-    const digest = given?.find((value) => value.toUpperCase().startsWith(`${algorithm}=`));
+    const digest = digestValues?.find((value) => value.toUpperCase().startsWith(`${algorithm}=`));
     if (digest !== undefined && digest.slice(8) !== digestHeader(body, algorithm).slice(8))
       return 'does not match its Digest';
   }

@@ -78,10 +78,10 @@ function writeEntry(entry: Booking, currency: string): string {
 ${isValueDay ? '' : `<BookgDt><Dt>${day}</Dt></BookgDt>`}${valueDate === null ? '' : `<ValDt><Dt>${valueDate}</Dt></ValDt>`}
 <AcctSvcrRef>${id}</AcctSvcrRef>
 <BkTxCd>${writeCode(entry)}</BkTxCd>
-<NtryDtls>${paymentsOf(entry, currency)
+<NtryDtls>${entryPayments(entry, currency)
     .map((payment) => writePayment(payment, currency))
     .join('')}</NtryDtls>
-${element('AddtlNtryInf', cut(wordsOf(entry).join(' '), 500))}</Ntry>
+${element('AddtlNtryInf', cut(rowTexts(entry).join(' '), 500))}</Ntry>
 `;
 }
 
@@ -89,13 +89,13 @@ ${element('AddtlNtryInf', cut(wordsOf(entry).join(' '), 500))}</Ntry>
 type Payment = ForeignBooking & { paid: Decimal | null };
 
 /** The payments of a batch, in any currency, if the bank gives several. Else the entry itself. */
-function paymentsOf(entry: Booking, currency: string): Payment[] {
+function entryPayments(entry: Booking, currency: string): Payment[] {
   const { entryDetails, ...whole } = entry;
   const { id, day, valueDate, code, customerReference } = whole;
-  const payments = (entryDetails ?? []).map(({ amount = null, ...said }): Payment => {
-    const texts = { description: said.counterpartyName ?? '', details: said.remittance ?? '' };
+  const payments = (entryDetails ?? []).map(({ amount = null, ...own }): Payment => {
+    const texts = { description: own.counterpartyName ?? '', details: own.remittance ?? '' };
     const same = { id, day, valueDate, code, transferReference: null, feeCharge: null, customerReference };
-    return { ...same, ...texts, currency, ...said, amount: amount ?? whole.amount, paid: amount };
+    return { ...same, ...texts, currency, ...own, amount: amount ?? whole.amount, paid: amount };
   });
   // One payment without its amount is the entry.
   const isWhole = payments.length === 0 || (payments.length === 1 && payments[0]?.paid === null);
@@ -120,10 +120,10 @@ function writePayment(payment: Payment, currency: string): string {
 function writeCode({ code, bankTransactionCode }: Booking): string {
   const [, domain, family, sub] =
     /^([A-Z]{4})-([A-Z]{4})-([A-Z]{4})(?:-.*)?$/.exec(bankTransactionCode?.trim() ?? '') ?? [];
-  const known =
+  const domainCode =
     domain && `<Domn><Cd>${domain}</Cd><Fmly><Cd>${family}</Cd><SubFmlyCd>${sub}</SubFmlyCd></Fmly></Domn>`;
-  if (known && (code === null || code === bankTransactionCode)) return known;
-  return `${known ?? ''}<Prtry>${element('Cd', cut(code ?? '', 35) || 'NOTPROVIDED')}</Prtry>`;
+  if (domainCode && (code === null || code === bankTransactionCode)) return domainCode;
+  return `${domainCode ?? ''}<Prtry>${element('Cd', cut(code ?? '', 35) || 'NOTPROVIDED')}</Prtry>`;
 }
 
 function writeReferences(entry: Booking): string {
@@ -137,7 +137,7 @@ function writeReferences(entry: Booking): string {
 }
 
 /** The texts of a row, each once. */
-function wordsOf({ description, details, additionalInformation }: Booking): string[] {
+function rowTexts({ description, details, additionalInformation }: Booking): string[] {
   return [...new Set([description, details, additionalInformation ?? ''])];
 }
 
@@ -184,7 +184,7 @@ function fitting(number: Decimal, digits: number, decimals: number): Decimal | n
 /** The other side pays what comes in, and receives what goes out. */
 function writeParties(entry: Booking): string {
   const { counterpartyName, counterpartyIban, counterpartyAccount, ultimateDebtor, ultimateCreditor } = entry;
-  const other = nameOf(counterpartyName);
+  const other = nameElement(counterpartyName);
   const iban = counterpartyIban?.replace(/\s/g, '').toUpperCase() ?? '';
   const id = IBAN_OF_SCHEMA.test(iban)
     ? `<IBAN>${iban}</IBAN>`
@@ -196,14 +196,14 @@ function writeParties(entry: Booking): string {
   return [
     parent('Dbtr', parent('Pty', debtor)),
     parent('DbtrAcct', debtorAccount),
-    parent('UltmtDbtr', parent('Pty', nameOf(ultimateDebtor))),
+    parent('UltmtDbtr', parent('Pty', nameElement(ultimateDebtor))),
     parent('Cdtr', parent('Pty', `${creditor}${creditorId}`)),
     parent('CdtrAcct', creditorAccount),
-    parent('UltmtCdtr', parent('Pty', nameOf(ultimateCreditor))),
+    parent('UltmtCdtr', parent('Pty', nameElement(ultimateCreditor))),
   ].join('');
 }
 
-function nameOf(party: string | null | undefined): string {
+function nameElement(party: string | null | undefined): string {
   return element('Nm', cut(party ?? '', 140));
 }
 

@@ -111,8 +111,8 @@ function writeFigures({ bookings, opening, closing, from, to }: AccountHistory):
   const isOut = ({ amount }: { amount: string }) => amount.startsWith('-');
   const figures: [string, string | null][] = [
     [`Balance before <span class="day">${from}</span>`, opening && grouped(opening)],
-    ['Money in', signed(sumOf(bookings.filter((booking) => !isOut(booking))))],
-    ['Money out', signed(sumOf(bookings.filter(isOut)))],
+    ['Money in', signedText(sumOf(bookings.filter((booking) => !isOut(booking))))],
+    ['Money out', signedText(sumOf(bookings.filter(isOut)))],
     [`Balance after <span class="day">${to}</span>`, closing && grouped(closing)],
   ];
   const shown = figures.flatMap(([term, value]) =>
@@ -189,7 +189,7 @@ function writeMonths({ months }: AccountHistory): string {
   const share = (value: number) => (max === 0 ? 0 : round((value / max) * 100));
   const rows = months.map(
     (month) =>
-      `<tr><th scope="row">${month.month}</th><td class="amount in">${signed(month.in)}</td><td class="amount out">${signed(month.out)}</td><td class="amount">${signed(month.net)}</td><td class="bars" aria-hidden="true"><svg viewBox="0 0 100 20" preserveAspectRatio="none"><rect class="bar-in" y="1" width="${share(Number(month.in))}" height="8"/><rect class="bar-out" y="11" width="${share(-Number(month.out))}" height="8"/></svg></td></tr>`,
+      `<tr><th scope="row">${month.month}</th><td class="amount in">${signedText(month.in)}</td><td class="amount out">${signedText(month.out)}</td><td class="amount">${signedText(month.net)}</td><td class="bars" aria-hidden="true"><svg viewBox="0 0 100 20" preserveAspectRatio="none"><rect class="bar-in" y="1" width="${share(Number(month.in))}" height="8"/><rect class="bar-out" y="11" width="${share(-Number(month.out))}" height="8"/></svg></td></tr>`,
   );
   return `<section aria-labelledby="months">
 <h2 id="months">Money in and out by month</h2>
@@ -206,7 +206,7 @@ function writeCounterparties(title: string, side: 'in' | 'out', counterparties: 
   if (counterparties.length === 0) return `<div><h3>${title}</h3><p>None in this period.</p></div>`;
   const rows = counterparties.map(
     ({ name, total, count }) =>
-      `<tr><td>${escaped(name)}</td><td class="amount">${count}</td><td class="amount ${side}">${signed(total)}</td></tr>`,
+      `<tr><td>${escaped(name)}</td><td class="amount">${count}</td><td class="amount ${side}">${signedText(total)}</td></tr>`,
   );
   return `<div><h3>${title}</h3><div class="wide" tabindex="0"><table>
 <thead><tr><th scope="col">Name or text</th><th scope="col" class="amount">Times</th><th scope="col" class="amount">Total</th></tr></thead>
@@ -231,7 +231,7 @@ function round(value: number): number {
 }
 
 /** `+1 234.50`, `−20.00`: with a sign for money in and money out. */
-function signed(amount: Decimal): string {
+function signedText(amount: Decimal): string {
   return amount.startsWith('-') || isZero(amount) ? grouped(amount) : `+${grouped(amount)}`;
 }
 

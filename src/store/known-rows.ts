@@ -71,7 +71,7 @@ export class KnownRows implements BookedRows {
           fresh,
           (await this.#candidates(fresh, days, trusted.length > 0)).map((each) => ({
             ...each,
-            isComing: Boolean(each.known.future) && dayOf(each.known) > (today ?? ''),
+            isComing: Boolean(each.stored.future) && dayOf(each.stored) > (today ?? ''),
           })),
           trusted,
           of,
@@ -122,7 +122,7 @@ export class KnownRows implements BookedRows {
     searched: ReadonlySet<string>,
     hasTrusted: boolean,
   ): Promise<Omit<Candidate, 'isComing'>[]> {
-    const gone = [...this.#gone.values()].map((known) => ({ known, isGone: true }));
+    const gone = [...this.#gone.values()].map((stored) => ({ stored, isGone: true }));
     if (!hasTrusted || rows.length === 0) return gone;
     const near = new Set<string>();
     for (const day of new Set(rows.map(dayOf))) {
@@ -135,9 +135,9 @@ export class KnownRows implements BookedRows {
     const others = await this.#stored.find(near);
     return [
       ...gone,
-      ...others.flatMap((known) =>
-        counts(known) && !this.#gone.has(known.id) && sums.has(Number(known.amount))
-          ? [{ known, isGone: false }]
+      ...others.flatMap((stored) =>
+        counts(stored) && !this.#gone.has(stored.id) && sums.has(Number(stored.amount))
+          ? [{ stored, isGone: false }]
           : [],
       ),
     ];

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import {
   OPERATIONS,
   parametersOf,
-  pathOf,
+  pathOfOperation,
 } from '../../src/bank/interfaces/nextgenpsd2/description/operations.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
 import { allFields, fieldOf, fieldsAt, PLATFORMS, readBankFile } from './described.ts';
@@ -94,12 +94,16 @@ it('the standard has 38 operations and the extended service 8, each with its own
 });
 
 it('the path of an operation has the version of the bank, or is the bank’s own', () => {
-  expect(pathOf({ version: 'v1', paths: {} }, 'getBalances')).toBe('/v1/accounts/{account-id}/balances');
-  expect(pathOf({ version: '1.3/v2', paths: {} }, 'createConsent')).toBe('/1.3/v2/consents');
-  expect(pathOf({ version: '', paths: {} }, 'createConsent')).toBe('/consents');
+  expect(pathOfOperation({ version: 'v1', paths: {} }, 'getBalances')).toBe(
+    '/v1/accounts/{account-id}/balances',
+  );
+  expect(pathOfOperation({ version: '1.3/v2', paths: {} }, 'createConsent')).toBe('/1.3/v2/consents');
+  expect(pathOfOperation({ version: '', paths: {} }, 'createConsent')).toBe('/consents');
   const funds = '/v2/consents/confirmation-of-funds';
-  expect(pathOf({ version: 'v3', paths: {} }, 'createConsentConfirmationOfFunds')).toBe(funds);
-  expect(pathOf({ version: 'v2', paths: { createConsent: '/v9/c' } }, 'createConsent')).toBe('/v9/c');
+  expect(pathOfOperation({ version: 'v3', paths: {} }, 'createConsentConfirmationOfFunds')).toBe(funds);
+  expect(pathOfOperation({ version: 'v2', paths: { createConsent: '/v9/c' } }, 'createConsent')).toBe(
+    '/v9/c',
+  );
 });
 
 it('an operation without a path of its own is below the one that makes or lists the resource', () => {
@@ -107,7 +111,8 @@ it('an operation without a path of its own is below the one that makes or lists 
     ...{ createConsent: '/ais/3.0/consents', getConsentStatus: '/ais/2.3/consents/{consentId}/status' },
     initiatePayment: '/pis/x/{payment-service}/{payment-product}',
   };
-  const at = (operation: Parameters<typeof pathOf>[1]) => pathOf({ version: 'v2', paths }, operation);
+  const at = (operation: Parameters<typeof pathOfOperation>[1]) =>
+    pathOfOperation({ version: 'v2', paths }, operation);
   expect([at('startConsentAuthorisation'), at('getConsentStatus'), at('getBalances')]).toEqual([
     ...['/ais/3.0/consents/{consentId}/authorisations', '/ais/2.3/consents/{consentId}/status'],
     '/v2/accounts/{account-id}/balances',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textOf } from '../../src/bank/call/charset.ts';
+import { answerText } from '../../src/bank/call/charset.ts';
 
 const TEXT = '{"n":"Bäcker Müller"}';
 const LATIN = Buffer.from(TEXT, 'latin1');
@@ -23,7 +23,7 @@ describe('the text of an answer', () => {
     ['ASCII in a charset that psd2 does not know', json('utf-7'), Buffer.from('{}'), '{}'],
     ['XML that declares itself', {}, Buffer.from(XML, 'latin1'), XML],
   ])('in %s', (_, headers, body, text) => {
-    expect(textOf({ headers, body })).toEqual({ text, problem: null });
+    expect(answerText({ headers, body })).toEqual({ text, problem: null });
   });
 
   it.each<[string, Record<string, string>, Buffer, string]>([
@@ -33,7 +33,7 @@ describe('the text of an answer', () => {
     ['control characters of Latin-1', json('latin1'), CONTROLS, isNot('latin1')],
     ['another charset', json('KOI8-R'), LATIN, 'is in the charset koi8-r, which psd2 does not know'],
   ])('is not known of %s', (_, headers, body, problem) => {
-    const read = textOf({ headers, body });
+    const read = answerText({ headers, body });
     expect(read.problem).toBe(problem);
     expect(read.text).not.toContain('\ufffd');
   });

@@ -48,9 +48,9 @@ describe('rows with the same content', () => {
 });
 
 describe('rows whose content is not stored', () => {
-  const STILL = [{ known: row('T1 A'), isGone: false, isComing: false }];
+  const STILL = [{ stored: row('T1 A'), isGone: false, isComing: false }];
   const MOVED = row('T1 A', TUESDAY);
-  const gone = (known: NamedRow) => [{ known, isGone: true, isComing: Boolean(known.future) }];
+  const gone = (stored: NamedRow) => [{ stored, isGone: true, isComing: Boolean(stored.future) }];
   it.each<[string, NamedRow, Candidate[], boolean, number, number]>([
     ['have moved to another day under a trusted id', row('T1 A', TUESDAY), gone(row('T1 A')), true, 0, 1],
     ['have moved into the days that were read, or their id is a place in the list', MOVED, STILL, true, 0, 0],

@@ -134,7 +134,7 @@ export interface Answer<What extends Said = Said> extends WireAnswer {
   call: BankCall;
   route: Route;
   tppRequestId: string;
-  said: What;
+  reply: What;
 }
 
 /** Sends a signed call and returns the answer, whatever its status. */
@@ -264,9 +264,9 @@ export function withTokens<What extends Said>(exchange: Exchange<What>, tokens: 
     const token = isRefused ? await tokens.renewed(current) : current;
     if (isRefused) renewed = token;
     const answer = await exchange({ ...call, bearer: token });
-    if (answer.status !== 401 || answer.said.asksForSca || answer.said.keepsToken) return answer;
+    if (answer.status !== 401 || answer.reply.asksForSca || answer.reply.keepsToken) return answer;
     // Repeat a call that changes something only if the bank itself refused it without processing.
-    if (call.method !== 'GET' && !answer.said.turnedAway) return answer;
+    if (call.method !== 'GET' && !answer.reply.turnedAway) return answer;
     if (call.irrevocable || call.credential) {
       if (token !== renewed) refused = token;
       return answer;
@@ -308,26 +308,26 @@ export function openExchange<What extends Said>(settings: ExchangeSettings<What>
       const backoff = backoffOf(retries, random());
       let answer: Answer<What>;
       try {
-        answer = await attempt(call, settings);
+        answer = await sendOnce(call, settings);
       } catch (error) {
         if (retries === MAX_RETRIES || !mayRetryFailure(call, error)) throw error;
         await sleep(backoff);
         continue;
       }
-      const asked = retryAfter(answer.headers['retry-after'], now());
-      const tooMany = (answer.status === 420 || answer.status === 429) && !answer.said.lasts;
-      if (tooMany) await pace.slowDown(asked === null ? null : Math.min(asked, LONGEST_RETRY_AFTER));
+      const delay = retryAfter(answer.headers['retry-after'], now());
+      const tooMany = (answer.status === 420 || answer.status === 429) && !answer.reply.lasts;
+      if (tooMany) await pace.slowDown(delay === null ? null : Math.min(delay, LONGEST_RETRY_AFTER));
       else await pace.goOn();
-      if (retries === MAX_RETRIES || answer.said.lasts || !mayRetryAnswer(call, answer)) return answer;
-      if (asked !== null && asked > LONGEST_RETRY_AFTER) return answer;
+      if (retries === MAX_RETRIES || answer.reply.lasts || !mayRetryAnswer(call, answer)) return answer;
+      if (delay !== null && delay > LONGEST_RETRY_AFTER) return answer;
       // After too many calls, the pace delays all calls, including this one.
-      if (!tooMany) await sleep(asked ?? backoff);
+      if (!tooMany) await sleep(delay ?? backoff);
     }
   };
 }
 
 /** Sends a call once, in its turn. Reports the result to the observer before returning it. */
-async function attempt<What extends Said>(
+async function sendOnce<What extends Said>(
   call: BankCall,
   settings: ExchangeSettings<What>,
 ): Promise<Answer<What>> {
@@ -335,8 +335,8 @@ async function attempt<What extends Said>(
   await waitForTurn(call, settings);
   const { request, tppRequestId, digest } = await wire.compose(call);
   // A short credential could be guessed from its digest.
-  const kept = call.credential ? null : digest;
-  const announced = await call.beforeSend?.({ requestId: tppRequestId, digest: kept });
+  const journalDigest = call.credential ? null : digest;
+  const announced = await call.beforeSend?.({ requestId: tppRequestId, digest: journalDigest });
   const ending = endingOf(call, signal);
   const route = wire.routeOf(call);
   const times = new Times(settings.now);
@@ -358,12 +358,12 @@ async function attempt<What extends Said>(
     });
     if (call.credential) hideInHeaders(answer.headers, call.credential.value);
     wire.check(answer, request, call);
-    const said = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt });
-    if (said.turnedAway) await announced?.turnedAway?.();
-    await report(answer.status, mayHaveLeft, { said });
-    return { ...answer, call, route, tppRequestId, said };
+    const reply = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt });
+    if (reply.turnedAway) await announced?.turnedAway?.();
+    await report(answer.status, mayHaveLeft, { reply });
+    return { ...answer, call, route, tppRequestId, reply };
   } catch (error) {
-    const failureKind = kindOf(error, mayHaveLeft);
+    const failureKind = failureKindOf(error, mayHaveLeft);
     await report(error instanceof Error ? error.message : String(error), mayHaveLeft, { failureKind });
     // Whatever prevented it: nothing left. Only a flow that another psd2 has taken over is not ours to write to.
     if (!mayHaveLeft && !(error instanceof Psd2Error && error.code === 'overtaken'))
@@ -394,7 +394,7 @@ function isAlone({ irrevocable = false, credential, decides, method }: BankCall)
 const LINGER_MS = 1_000;
 
 /** Whose a failure is. What psd2 found wrong before anything left is its own; after that, the answer was. */
-function kindOf(error: unknown, mayHaveLeft: boolean): FailureKind {
+function failureKindOf(error: unknown, mayHaveLeft: boolean): FailureKind {
   if (error instanceof CallFailed) return error.kind;
   const isAnswers = mayHaveLeft || (error instanceof Psd2Error && error.code === 'bank_answer');
   return isAnswers ? 'unusable' : 'own';
@@ -455,7 +455,7 @@ function reporterOf(
   return (
     outcome: number | string,
     mayHaveLeft: boolean,
-    { said, failureKind }: { said?: Said; failureKind?: FailureKind },
+    { reply, failureKind }: { reply?: Said; failureKind?: FailureKind },
   ) =>
     observe({
       method,
@@ -465,17 +465,19 @@ function reporterOf(
       milliseconds: now().getTime() - at.getTime(),
       ...times.found,
       transactionId,
-      requestId: said?.requestId ?? null,
+      requestId: reply?.requestId ?? null,
       apiTrackId: session.apiTrackId,
       isPrivate: bearer !== undefined,
       // An earlier attempt with the same id may have left, even from another machine.
       mayHaveLeft: mayHaveLeft || repeated !== undefined,
       irrevocable,
-      ...(said?.begun !== undefined && { begun: said.begun }),
-      ...(said?.verdict && {
+      ...(reply?.begun !== undefined && { begun: reply.begun }),
+      ...(reply?.verdict && {
         // Judged without the answers before it, a refusal of a repetition may be about the repetition alone.
         verdict:
-          repeated !== undefined && earlier === undefined ? beganOrUnknown(said.verdict) : said.verdict.says,
+          repeated !== undefined && earlier === undefined
+            ? beganOrUnknown(reply.verdict)
+            : reply.verdict.says,
       }),
       ...(failureKind && { failureKind }),
     });

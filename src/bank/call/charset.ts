@@ -19,18 +19,18 @@ export interface AnswerText {
 }
 
 /** Decodes an answer by the charset of its `Content-Type`, else of its XML declaration, else as UTF-8 (RFC 8259, section 8.1). */
-export function textOf({ headers, body }: Pick<WireAnswer, 'headers' | 'body'>): AnswerText {
+export function answerText({ headers, body }: Pick<WireAnswer, 'headers' | 'body'>): AnswerText {
   if (isAscii(body)) return { text: body.toString('latin1'), problem: null };
   const declared = charsetIn(headers['content-type'] ?? '', body);
   const charset = declared === undefined ? 'utf-8' : CHARSETS.get(declared);
-  const text = decoded(body, charset ?? 'windows-1252');
+  const text = inCharset(body, charset ?? 'windows-1252');
   if (charset === undefined)
     return { text, problem: `is in the charset ${declared}, which psd2 does not know` };
   // Text in another charset is almost never valid UTF-8 too. windows-1252 does not use five of its bytes.
   const isText = charset === 'utf-8' ? isUtf8(body) : !isUtf8(body) && !/[\u0080-\u009f]/.test(text);
   if (isText) return { text, problem: null };
   return {
-    text: decoded(body, 'windows-1252'),
+    text: inCharset(body, 'windows-1252'),
     problem:
       declared === undefined
         ? 'is not UTF-8, and declares no other charset'
@@ -41,7 +41,7 @@ export function textOf({ headers, body }: Pick<WireAnswer, 'headers' | 'body'>):
 /** The characters of windows-1252 from 0x80 on. Not every Node.js decodes them. */
 const FROM_80 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
-function decoded(body: Buffer, charset: string): string {
+function inCharset(body: Buffer, charset: string): string {
   if (charset !== 'windows-1252') return new TextDecoder(charset).decode(body);
   return body
     .toString('latin1')

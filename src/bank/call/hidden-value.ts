@@ -7,7 +7,7 @@ import type { Secret } from '../../secret.ts';
 const ROUNDS = 3;
 
 /** Whether a text has a value: as it is, or escaped as JSON, HTML, a URL, base64 or hexadecimal. */
-export function holds(text: string, value: string): boolean {
+export function showsValue(text: string, value: string): boolean {
   const rounds = text.length > LONGEST_WORDS ? 1 : ROUNDS;
   let forms = [text];
   for (let round = 0; round < rounds; round += 1) {
@@ -72,17 +72,18 @@ function decoded(part: string): string {
 
 /** Takes the headers out of an answer that have a value. */
 export function hideInHeaders(headers: Record<string, string>, secret: Secret): void {
-  for (const [name, text] of Object.entries(headers)) if (holds(text, secret.reveal())) delete headers[name];
+  for (const [name, text] of Object.entries(headers))
+    if (showsValue(text, secret.reveal())) delete headers[name];
 }
 
 /** The JSON of an answer without the texts and numbers that have a value. */
-export function withoutValue(json: unknown, secret: Secret, known: Known): unknown {
+export function withoutValue(json: unknown, secret: Secret, harmless: Known): unknown {
   const isHidden = (value: unknown): boolean => {
     if (typeof value !== 'string' && typeof value !== 'number') return false;
     const text = String(value);
-    if (known.isWord(text)) return false;
-    return holds(
-      known.texts.reduce((rest, each) => rest.replaceAll(each, ' '), text),
+    if (harmless.isWord(text)) return false;
+    return showsValue(
+      harmless.texts.reduce((rest, each) => rest.replaceAll(each, ' '), text),
       secret.reveal(),
     );
   };

@@ -18,9 +18,9 @@ export function namesReadBy(
     new Proxy<Record<string, unknown>>(
       { '': null },
       {
-        has: (own, name) => isOwn(own, name) || typeof name === 'string',
+        has: (own, name) => hasOwnName(own, name) || typeof name === 'string',
         get(own, name) {
-          if (typeof name !== 'string' || isOwn(own, name)) return Reflect.get(own, name);
+          if (typeof name !== 'string' || hasOwnName(own, name)) return Reflect.get(own, name);
           names.add(name);
           const value = Object.hasOwn(readable, name) ? readable[name] : noting();
           return value === LIST ? [noting(), noting()] : value;
@@ -38,6 +38,6 @@ export function namesReadBy(
 }
 
 /** Whether JavaScript looks for the name in every object: `toString` is no member of an answer. */
-function isOwn(object: object, name: PropertyKey): boolean {
+function hasOwnName(object: object, name: PropertyKey): boolean {
   return name === 'toJSON' || Reflect.has(object, name);
 }

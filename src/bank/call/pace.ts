@@ -66,14 +66,14 @@ export class Pace implements OwnPace {
   /**
    * The bank refused a call because of its limit. All calls wait as long as the bank asked, or twice as long as last time.
    *
-   * @param asked the delay in milliseconds that the bank asked for, or null
+   * @param delay the delay in milliseconds that the bank asked for, or null
    */
-  async slowDown(asked: number | null): Promise<void> {
+  async slowDown(delay: number | null): Promise<void> {
     this.#alone(() => {
       const now = this.#clock();
       // Calls that ran at the same time are refused at the same time. Count them as one refusal.
       if (now < this.#heldUntil) return;
-      const hold = asked ?? Math.min(FIRST_HOLD * 2 ** this.#holds * (0.5 + this.#random()), LONGEST_HOLD);
+      const hold = delay ?? Math.min(FIRST_HOLD * 2 ** this.#holds * (0.5 + this.#random()), LONGEST_HOLD);
       this.#holds += 1;
       this.#heldUntil = now + hold;
       this.#nextTurn = Math.max(this.#nextTurn, this.#heldUntil);

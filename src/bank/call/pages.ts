@@ -29,20 +29,20 @@ export async function* followPages(
   const seen = new Set<string>();
   let call = first;
   for (let page = 1; ; page += 1) {
-    seen.add(placeOf(call));
+    seen.add(pageKey(call));
     const { answer, content, next } = await read(call, page);
     const print = `content ${printOf(content)}`;
     if (seen.has(print)) throw endless('has the same page twice', call);
     seen.add(print);
     yield answer;
     if (answer.refusal || next === null) return;
-    if (seen.has(placeOf(next))) throw endless('leads back to a page that psd2 has read', call);
+    if (seen.has(pageKey(next))) throw endless('leads back to a page that psd2 has read', call);
     if (page === MAX_PAGES) throw endless(`has more than ${MAX_PAGES} pages`, call);
     call = next;
   }
 }
 
-function placeOf({ origin = '', path }: BankCall): string {
+function pageKey({ origin = '', path }: BankCall): string {
   return `place ${printOf(`${origin} ${path}`)}`;
 }
 

@@ -164,9 +164,9 @@ export interface Turns {
   /**
    * Slows all calls down after the bank refused one because of its limit.
    *
-   * @param asked the delay in milliseconds that it asked for, or null
+   * @param delay the delay in milliseconds that it asked for, or null
    */
-  slowDown(asked: number | null): Promise<void>;
+  slowDown(delay: number | null): Promise<void>;
   /** Speeds calls up again after the bank accepted one. */
   goOn(): Promise<void>;
 }

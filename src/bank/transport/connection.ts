@@ -150,9 +150,9 @@ class Connection implements BankConnection {
   }
 
   #to(origin: string): Connection {
-    const known = this.#elsewhere.get(origin) ?? new Connection(new URL(origin), this.#rules);
-    this.#elsewhere.set(origin, known);
-    return known;
+    const other = this.#elsewhere.get(origin) ?? new Connection(new URL(origin), this.#rules);
+    this.#elsewhere.set(origin, other);
+    return other;
   }
 
   #discard(line: Line): void {

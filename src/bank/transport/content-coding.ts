@@ -25,7 +25,7 @@ export function isKnownCoding(coding: string): boolean {
  * @param limit the size in bytes that the decoded body may have
  * @returns the body, or why there is none
  */
-export function decoded(
+export function uncompressed(
   header: string | undefined,
   body: Buffer,
   limit: number,

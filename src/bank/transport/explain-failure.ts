@@ -53,7 +53,7 @@ export function explainFailure(
           : 'Check HTTPS_PROXY. A host that needs no proxy belongs in NO_PROXY.',
     };
   // OpenSSL 3.5 (Node 26) says "ssl/tls alert", older versions say "sslv3 alert".
-  const code = codeOf(error).replace('ERR_SSL_SSL/TLS_ALERT_', 'ERR_SSL_SSLV3_ALERT_');
+  const code = causeCode(error).replace('ERR_SSL_SSL/TLS_ALERT_', 'ERR_SSL_SSLV3_ALERT_');
   return (
     whyNotReached(code, origin, proxy) ??
     whyNotTrusted(code, origin, proxy !== undefined) ??
@@ -171,12 +171,12 @@ function whyNoHttp(code: string, error: unknown): Failure | undefined {
 
 /** Why undici refused to write a request. Undefined for any other failure. */
 export function whyUnwritable(error: unknown): string | undefined {
-  const isSo = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'].includes(codeOf(error));
+  const isSo = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'].includes(causeCode(error));
   return isSo && error instanceof Error ? error.message : undefined;
 }
 
 /** The code of an error. If OpenSSL's code is only in the message, builds the code as Node would. */
-function codeOf(error: unknown): string {
+function causeCode(error: unknown): string {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return '';
   if (error.code !== 'EPROTO') return error.code;
   const reason = /:error:[^:]*:[^:]*:[^:]*:([^:]+):/.exec(error.message)?.[1];

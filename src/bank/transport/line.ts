@@ -3,7 +3,7 @@ import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:t
 import Client from 'undici/lib/dispatcher/client.js';
 import { hasMoreAfter } from './after-answer.ts';
 import { compileParserOnce } from './answer-parser.ts';
-import { decoded, isKnownCoding } from './content-coding.ts';
+import { isKnownCoding, uncompressed } from './content-coding.ts';
 import { InterimAnswers } from './interim-answers.ts';
 
 /** An answer arrived but is not usable. The message continues "The bank's answer to ...". */
@@ -183,7 +183,7 @@ export class Line {
           onResponseEnd: () => {
             // An answer that ends with the connection is complete only if the connection was not lost.
             if (this.#failure) return reject(this.#failure);
-            const body = decoded(answered['content-encoding'], Buffer.concat(chunks), MAX_ANSWER_BYTES);
+            const body = uncompressed(answered['content-encoding'], Buffer.concat(chunks), MAX_ANSWER_BYTES);
             if (body === 'too large') reject(tooLarge());
             else if (body === 'damaged') reject(new UnusableAnswer('is encoded, but damaged'));
             else resolve(this.#withWhatFollows({ status, headers: answered, body }));
@@ -336,17 +336,19 @@ class Head {
 /**
  * Headers as the standards spell them. HTTP ignores case (RFC 9110, section 5.1), but some banks do not.
  *
- * @param known the names of earlier calls, which are nearly always the same
+ * @param spellings the names of earlier calls, which are nearly always the same
  */
-function asSpelled(headers: WireRequest['headers'], known: Map<string, string>): WireRequest['headers'] {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spelled(name, known), value]));
+function asSpelled(headers: WireRequest['headers'], spellings: Map<string, string>): WireRequest['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [spelled(name, spellings), value]),
+  );
 }
 
-function spelled(name: string, known: Map<string, string>): string {
-  const before = known.get(name);
+function spelled(name: string, spellings: Map<string, string>): string {
+  const before = spellings.get(name);
   if (before !== undefined) return before;
   const now = spell(name);
-  known.set(name, now);
+  spellings.set(name, now);
   return now;
 }
 
@@ -390,7 +392,7 @@ export type TlsRules = Pick<ConnectionOptions, 'secureContext' | 'rejectUnauthor
 /** Opens plain connections to a server. */
 export function plainSocketsTo(server: URL): OpenSocket {
   return (opened, failed) => {
-    const socket: Socket = connect({ ...placeOf(server), port: Number(server.port || 80), ...KEPT });
+    const socket: Socket = connect({ ...hostOf(server), port: Number(server.port || 80), ...KEPT });
     socket.once('connect', () => opened(socket)).once('error', failed);
     return () => socket.destroy();
   };
@@ -402,7 +404,7 @@ export function plainSocketsTo(server: URL): OpenSocket {
  * @param tunnels opens the tunnels for TLS. Default: direct connections
  */
 export function secureSocketsTo(server: URL, rules: TlsRules, tunnels?: OpenSocket): OpenSocket {
-  const place = placeOf(server);
+  const place = hostOf(server);
   const port = Number(server.port || 443);
   const servername = isIP(place.host) === 0 ? place.host : '';
   let session: Buffer | undefined;
@@ -440,7 +442,7 @@ export function secureSocketsTo(server: URL, rules: TlsRules, tunnels?: OpenSock
 
 const KEPT = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 1000 } as const;
 
-function placeOf({ hostname }: URL): { host: string } {
+function hostOf({ hostname }: URL): { host: string } {
   return { host: hostname.replace(/^\[|\]$/g, '') };
 }
 

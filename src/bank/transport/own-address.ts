@@ -15,7 +15,7 @@ export async function ownAddressTowards({ hostname, port }: URL): Promise<string
     await once(socket, 'connect');
     return socket.address().address;
   } catch (cause) {
-    if (!(await isKnown(hostname)))
+    if (!(await hasAddress(hostname)))
       throw new Psd2Error(
         'bank_unreachable',
         `The bank could not be reached: the host name ${hostname} is not known`,
@@ -34,7 +34,7 @@ export async function ownAddressTowards({ hostname, port }: URL): Promise<string
 }
 
 /** Whether the name has an address at all. One with IPv6 addresses alone is known. */
-async function isKnown(hostname: string): Promise<boolean> {
+async function hasAddress(hostname: string): Promise<boolean> {
   try {
     await lookup(hostname.replace(/^\[|\]$/g, ''));
     return true;

@@ -10,7 +10,8 @@ import { Line, NotConnected, type OpenSocket, plainSocketsTo, secureSocketsTo } 
  */
 export function tunnelsThrough(proxy: URL, bank: URL): OpenSocket {
   const { username, password } = proxy;
-  const credentials = username || password ? `${decoded(username)}:${decoded(password)}` : undefined;
+  const credentials =
+    username || password ? `${percentDecoded(username)}:${percentDecoded(password)}` : undefined;
   const headers = credentials && {
     'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`,
   };
@@ -34,7 +35,7 @@ export function tunnelsThrough(proxy: URL, bank: URL): OpenSocket {
 }
 
 /** Percent-decodes a user name or password. Returns the text unchanged if it is not percent-encoded. */
-function decoded(text: string): string {
+function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

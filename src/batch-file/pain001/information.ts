@@ -1,6 +1,13 @@
 import { type Debit, type LineRules, readDebit } from '../../domain/batch/read-line.ts';
 import { bankDay, isIsoDate } from '../../domain/calendar.ts';
-import { type PaymentType, type Report, readAddress, readPaymentType, requiredAt, textAt } from './texts.ts';
+import {
+  type PaymentType,
+  type Report,
+  readPayeeAddress,
+  readPaymentType,
+  requiredAt,
+  textAt,
+} from './texts.ts';
 import type { Texts } from './walk.ts';
 
 /** What a `PmtInf` says about all its payments. */
@@ -41,13 +48,13 @@ export function readInformation(
   if (booking !== undefined && batchBooking === undefined)
     wrong('BtchBookg', `${JSON.stringify(booking)} is neither true nor false`);
   const type = readPaymentType(texts, wrong);
-  readAddress(texts, 'Dbtr/PstlAdr', wrong);
+  readPayeeAddress(texts, 'Dbtr/PstlAdr', wrong);
   const currency = textAt(texts, 'DbtrAcct/Ccy');
   if (currency !== undefined && currency !== 'EUR')
     wrong('DbtrAcct/Ccy', `The account is in ${JSON.stringify(currency)}, and SEPA transfers are in EUR`);
 
   const debit = readDebit(
-    { customer: null, from: readDebtor(texts, wrong), date: readDay(texts, wrong, warn) },
+    { customer: null, from: readDebtor(texts, wrong), date: readPaymentDay(texts, wrong, warn) },
     rules,
     (field, message) => wrong(PATHS[field], message),
   );
@@ -82,7 +89,7 @@ function readDebtor(texts: Texts, report: Report): string | null {
 const AT_ONCE = '1999-01-01';
 
 /** The day of execution, in any of its forms. */
-function readDay(texts: Texts, report: Report, warn: Report): string | null {
+function readPaymentDay(texts: Texts, report: Report, warn: Report): string | null {
   const day = textAt(texts, 'ReqdExctnDt') ?? textAt(texts, 'ReqdExctnDt/Dt');
   const time = textAt(texts, 'ReqdExctnDt/DtTm');
   if (day !== undefined && time !== undefined) report('ReqdExctnDt', 'The element has both Dt and DtTm');

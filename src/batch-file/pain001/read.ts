@@ -62,9 +62,9 @@ class Reading implements Visitor {
 
   /** What was found since the last call. */
   taken(): Finding[] {
-    const found = this.#found;
+    const findings = this.#found;
     this.#found = [];
-    return found;
+    return findings;
   }
 
   format(format: BatchFormat): void {
@@ -150,7 +150,7 @@ class Reading implements Visitor {
 
   #readTransaction(at: Collecting): void {
     const { texts, path } = at;
-    const amount = numberIn(textAt(texts, 'Amt/InstdAmt') ?? '');
+    const amount = sumIn(textAt(texts, 'Amt/InstdAmt') ?? '');
     for (const count of [this.#all, this.#ofInformation])
       count.sum = amount && count.sum ? count.sum.plus(amount) : null;
     const transaction = readTransaction(
@@ -177,7 +177,7 @@ class Reading implements Visitor {
         `NbOfTxs is ${JSON.stringify(count)}, but there ${payments === 1 ? 'is 1 payment' : `are ${payments} payments`}`,
       );
     if (sum === undefined || !real) return;
-    if (!numberIn(sum)?.eq(real))
+    if (!sumIn(sum)?.eq(real))
       this.#report(at)(
         'CtrlSum',
         `CtrlSum is ${JSON.stringify(sum)}, but the sum of the payments is ${written(real)}`,
@@ -200,7 +200,7 @@ function noPayments(): Count {
 }
 
 /** A number in the form of ISO 20022 `DecimalNumber`: 18 digits, 17 of them after the point. Null for any other text. */
-function numberIn(text: string): Big | null {
+function sumIn(text: string): Big | null {
   return /^[+-]?\d{1,18}(\.\d{1,17})?$/.test(text) ? new Big(text.replace(/^\+/, '')) : null;
 }
 

@@ -29,7 +29,7 @@ const MAX_LINES = 2;
  * @param path of `PstlAdr`
  * @returns null if there is no address, or if something is wrong, which is reported then
  */
-export function readAddress(texts: Texts, path: string, report: Report): PayeeAddress | null {
+export function readPayeeAddress(texts: Texts, path: string, report: Report): PayeeAddress | null {
   if (!texts.has(path)) return null;
   const part = (name: keyof typeof PARTS) => checked(texts.get(`${path}/${name}`)?.[0], name);
   const checked = (text: string | undefined, name: keyof typeof PARTS | 'AdrLine'): string | null => {

@@ -1,8 +1,8 @@
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { readPayment } from '../../domain/batch/read-line.ts';
+import { readLineOfBatch } from '../../domain/batch/read-line.ts';
 import { type CreditorReference, SCOR } from '../../domain/order/creditor-reference.ts';
 import type { PaymentInformation } from './information.ts';
-import { type Report, readAddress, readPaymentType, requiredAt, textAt } from './texts.ts';
+import { type Report, readPayeeAddress, readPaymentType, requiredAt, textAt } from './texts.ts';
 import type { Texts } from './walk.ts';
 
 /** Where the fields of a payment are. */
@@ -60,7 +60,7 @@ export function readTransaction(
     wrong('PmtId/InstrId', 'The id does not have 1 to 35 characters');
   const ownType = readPaymentType(texts, wrong);
   if (ownType && information?.type) wrong('PmtTpInf', 'PmtTpInf is in PmtInf too. It must be in one of them');
-  const address = readAddress(texts, 'Cdtr/PstlAdr', wrong);
+  const address = readPayeeAddress(texts, 'Cdtr/PstlAdr', wrong);
   if (address && address.lines.length > 0)
     warn('Cdtr/PstlAdr/AdrLine', 'psd2 pays without this part of the address');
   for (const path of [PATHS.name, PATHS.iban, PATHS.amount, PATHS.currency]) requiredAt(texts, path, wrong);
@@ -68,7 +68,7 @@ export function readTransaction(
     wrong('CdtrAcct/Id/Othr', 'psd2 pays to an IBAN, and to no other account number');
 
   if (texts.has('RmtInf/Strd')) requiredAt(texts, PATHS.creditorReference, wrong);
-  const payment = readPayment(
+  const payment = readLineOfBatch(
     {
       name: textAt(texts, PATHS.name) ?? '',
       iban: textAt(texts, PATHS.iban) ?? '',

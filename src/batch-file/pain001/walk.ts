@@ -100,7 +100,7 @@ export function walkDocument(visitor: Visitor): Walk {
     if (element?.placed.rule.does === 'text') element.text += text;
     else if (element?.placed.rule.does === 'hold' && text.trim() !== '') {
       const message = 'The element has a text, where only elements belong';
-      visitor.problem('error', pathOf(element), message, parser.line);
+      visitor.problem('error', elementPath(element), message, parser.line);
     }
   };
   parser.on('text', onText);
@@ -153,9 +153,9 @@ function opened(
   const problem = (severity: 'error' | 'warning', path: string, message: string) =>
     visitor.problem(severity, path, message, line);
   const above = parent.placed;
-  const known = uri === namespace ? above.children.get(local) : undefined;
-  const placed = known ?? (above.rule.does === 'hold' ? null : SKIPPED);
-  const unknown = () => `${pathOf(parent)}/${local}`;
+  const child = uri === namespace ? above.children.get(local) : undefined;
+  const placed = child ?? (above.rule.does === 'hold' ? null : SKIPPED);
+  const unknown = () => `${elementPath(parent)}/${local}`;
   if (above.rule.does === 'text') problem('error', unknown(), 'A text is expected here, and not an element');
   if (!placed) {
     const from =
@@ -189,7 +189,7 @@ const NO_TEXTS: readonly string[] = [];
 /** Elements in elements whose content psd2 does not read. */
 const SKIPPED: Placed = { rule: { does: 'skip' }, at: '', collects: null, children: new Map() };
 
-function pathOf({ placed: { at }, within: { path } }: Open): string {
+function elementPath({ placed: { at }, within: { path } }: Open): string {
   return at === '' ? path : `${path}/${at}`;
 }
 
@@ -197,7 +197,7 @@ function pathOf({ placed: { at }, within: { path } }: Open): string {
 function formatOf({ uri, local }: SaxesTagNS, refuse: (what: string) => never): BatchFormat {
   if (local !== 'Document')
     return refuse(`The XML begins with the element ${JSON.stringify(local)}, and not with Document`);
-  const format = BATCH_FORMATS.find((known) => known !== 'csv' && uri === `${NAMESPACE}${known}`);
+  const format = BATCH_FORMATS.find((each) => each !== 'csv' && uri === `${NAMESPACE}${each}`);
   if (format === undefined && uri === '') return refuse('The XML has no namespace');
   return format ?? refuse(`The XML has the namespace ${JSON.stringify(uri)}, which psd2 does not read`);
 }
@@ -209,7 +209,7 @@ function readAttributes({ attributes }: SaxesTagNS, line: number, element: Open,
     if (prefix === 'xmlns' || local === 'xmlns' || uri === INSTANCE) continue;
     if (rule.does === 'text' && rule.attribute === local && uri === '')
       element.within.texts.set(`${at}/@${local}`, [value]);
-    else visitor.problem('error', pathOf(element), `psd2 does not know the attribute ${local}`, line);
+    else visitor.problem('error', elementPath(element), `psd2 does not know the attribute ${local}`, line);
   }
 }
 

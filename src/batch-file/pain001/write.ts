@@ -117,9 +117,9 @@ function writeAccount({
 }
 
 /** What is in `RmtInf`: the text, or the payee's reference in its place. */
-export function writeRemittance(text: string, given: CreditorReference | undefined): string {
-  if (!given) return element('Ustrd', text);
-  const { reference, type, issuer } = given;
+export function writeRemittance(text: string, creditorReference: CreditorReference | undefined): string {
+  if (!creditorReference) return element('Ustrd', text);
+  const { reference, type, issuer } = creditorReference;
   const named = element(type === SCOR ? 'Cd' : 'Prtry', type);
   return `<Strd><CdtrRefInf><Tp><CdOrPrtry>${named}</CdOrPrtry>${element('Issr', issuer)}</Tp>${element('Ref', reference)}</CdtrRefInf></Strd>`;
 }

@@ -114,29 +114,29 @@ class Reading {
       this.#reasons.get(at)?.push({ level: at, code: null, proprietary: null, text: null });
   }
 
-  /** An element ends. @param said its text */
-  end(local: string, said: string): void {
+  /** An element ends. @param content its text */
+  end(local: string, content: string): void {
     const [at] = this.#open;
-    if (local === 'OrgnlMsgId' || local === 'OrgnlPmtInfId') this.#about.add(said);
-    if (local === 'GrpSts') this.#ofFile.push(said);
-    if (local === 'OrgnlPmtInfId') this.#group = said;
-    if (local === 'PmtInfSts') this.#statusesOfGroup().own.add(said);
-    if (local === 'OrgnlEndToEndId') this.#entry?.ids.push(said);
+    if (local === 'OrgnlMsgId' || local === 'OrgnlPmtInfId') this.#about.add(content);
+    if (local === 'GrpSts') this.#ofFile.push(content);
+    if (local === 'OrgnlPmtInfId') this.#group = content;
+    if (local === 'PmtInfSts') this.#statusesOfGroup().own.add(content);
+    if (local === 'OrgnlEndToEndId') this.#entry?.ids.push(content);
     if (this.#entry && local === 'TxSts') {
-      this.#entry.statuses.push(said);
-      this.#statusesOfGroup().ofPayments.add(said);
+      this.#entry.statuses.push(content);
+      this.#statusesOfGroup().ofPayments.add(content);
     }
-    this.#endInReason(local, said, at && this.#reasons.get(at)?.at(-1));
+    this.#endInReason(local, content, at && this.#reasons.get(at)?.at(-1));
     if (at && levelOf(local) === at) this.#open.shift();
     if (levelOf(local) === 'group') this.#endGroup();
     if (local === 'TxInfAndSts') this.#endEntry();
   }
 
-  #endInReason(local: string, said: string, reason: BankReason | undefined): void {
-    if (reason && this.#isInReason && local === 'Cd') Object.assign(reason, codeOf(said));
-    if (reason && this.#isInReason && local === 'Prtry') reason.proprietary = said;
+  #endInReason(local: string, content: string, reason: BankReason | undefined): void {
+    if (reason && this.#isInReason && local === 'Cd') Object.assign(reason, codeOf(content));
+    if (reason && this.#isInReason && local === 'Prtry') reason.proprietary = content;
     if (local === 'Rsn') this.#isInReason = false;
-    if (reason && local === 'AddtlInf') reason.text = `${reason.text ?? ''} ${said}`.trim();
+    if (reason && local === 'AddtlInf') reason.text = `${reason.text ?? ''} ${content}`.trim();
   }
 
   /** Those of the group that is open. */
@@ -200,12 +200,12 @@ class Reading {
     const ofFile = new Set(this.#ofFile);
     for (const { own, ofPayments } of this.#groups.values()) {
       if (own.size > 1) return `PmtInfSts ${[...own].join(' and PmtInfSts ')}`;
-      const found = contradictionIn([
+      const problem = contradictionIn([
         ['GrpSts', ofFile],
         ['PmtInfSts', own],
         ['TxSts', ofPayments],
       ]);
-      if (found !== null) return found;
+      if (problem !== null) return problem;
     }
     return null;
   }

@@ -35,7 +35,7 @@ export async function complete(
   env: NodeJS.ProcessEnv,
 ): Promise<Completion> {
   const current = words.at(-1) ?? '';
-  const place = walk(program, words.slice(0, -1));
+  const place = placeAt(program, words.slice(0, -1));
   const local = new LocalValues(env, place.given.get('--profile')?.at(-1));
   const valuesOf = async (kind: ValueKind | null, begun: string): Promise<Completion> => {
     if (kind === 'files' || kind === 'folders') return { files: kind };
@@ -66,7 +66,7 @@ function childValues(command: CommandUnknownOpts, operands: string[]): Value[] {
 /** The commands and topics of `psd2 help`. */
 function helpValues(program: CommandUnknownOpts, operands: string[]): Value[] {
   const topics = Object.entries(TOPICS).map(([name, { title }]): Value => [name, title]);
-  const { command, operands: rest } = walk(program, operands);
+  const { command, operands: rest } = placeAt(program, operands);
   return [...childValues(command, rest), ...(operands.length === 0 ? topics : [])];
 }
 
@@ -95,7 +95,7 @@ interface Place {
   given: Map<string, string[]>;
 }
 
-function walk(program: CommandUnknownOpts, words: string[]): Place {
+function placeAt(program: CommandUnknownOpts, words: string[]): Place {
   const place: Place = {
     command: program,
     operands: [],
@@ -141,11 +141,11 @@ function defaultOf(command: CommandUnknownOpts): CommandUnknownOpts | undefined 
   return command.commands.find((child) => child.name() === name);
 }
 
-function optionValues({ command, given }: Place, current: string): Value[] {
+function optionValues({ command, given: written }: Place, current: string): Value[] {
   const help: Value = ['--help', 'show how the command is used'];
   const values = optionsAt(command)
     .filter(
-      (option) => !option.hidden && (!given.has(option.long ?? '') || Array.isArray(option.defaultValue)),
+      (option) => !option.hidden && (!written.has(option.long ?? '') || Array.isArray(option.defaultValue)),
     )
     .flatMap(({ long, description }): Value[] => (long ? [[long, description]] : []));
   return [...values, help].filter(([name]) => name.startsWith(current));

@@ -70,16 +70,16 @@ export class LocalValues {
           .sort()
           .map(plain);
       case 'operation':
-        return [...new Set((await this.#begun('operation')).flatMap(operationOf))]
+        return [...new Set((await this.#begun('operation')).flatMap(operationWords))]
           .filter((name) => !isMoneyTransfer(name))
           .map(plain);
       case 'flow':
       case 'anyFlow': {
         const about = kind === 'flow' ? KINDS[command.parent?.name() ?? ''] : undefined;
-        return (await this.#begun(about)).map((flow): Value => [flow.flow, describe(flow)]);
+        return (await this.#begun(about)).map((flow): Value => [flow.flow, flowLabel(flow)]);
       }
       case 'consent':
-        return (await this.#begun('consent')).map((flow): Value => [flow.flow, describe(flow)]);
+        return (await this.#begun('consent')).map((flow): Value => [flow.flow, flowLabel(flow)]);
       case 'batch':
         return (await (await this.#glance()).batches(MAX_FLOWS)).map(
           (added): Value => [added.batch, describeBatch(added)],
@@ -117,29 +117,29 @@ interface BegunFlow {
   event: object;
 }
 
-function describe({ at, event }: BegunFlow): string {
-  const order = object(event, 'order');
+function flowLabel({ at, event }: BegunFlow): string {
+  const order = objectField(event, 'order');
   const what = order
-    ? (text(order, 'operation') ??
-      `${text(order, 'amount')} ${text(order, 'currency')} to ${text(order, 'name')}`)
+    ? (textField(order, 'operation') ??
+      `${textField(order, 'amount')} ${textField(order, 'currency')} to ${textField(order, 'name')}`)
     : categoriesOf(event)
-        .map((category) => text(category, 'name'))
+        .map((category) => textField(category, 'name'))
         .join(', ');
   return cleanText(`${what}, ${at.slice(0, 16).replace('T', ' ')}`);
 }
 
 function describeBatch({ at, event }: Omit<BegunFlow, 'flow'>): string {
   const count = member(event, 'count');
-  const note = text(event, 'note');
-  const what = `${typeof count === 'number' ? count : '?'} payments by ${text(event, 'by') ?? '?'}`;
+  const note = textField(event, 'note');
+  const what = `${typeof count === 'number' ? count : '?'} payments by ${textField(event, 'by') ?? '?'}`;
   return cleanText([what, note, at.slice(0, 16).replace('T', ' ')].filter(Boolean).join(', '));
 }
 
 function productsOf({ event }: BegunFlow): string[] {
-  const from = text(object(event, 'order'), 'from');
+  const from = textField(objectField(event, 'order'), 'from');
   return [
     ...(from === undefined ? [] : [from]),
-    ...textsIn(member(object(object(event, 'terms'), 'access'), 'accounts')),
+    ...textsIn(member(objectField(objectField(event, 'terms'), 'access'), 'accounts')),
     ...categoriesOf(event).flatMap((category) => {
       return textsIn(member(category, 'products'));
     }),
@@ -150,8 +150,8 @@ function textsIn(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((each) => typeof each === 'string') : [];
 }
 
-function operationOf({ event }: BegunFlow): string[] {
-  return [text(object(event, 'order'), 'operation') ?? []].flat();
+function operationWords({ event }: BegunFlow): string[] {
+  return [textField(objectField(event, 'order'), 'operation') ?? []].flat();
 }
 
 function categoriesOf(event: object): object[] {
@@ -187,12 +187,12 @@ function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-function text(value: unknown, name: string): string | undefined {
-  const found = member(value, name);
-  return typeof found === 'string' ? found : undefined;
+function textField(value: unknown, name: string): string | undefined {
+  const field = member(value, name);
+  return typeof field === 'string' ? field : undefined;
 }
 
-function object(value: unknown, name: string): object | undefined {
-  const found = member(value, name);
-  return typeof found === 'object' && found !== null ? found : undefined;
+function objectField(value: unknown, name: string): object | undefined {
+  const field = member(value, name);
+  return typeof field === 'object' && field !== null ? field : undefined;
 }

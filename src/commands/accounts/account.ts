@@ -24,19 +24,24 @@ export async function readAccount(
   const named = (await context.bankInterface()).readAccountId(text);
   if (fromStore || (await context.bankInterface()).customers !== 'named by the operator') return named;
   const customer = await customerOf(context);
-  const kept = await (await context.store()).customers.read(customer);
+  const record = await (await context.store()).customers.read(customer);
   const { covers, validOf } = await import('../open/kept-customer.ts');
-  const consents = validOf(kept?.consents ?? [], context.world.now());
-  refuseTwo(kept?.accounts ?? [], text, named);
-  if (consents.length === 0 || consents.some((each) => covers(each, named, kept) !== false)) return named;
+  const consents = validOf(record?.consents ?? [], context.world.now());
+  refuseTwo(record?.accounts ?? [], text, named);
+  if (consents.length === 0 || consents.some((each) => covers(each, named, record) !== false)) return named;
   const covered = new Set(consents.flatMap(({ accounts }) => accounts ?? []));
-  const known = kept?.accounts?.find(({ accountId }) => accountId === named);
-  throw notCovered(customer, named, `It covers ${[...covered].join(', ')}. `, known?.iban ?? undefined);
+  const listedAccount = record?.accounts?.find(({ accountId }) => accountId === named);
+  throw notCovered(
+    customer,
+    named,
+    `It covers ${[...covered].join(', ')}. `,
+    listedAccount?.iban ?? undefined,
+  );
 }
 
 /** @throws Psd2Error `usage` if an account and a card of the customer have this id */
-function refuseTwo(known: readonly KeptAccount[], text: string, named: string): void {
-  if (text.startsWith('account:') || !known.some(({ accountId }) => accountId === `card:${named}`)) return;
+function refuseTwo(accounts: readonly KeptAccount[], text: string, named: string): void {
+  if (text.startsWith('account:') || !accounts.some(({ accountId }) => accountId === `card:${named}`)) return;
   throw new Psd2Error('usage', `An account and a card of the customer have the id ${named}`, {
     hint: `Name the account as account:${named}, or the card as card:${named}.`,
   });
@@ -69,8 +74,8 @@ function notCovered(
 export async function openAccount(context: Context, text: string): Promise<AccountId> {
   const named = await readAccount(context, text);
   if (!isIban(accountReferenceOf(named).id)) return named;
-  const kept = await keptAccount(context, named);
-  if (kept) return kept.productId;
+  const listedAccount = await keptAccount(context, named);
+  if (listedAccount) return listedAccount.productId;
   const { bank, customerId } = await context.forLookups().bank();
   const accounts = await bank.accounts.list(customerId, context.world.newId());
   const { productId } = findAccount(accounts, named, customerId);
@@ -83,13 +88,13 @@ export async function keptAccount(
   named: AccountId,
 ): Promise<(Account & { productId: AccountId }) | undefined> {
   if ((await context.bankInterface()).customers !== 'named by the operator') return undefined;
-  const kept = await (await context.store()).customers.read(await customerOf(context));
+  const record = await (await context.store()).customers.read(await customerOf(context));
   const { validOf } = await import('../open/kept-customer.ts');
-  const listed = validOf(kept?.consents ?? [], context.world.now()).flatMap((each) => each.listed ?? []);
+  const listed = validOf(record?.consents ?? [], context.world.now()).flatMap((each) => each.listed ?? []);
   const own = listed.filter(({ accountId }) => accountId === named);
-  const found = own.length > 0 ? own : listed.filter((each) => isNamedBy(each, named));
-  const [account] = found;
-  if (!account || new Set(found.map(({ accountId }) => accountId)).size > 1) return undefined;
+  const matching = own.length > 0 ? own : listed.filter((each) => isNamedBy(each, named));
+  const [account] = matching;
+  if (!account || new Set(matching.map(({ accountId }) => accountId)).size > 1) return undefined;
   const { accountId: productId, iban, currency = '', name = null, productCode = null } = account;
   if (!isAccountId(productId)) return undefined;
   const nameless = { productId, iban, currency, productCode, productDescription: null };
@@ -126,17 +131,17 @@ export function findAccount<Found extends NamedAccount>(
   const byIban = accounts.filter((each) => isNamedBy(each, named));
   const [account, ...others] = byId.length > 0 ? byId : byIban;
   if (account && others.length === 0) return account;
-  const all = accounts.map(describe).join(', ');
+  const all = accounts.map(describeAccount).join(', ');
   if (account && byId.length > 0)
     throw new Psd2Error('usage', `${named} is the id of one account today, and of another one in the store`, {
       hint: `Name it by its IBAN and currency. The customer has ${all}.`,
     });
   if (!account && isIban(accountReferenceOf(named).id))
     throw notCovered(customer, named, all && `It covers ${all}. `);
-  const found = account
+  const problem = account
     ? `More than one account of the customer has the IBAN ${named}`
     : `The customer has no account ${named}`;
-  throw new Psd2Error('usage', found, {
+  throw new Psd2Error('usage', problem, {
     hint: `${all && `The customer has ${all}. `}${byCurrency(byIban)}See the accounts with:`,
     next: [['accounts', 'list']],
   });
@@ -175,6 +180,6 @@ function isIban(text: string): boolean {
   return /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/i.test(text);
 }
 
-function describe({ productId, iban }: NamedAccount): string {
+function describeAccount({ productId, iban }: NamedAccount): string {
   return iban === null || iban === productId ? productId : `${productId} (${iban})`;
 }

@@ -96,9 +96,9 @@ Examples:
   async (context, product, options) => {
     const stored = await openSynced(context, options);
     if (stored) {
-      const found = await storedBalance(context, stored, await readAccount(context, product, options));
-      const { productId, reason } = found;
-      context.output.record({ accountId: productId, ...found }, oneBalance);
+      const lastBalance = await storedBalance(context, stored, await readAccount(context, product, options));
+      const { productId, reason } = lastBalance;
+      context.output.record({ accountId: productId, ...lastBalance }, oneBalance);
       if (reason === undefined) return;
       throw new Psd2Error(
         'needs_attention',

@@ -55,12 +55,12 @@ export const manifest = object({
   )
     .as('Accounts')
     .written((accounts) => String(accounts.length)),
-  files: seen('Files', ({ accounts }: Counted) => count(accounts, ({ file }) => file !== null)),
+  files: seen('Files', ({ accounts }: Counted) => countMeant(accounts, ({ file }) => file !== null)),
   rows: seen('Rows', ({ accounts }: Counted) => String(accounts.reduce((sum, { rows }) => sum + rows, 0))),
-  withGaps: seen('With gaps', ({ accounts }: Counted) => count(accounts, ({ gaps }) => gaps.length > 0)),
+  withGaps: seen('With gaps', ({ accounts }: Counted) => countMeant(accounts, ({ gaps }) => gaps.length > 0)),
 });
 
-function count<Entry>(all: Entry[], isMeant: (entry: Entry) => boolean): string {
+function countMeant<Entry>(all: Entry[], isMeant: (entry: Entry) => boolean): string {
   return String(all.filter(isMeant).length);
 }
 
@@ -81,7 +81,7 @@ export async function exportAll(
   data: SyncedData,
   { month, format, out }: { month: string; format: ExportFormat; out: string },
 ): Promise<void> {
-  const range = rangeOf(month, context.world.now());
+  const range = monthRange(month, context.world.now());
   makePrivateFolder(out);
   const accounts: Entry[] = [];
   const quiet = { ...context, terminal: { ...context.terminal, say: () => {} } };
@@ -145,7 +145,7 @@ async function exportOne(
   const { productId, iban } = account;
   const stored = await data.days(customerId, productId);
   const gaps = gapsIn(stored, range);
-  const days = daysIn(range) - gaps.reduce((sum, gap) => sum + daysIn(gap), 0);
+  const days = lengthOf(range) - gaps.reduce((sum, gap) => sum + lengthOf(gap), 0);
   const entry = { customerId, productId, iban, days, gaps, doubt: doubt?.message ?? null };
   const part = storedPart(stored, range);
   if (!part) return { ...entry, ...NO_FILE, problem: 'no sync has stored a day of the month' };
@@ -180,7 +180,7 @@ function nothingOf(customerId: string, range: { from: IsoDate; to: IsoDate }): E
 }
 
 /** @throws Psd2Error `usage` */
-function rangeOf(month: string, now: Date): { from: IsoDate; to: IsoDate } {
+function monthRange(month: string, now: Date): { from: IsoDate; to: IsoDate } {
   const first = `${month}-01`;
   if (!/^\d{4}-\d{2}$/.test(month) || !isIsoDate(first))
     throw new Psd2Error('usage', `--month ${JSON.stringify(month)} is not a month`, {
@@ -193,6 +193,6 @@ function rangeOf(month: string, now: Date): { from: IsoDate; to: IsoDate } {
   return { from: first, to };
 }
 
-function daysIn({ from, to }: { from: IsoDate; to: IsoDate }): number {
+function lengthOf({ from, to }: { from: IsoDate; to: IsoDate }): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
 }

@@ -12,7 +12,7 @@ import { assertWhole, fetchStatement, sayLeftOut } from './statement.ts';
 import { openSynced, storedStatement, withStore } from './stored.ts';
 import { FORMATS, writeExport } from './write-export.ts';
 
-function withOptions(command: Command) {
+function withExportOptions(command: Command) {
   return withStore(
     command
       .argument('[account]')
@@ -29,7 +29,7 @@ function withOptions(command: Command) {
   );
 }
 
-type ExportOptions = OptionsOf<typeof withOptions>;
+type ExportOptions = OptionsOf<typeof withExportOptions>;
 
 /** `psd2 accounts export <account>`: booked transactions for spreadsheets and accounting programs, without pending ones. */
 export const exportBookings = verb(
@@ -50,7 +50,7 @@ Examples:
   $ psd2 accounts export 0010482620 --format csv --from-store | head
   $ psd2 accounts export --all-customers --month 2026-10 --format camt053 --out october`,
   },
-  withOptions,
+  withExportOptions,
   async (context, product, options) => {
     if (options.allCustomers) return exportEach(context, product, options);
     refuseOptionsOfAll(options);

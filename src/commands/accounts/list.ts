@@ -30,13 +30,13 @@ export const list = bareVerb(
 );
 
 async function listAccounts(context: Context): Promise<void> {
-  const found = await listed(context).catch(async (error: unknown) => {
+  const accounts = await allAccounts(context).catch(async (error: unknown) => {
     throw await namingConsentUnderWay(context, error);
   });
-  await context.output.table(found, account, 'The customer has no accounts.');
+  await context.output.table(accounts, account, 'The customer has no accounts.');
 }
 
-async function listed(context: Context): Promise<Account[]> {
+async function allAccounts(context: Context): Promise<Account[]> {
   const { bank, customerId } = await context.bank();
   return bank.accounts.list(customerId, context.world.newId());
 }

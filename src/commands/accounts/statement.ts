@@ -43,7 +43,7 @@ import { findAccount, withinHistory } from './account.ts';
  * `from` it begins with the bank's first transaction. It ends today at the latest.
  *
  * @param named the id of the account, or its IBAN
- * @param kept what psd2 knows of the account (`keptAccount`). Undefined: the bank's list says it
+ * @param listedAccount what psd2 knows of the account (`keptAccount`). Undefined: the bank's list says it
  * @throws Psd2Error `usage` if the customer has no such account, `bank_answer` if the bank's answers contradict each other,
  *   `list_changed` if something is booked during every attempt to read, and what the calls throw
  */
@@ -52,14 +52,14 @@ export async function fetchStatement(
     bank(): Promise<Pick<CustomerBank, 'bank' | 'customerId'>>;
   },
   named: AccountId,
-  asked: DayRange,
-  kept?: Account,
+  days: DayRange,
+  listedAccount?: Account,
 ): Promise<Statement> {
   const { bank, customerId } = await context.bank();
   const transactionId = context.world.newId();
-  const range = withinHistory(context, bank.accounts, asked);
+  const range = withinHistory(context, bank.accounts, days);
   const list = () => bank.accounts.list(customerId, transactionId);
-  const account = kept ?? findAccount(await list(), named, customerId);
+  const account = listedAccount ?? findAccount(await list(), named, customerId);
   const { productId } = account;
   const now = context.world.now();
   const today = bankDay(now);
@@ -71,7 +71,7 @@ export async function fetchStatement(
   let balance = await balanceNow();
   const currency = currencyOf(account, balance.money);
   const needed = range.from && balance.day ? earlier(range.from, addDays(balance.day, 1)) : range.from;
-  const from = needed && range.from && firstDay(needed, range.from, today, bank.accounts.earliestDay?.());
+  const from = needed && range.from && firstRead(needed, range.from, today, bank.accounts.earliestDay?.());
   // The balance at the end of the range also depends on later transactions.
   const query = { customerId, productId, from, transactionId, status: 'booked' as const };
   const readings = new WholeReadings(bank.accounts, { ...query, to: undefined });
@@ -86,8 +86,8 @@ export async function fetchStatement(
     if (rows && after.money?.amount === balance.money?.amount) {
       const list = await withOlder(watched(rows, readings), async (last) => {
         const older = new WholeReadings(bank.accounts, { ...query, to: last });
-        const found = await older.next();
-        return found && watched(found, older, last);
+        const olderRows = await older.next();
+        return olderRows && watched(olderRows, older, last);
       });
       const named = withIds({ productId, currency, naming: bank.accounts.rowNaming }, list.rows);
       const read = {
@@ -141,8 +141,13 @@ function statementOf(
 }
 
 /** The first day to read. To reach the day of the balance, psd2 reads no days that the bank shows only after SCA. */
-function firstDay(needed: IsoDate, asked: IsoDate, today: IsoDate, earliest: IsoDate | undefined): IsoDate {
-  const first = earlier(asked, later(needed, addDays(today, -DAYS_WITHOUT_SCA)));
+function firstRead(
+  needed: IsoDate,
+  wantedFrom: IsoDate,
+  today: IsoDate,
+  earliest: IsoDate | undefined,
+): IsoDate {
+  const first = earlier(wantedFrom, later(needed, addDays(today, -DAYS_WITHOUT_SCA)));
   return earliest ? later(first, earliest) : first;
 }
 

@@ -93,13 +93,13 @@ export async function storedStatement(
   context: Context,
   data: SyncedData,
   named: AccountId,
-  asked: DayRange,
+  period: DayRange,
 ): Promise<Statement> {
   const customerId = await customerOf(context);
   const account = await storedAccount(data, customerId, named);
   const days = await data.days(customerId, account.productId);
   if (!days) throw nothingStored(`the transactions of ${account.productId}`);
-  const { from, to } = { from: asked.from ?? days.from, to: asked.to ?? days.through };
+  const { from, to } = { from: period.from ?? days.from, to: period.to ?? days.through };
   const part = storedPart(days, { from, to });
   if (!part)
     throw new Psd2Error(
@@ -107,7 +107,7 @@ export async function storedStatement(
       `The store has ${account.productId} from ${days.from} to ${days.through} only`,
       { hint: 'Choose days within this range, or leave out --from-store.' },
     );
-  if (from < days.from || (asked.to !== undefined && to >= days.through))
+  if (from < days.from || (period.to !== undefined && to >= days.through))
     context.terminal.warn(
       `The store has ${account.productId} from ${days.from} to ${days.through}. The last sync may not have seen the whole last day.`,
     );
@@ -116,9 +116,9 @@ export async function storedStatement(
   if (doubt && !statement.doubt?.mayLackRows)
     context.terminal.warn(cleanText(`Not certain of ${account.productId}: ${doubt.message}.`));
   if (doubt?.complete !== false) return statement;
-  const { certainFrom: found } = doubt;
-  const certain = found !== null && isIsoDate(found) ? later(found, days.from) : days.from;
-  return asked.from !== undefined && asked.from >= certain
+  const { certainFrom: certainDay } = doubt;
+  const certain = certainDay !== null && isIsoDate(certainDay) ? later(certainDay, days.from) : days.from;
+  return period.from !== undefined && period.from >= certain
     ? statement
     : { ...statement, certainFrom: certain };
 }

@@ -130,7 +130,7 @@ async function listTransactions(
   product: string,
   options: TransactionsOptions,
 ): Promise<void> {
-  const asked = parseRange(options);
+  const period = parseRange(options);
   refuseContradictions(options);
   const limit = readLimit(options.limit);
   if (options.export !== undefined) await context.needs('documents');
@@ -138,7 +138,7 @@ async function listTransactions(
 
   const productId = await openAccount(context, product);
   const { bank, customerId } = await context.bank();
-  const { from, to } = withinHistory(context, bank.accounts, asked);
+  const { from, to } = withinHistory(context, bank.accounts, period);
   const query = { customerId, productId, from, to, transactionId: context.world.newId() };
   if (options.export !== undefined && file !== undefined) {
     await recordExport(context, customerId, options.export, productId);

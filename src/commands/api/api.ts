@@ -88,12 +88,12 @@ Examples:
  * whatever the status. Any status other than a success is also an error.
  */
 export async function makeCall(
-  given: Context,
+  plainContext: Context,
   methodName: string,
   path: string,
   options: ApiOptions,
 ): Promise<void> {
-  const method = METHODS.find((known) => known === methodName.toUpperCase());
+  const method = METHODS.find((each) => each === methodName.toUpperCase());
   if (!method)
     throw new Psd2Error(
       'usage',
@@ -101,21 +101,21 @@ export async function makeCall(
     );
   if (options.paginate) refusePages(method, options);
   const isSent = !options.dryRun && !options.curl;
-  const known = await given.bankInterface();
-  const refuse = (asked: string) => {
-    const refusal = isSent ? known.refusalOf(method, asked) : null;
+  const bankInterface = await plainContext.bankInterface();
+  const refuse = (callPath: string) => {
+    const refusal = isSent ? bankInterface.refusalOf(method, callPath) : null;
     if (refusal) throw refusal;
   };
   refuse(path);
-  const body = options.data === undefined ? undefined : await readJsonOption(given, '--data', options.data);
+  const body = options.data === undefined ? undefined : await readJsonOption(plainContext, '--data', options.data);
   if (body !== undefined) refuseCredentials(body);
-  const { context, headers } = await withConsent(given, options.consent);
+  const { context, headers } = await withConsent(plainContext, options.consent);
   const call: FreeCall = {
     method,
     path: await readPath(context, path),
     transactionId: options.transaction === undefined ? context.world.newId() : readUuid(options.transaction),
     headers: {
-      ...Object.fromEntries(options.header.map((text) => readHeader(text, known))),
+      ...Object.fromEntries(options.header.map((text) => readHeader(text, bankInterface))),
       ...headers,
     },
     returnAddress: () => redirectUriOf(context.profile()),

@@ -104,12 +104,12 @@ ${examples('psd2 audit --since 1d', 'psd2 audit -o ndjson | siem-collector', 'ps
     const customer = await chosenCustomer(context);
     const data = await context.store();
     if (verify) return verifyLog(context, data);
-    const id = flow === undefined ? undefined : await idOf(data.flows, flow);
+    const id = flow === undefined ? undefined : await flowIdOf(data.flows, flow);
     const isWanted = (line: Row) =>
       (from === undefined || Date.parse(line.at) >= from) &&
       (customer === undefined || line.customerId === customer) &&
       (id === undefined || line.flow?.startsWith(id) === true);
-    await output.pages(pagesOf(data, isWanted), row, 'No line of the audit log matches.');
+    await output.pages(linePages(data, isWanted), row, 'No line of the audit log matches.');
   },
 );
 
@@ -117,7 +117,7 @@ ${examples('psd2 audit --since 1d', 'psd2 audit -o ndjson | siem-collector', 'ps
  * The local id of a flow. What no flow matches stays as it is: the log also has batches, and flows whose journals are gone. Of
  * several flows whose ids begin with it, the log shows all.
  */
-async function idOf(flows: Flows, reference: string): Promise<string> {
+async function flowIdOf(flows: Flows, reference: string): Promise<string> {
   for (const kind of ['transfer', 'operation', 'consent'] as const) {
     try {
       return (await flows.find(kind, reference)).flow;
@@ -130,7 +130,7 @@ async function idOf(flows: Flows, reference: string): Promise<string> {
 }
 
 /** @throws Psd2Error `audit_changed` for a line that nobody can read */
-async function* pagesOf(
+async function* linePages(
   { audit: log, personal }: ProfileData,
   isWanted: (line: Row) => boolean,
 ): AsyncGenerator<Row[]> {
@@ -138,8 +138,8 @@ async function* pagesOf(
   for await (const { n, text: line } of log.lines()) {
     const fields = parseAuditLine(line);
     if (!fields) throw changed(`line ${n} was changed`);
-    const found = { ...withWords(fields, words), sha256: sha256Of(line) };
-    if (isWanted(found)) yield [found];
+    const row = { ...withWords(fields, words), sha256: sha256Of(line) };
+    if (isWanted(row)) yield [row];
   }
 }
 
@@ -171,10 +171,10 @@ async function verifyLog({ output, terminal }: Context, data: ProfileData): Prom
 
 /** The flows that can be read. Each one has a line from before its journal had any. */
 async function flowsIn(flows: Flows): Promise<string[]> {
-  const found: string[] = [];
+  const flowIds: string[] = [];
   for (const kind of ['transfer', 'operation', 'consent'] as const)
-    for await (const { flow } of flows.list(kind, { onDamaged: () => {} })) found.push(flow);
-  return found;
+    for await (const { flow } of flows.list(kind, { onDamaged: () => {} })) flowIds.push(flow);
+  return flowIds;
 }
 
 async function hasAny(list: AsyncIterable<unknown>): Promise<boolean> {

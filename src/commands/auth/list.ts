@@ -36,12 +36,12 @@ export async function authList(context: Context): Promise<void> {
   const store = await context.store();
   const { tokens } = store;
   const last = await tokens.last();
-  const found = await allLogins(context);
-  const elsewhere = found.length === 0 ? await describeElsewhere(store) : undefined;
+  const logins = await allLogins(context);
+  const elsewhere = logins.length === 0 ? await describeElsewhere(store) : undefined;
   if (elsewhere !== undefined) context.terminal.warn(`${elsewhere}.`);
-  if (output.format !== 'table') return output.table(found.map(withoutLogin), LOGIN.shape, '');
+  if (output.format !== 'table') return output.table(logins.map(withoutLogin), LOGIN.shape, '');
   const rows = [];
-  for (const { login, ...status } of found)
+  for (const { login, ...status } of logins)
     rows.push({
       ...status,
       isLast: status.customerId !== null && status.customerId === last,
@@ -62,24 +62,24 @@ async function allLogins(context: Context): Promise<Found[]> {
   const { tokens, customers } = await context.store();
   const { name } = context.profile();
   const stored = new Map((await tokens.logins()).map(({ customerId, login }) => [customerId, login]));
-  const kept = (await areNamed(context))
+  const records = (await areNamed(context))
     ? new Map((await customers.all()).map((each) => [each.customer, each.kept]))
     : undefined;
   const notes = await openAccessNotes(context);
   const noted = new Set(await notes.holders());
-  const found: Found[] = [];
-  for (const customerId of [...new Set([...stored.keys(), ...(kept?.keys() ?? [])])].sort()) {
+  const logins: Found[] = [];
+  for (const customerId of [...new Set([...stored.keys(), ...(records?.keys() ?? [])])].sort()) {
     const login = stored.get(customerId);
-    const known = {
+    const holder = {
       ...{ grantType: 'authorization_code' as const, customerId },
-      ...(kept && describeConsent(kept.get(customerId))),
+      ...(records && describeConsent(records.get(customerId))),
     };
     const refused = noted.has(customerId) ? await notes.read(customerId, login ?? NO_TOKENS) : {};
-    found.push({ ...describeKnown(name, known, login ?? NO_TOKENS, refused), login });
+    logins.push({ ...describeKnown(name, holder, login ?? NO_TOKENS, refused), login });
   }
   const own = await tokens.login(null);
-  if (own) found.push({ ...(await describeLogin(context, 'client_credentials', null, own)), login: own });
-  return found;
+  if (own) logins.push({ ...(await describeLogin(context, 'client_credentials', null, own)), login: own });
+  return logins;
 }
 
 async function validityOf(

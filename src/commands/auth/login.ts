@@ -124,11 +124,11 @@ async function logApplicationIn(context: Context): Promise<LoginStatus> {
       .connect()
       .login.tokens(bank.client(), { grant_type: 'client_credentials' }, world.newId());
     await giveBack();
-    const kept = { ...toStoredTokens(granted, world.now()), apiTrackId: bank.session.apiTrackId };
-    await store.change(null, (slot) => slot.write(kept), NEVER);
+    const stored = { ...toStoredTokens(granted, world.now()), apiTrackId: bank.session.apiTrackId };
+    await store.change(null, (slot) => slot.write(stored), NEVER);
     await (await openAccessNotes(context)).forget(null);
     await recordLogin(context, null);
-    return kept;
+    return stored;
   });
   return describeLogin(context, 'client_credentials', customerId, tokens);
 }
@@ -175,9 +175,9 @@ async function logCustomerIn(
     async keep(customerId, tokens) {
       await giveBack();
       // If a renewal of the earlier login is running, wait for it, even after Ctrl-C.
-      const kept = { ...tokens, apiTrackId: bank.session.apiTrackId };
-      keeping?.(customerId, kept);
-      await store.change(customerId, (slot) => slot.write(kept), NEVER);
+      const stored = { ...tokens, apiTrackId: bank.session.apiTrackId };
+      keeping?.(customerId, stored);
+      await store.change(customerId, (slot) => slot.write(stored), NEVER);
       await store.remember(customerId);
       await (await openAccessNotes(context)).forget(customerId);
       await recordLogin(context, customerId);

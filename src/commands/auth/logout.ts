@@ -4,7 +4,7 @@ import type { Holder } from '../../store/ports/tokens.ts';
 import { list, object, oneOf, text, type ValueOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { holderOf, isNoted, storedLogin } from './stored-login.ts';
+import { isNoted, loginHolder, storedLogin } from './stored-login.ts';
 
 const shape = object({
   profile: text('profile of the login'),
@@ -17,10 +17,10 @@ export const logout = verb(
   (command) => command.option('--revoke', 'first ask the bank to revoke them'),
   async (context, { revoke }) => {
     const { output, terminal } = context;
-    const found = await holderOf(context);
-    const stays = await consentsThatStay(context, found);
-    const hasTokens = (await (await context.store()).tokens.login(found)) !== undefined;
-    if (!hasTokens && (await isNoted(context, found))) return sayNoTokens(context, stays);
+    const owner = await loginHolder(context);
+    const stays = await consentsThatStay(context, owner);
+    const hasTokens = (await (await context.store()).tokens.login(owner)) !== undefined;
+    if (!hasTokens && (await isNoted(context, owner))) return sayNoTokens(context, stays);
     const { holder } = await storedLogin(context);
     const revoked = await endLogin(context, holder, revoke === true);
     if (output.format === 'table')

@@ -29,14 +29,14 @@ ${examples('psd2 auth move --from https://old.bank.example')}`,
   (context, { from }) => authMove(context, from),
 );
 
-async function authMove(context: Context, given: string | undefined): Promise<void> {
+async function authMove(context: Context, oldUrl: string | undefined): Promise<void> {
   const { name } = context.profile();
   const { tokens, customers } = await context.store();
   const to = baseUrlOf(context.profile()).href;
-  const from = await oldBaseUrl(context, given, to);
-  const found = await recordsAt({ tokens, customers }, from);
-  const what = `${describeAtBank(found)} of the profile ${name}`;
-  if (found.logins + found.customers > 0) {
+  const from = await oldBaseUrl(context, oldUrl, to);
+  const records = await recordsAt({ tokens, customers }, from);
+  const what = `${describeAtBank(records)} of the profile ${name}`;
+  if (records.logins + records.customers > 0) {
     await confirmed(context, {
       text: `Move ${what} from ${from} to ${to}? psd2 will send the tokens to the new address`,
       unasked: `psd2 would move ${what} from ${from} to ${to}`,
@@ -52,19 +52,19 @@ async function authMove(context: Context, given: string | undefined): Promise<vo
 }
 
 /** @throws Psd2Error `usage` if it is missing, or no data belongs to it and some to another one */
-async function oldBaseUrl(context: Context, given: string | undefined, to: string): Promise<string> {
+async function oldBaseUrl(context: Context, oldUrl: string | undefined, to: string): Promise<string> {
   const { tokens, customers } = await context.store();
   const [logins, records] = [await tokens.otherBanks(), await customers.otherBanks()];
-  const known = [...new Set([...logins, ...records].map(({ baseUrl }) => baseUrl))];
+  const baseUrls = [...new Set([...logins, ...records].map(({ baseUrl }) => baseUrl))];
   const hint =
-    known.length === 0
+    baseUrls.length === 0
       ? `All logins and consents of the profile belong to its base URL ${to}.`
-      : `The profile has logins or consents at: ${known.join(', ')}.`;
-  if (given === undefined) throw new Psd2Error('usage', '--from is missing', { hint });
-  const from = readUrl(given);
+      : `The profile has logins or consents at: ${baseUrls.join(', ')}.`;
+  if (oldUrl === undefined) throw new Psd2Error('usage', '--from is missing', { hint });
+  const from = readUrl(oldUrl);
   if (from === to)
     throw new Psd2Error('usage', `--from is the base URL that the profile has now: ${to}`, { hint });
-  if (known.length > 0 && !known.includes(from))
+  if (baseUrls.length > 0 && !baseUrls.includes(from))
     throw new Psd2Error('usage', `The profile has no login and no consent at ${from}`, { hint });
   return from;
 }

@@ -1,5 +1,5 @@
 import { bareVerb, examples } from '../declare.ts';
-import { holderOf, isNoted, LOGIN, NO_TOKENS, printStoredLogin, storedLogin } from './stored-login.ts';
+import { isNoted, LOGIN, loginHolder, NO_TOKENS, printStoredLogin, storedLogin } from './stored-login.ts';
 
 /** `psd2 auth status`: what is stored, without asking the bank. */
 export const status = bareVerb(
@@ -8,7 +8,7 @@ export const status = bareVerb(
   // A customer who has only consented has no tokens, and is shown all the same.
   async (context) => {
     const { tokens } = await context.store();
-    const holder = await holderOf(context);
+    const holder = await loginHolder(context);
     const login = (await tokens.login(holder)) ?? ((await isNoted(context, holder)) ? NO_TOKENS : undefined);
     await printStoredLogin(context, login ? { tokens, holder, login } : await storedLogin(context));
   },

@@ -109,9 +109,9 @@ async function consentOf(context: Context, customerId: string | null): Promise<P
   return describeConsent(customerId === null ? undefined : await customers.read(customerId));
 }
 
-/** @param kept of a customer whom the operator has named */
-export function describeConsent(kept: KeptCustomer | undefined): Pick<LoginStatus, 'consent'> {
-  const [newest] = kept?.consents ?? [];
+/** @param customer of a customer whom the operator has named */
+export function describeConsent(customer: KeptCustomer | undefined): Pick<LoginStatus, 'consent'> {
+  const [newest] = customer?.consents ?? [];
   if (!newest) return { consent: null };
   const { flow, validUntil, recurring, accounts } = newest;
   return { consent: { flow, validUntil, recurring, accounts: accounts && [...accounts] } };
@@ -127,8 +127,8 @@ export async function describeLogin(
   const profile = context.profile();
   const holder = grantType === 'authorization_code' ? customerId : null;
   const notes = await (await openAccessNotes(context)).read(holder, stored);
-  const known = { grantType, customerId, ...(await consentOf(context, customerId)) };
-  const status = describeKnown(profile.name, known, stored, notes);
+  const facts = { grantType, customerId, ...(await consentOf(context, customerId)) };
+  const status = describeKnown(profile.name, facts, stored, notes);
   if (grantType === 'authorization_code') return status;
   const { calls } = await context.store();
   return {
@@ -141,26 +141,26 @@ export async function describeLogin(
 /** Describes a login of which everything has been read. @param notes what the bank has refused to it */
 export function describeKnown(
   profile: string,
-  known: Pick<LoginStatus, 'grantType' | 'customerId' | 'consent'>,
+  facts: Pick<LoginStatus, 'grantType' | 'customerId' | 'consent'>,
   { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
   { refresh, call }: { refresh?: AccessNote | undefined; call?: AccessNote | undefined },
 ): LoginStatus {
   return {
     profile,
-    ...known,
+    ...facts,
     scope,
     accessTokenExpiresAt,
     // A month of validity would be wrong.
     refreshTokenExpiresAt: refresh ? null : refreshTokenExpiresAt,
     ...(refresh
-      ? { refused: { what: 'refresh', ...refusal(refresh) } }
+      ? { refused: { what: 'refresh', ...noteFacts(refresh) } }
       : call
-        ? { refused: { what: 'call', ...refusal(call) } }
+        ? { refused: { what: 'call', ...noteFacts(call) } }
         : {}),
   };
 }
 
-function refusal({ at, message }: AccessNote) {
+function noteFacts({ at, message }: AccessNote) {
   return { at, message };
 }
 
@@ -189,7 +189,7 @@ export async function isNoted(context: Context, holder: Holder): Promise<boolean
 }
 
 /** Whose login this command is about. @throws Psd2Error `not_logged_in` if no customer is known */
-export async function holderOf(context: Context): Promise<Holder> {
+export async function loginHolder(context: Context): Promise<Holder> {
   return context.globals.grant === 'client_credentials' ? null : customerOf(context);
 }
 
@@ -201,7 +201,7 @@ export async function holderOf(context: Context): Promise<Holder> {
  */
 export async function storedLogin(context: Context, of?: Holder): Promise<StoredHolder> {
   const { tokens } = await context.store();
-  const holder = of === undefined ? await holderOf(context) : of;
+  const holder = of === undefined ? await loginHolder(context) : of;
   const login = await tokens.login(holder);
   if (login) return { tokens, holder, login };
   await refuseWithoutTokens(context);
@@ -210,7 +210,7 @@ export async function storedLogin(context: Context, of?: Holder): Promise<Stored
 
 /** @throws Psd2Error `not_logged_in` at a bank that gives its customers no tokens */
 export async function refuseWithoutTokens(context: Context): Promise<void> {
-  const holder = await holderOf(context);
+  const holder = await loginHolder(context);
   if (holder === null || (await context.bankInterface()).logsIn !== 'nobody') return;
   const { customers } = await context.store();
   const { consent } = describeConsent(await customers.read(holder));

@@ -89,7 +89,7 @@ export async function printAdded(
   flows: Flows,
   { batch, lines }: { batch: Batch; lines: BatchLine[] },
 ): Promise<void> {
-  const data = batchData(context.profile(), { batch, lines, known: await readLines(flows, batch, lines) });
+  const data = batchData(context.profile(), { batch, lines, outcomes: await readLines(flows, batch, lines) });
   context.output.record(data, BATCH_FORM);
   const next =
     data.approvalsNeeded > 0
@@ -105,10 +105,10 @@ function describeProblem(problem: BatchProblem): string {
 
 function wrongFile(file: string, errors: number, problems: readonly BatchProblem[]) {
   const first = problems.filter(({ severity }) => severity === 'error').slice(0, 3);
-  const said = first.map(describeProblem).join('. ');
+  const sentences = first.map(describeProblem).join('. ');
   return new Psd2Error(
     'usage',
-    cleanText(`The file ${file} has ${errors} ${errors === 1 ? 'error' : 'errors'}. ${said}`),
+    cleanText(`The file ${file} has ${errors} ${errors === 1 ? 'error' : 'errors'}. ${sentences}`),
     {
       hint: 'psd2 has stored nothing. See all of them with:',
       next: [['batch', 'check', file]],

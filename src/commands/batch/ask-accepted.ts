@@ -24,7 +24,7 @@ export async function askAgain(
 ): Promise<KnownBatch> {
   const { batch } = before.batch;
   const store = followed(context, data, batch);
-  const isAny = await askAccepted(store, before.known, payers(context), (flow, { message }) =>
+  const isAny = await askAccepted(store, before.outcomes, payers(context), (flow, { message }) =>
     context.terminal.warn(cleanText(`psd2 could not ask the bank about ${flow}: ${message}`)),
   );
   return isAny ? readBatch(data, batch) : before;

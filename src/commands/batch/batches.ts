@@ -4,7 +4,7 @@ import type { BatchLine } from '../../domain/batch/line.ts';
 import type { PrintedRow, ReportRow } from '../../domain/batch/report-row.ts';
 import { addUp } from '../../domain/batch/totals.ts';
 import { OPERATION_STATES } from '../../domain/operation.ts';
-import { BATCH_STATES, neededApprovals, stateOf } from '../../flows/batch/approval.ts';
+import { BATCH_STATES, batchState, neededApprovals } from '../../flows/batch/approval.ts';
 import type { KnownBatch } from '../../flows/batch/known-lines.ts';
 import { controlsOf, type Profile } from '../../store/machine/settings.ts';
 import {
@@ -108,17 +108,21 @@ export function lineData({
 }
 
 /** A batch in the shape of the command contract. */
-export function batchData(profile: Profile, { batch, lines, known }: KnownBatch) {
+export function batchData(profile: Profile, { batch, lines, outcomes }: KnownBatch) {
   const rules = controlsOf(profile);
   const counts: Record<string, number> = {};
-  for (const { row } of known) counts[row.state] = (counts[row.state] ?? 0) + 1;
+  for (const { row } of outcomes) counts[row.state] = (counts[row.state] ?? 0) + 1;
   return {
     ...{ batch: batch.batch, note: batch.note, sha256: batch.sha256 },
     ...{ addedBy: batch.addedBy, addedAt: batch.addedAt },
     approvals: countedApprovals(batch).map(({ by, user, machine, at }) => ({ by, user, machine, at })),
     approvalsNeeded: neededApprovals(rules, batch, lines),
     rejection: batch.rejection && withoutHash(batch.rejection),
-    ...{ retryOf: batch.retryOf, state: stateOf(rules, { batch, lines, known }), lines: lines.length },
+    ...{
+      retryOf: batch.retryOf,
+      state: batchState(rules, { batch, lines, outcomes }),
+      lines: lines.length,
+    },
     customers: [...new Set(lines.flatMap(({ customer }) => customer ?? []))],
     totals: totalsOf(lines),
     counts,

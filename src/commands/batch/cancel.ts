@@ -3,7 +3,7 @@ import { whyManyKept } from '../../domain/kept.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { cancelGroups, cancelUnsent, cancelWithoutBasket } from '../../flows/batch/afterwards.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
-import { hasEnded, type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
+import { hasLineEnded, type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
@@ -31,22 +31,22 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
       .option('--psu-id <id>', where('PSU-ID', 'who authorises the cancellation now: their id at the bank')),
   async (context, reference, options: { psuId?: string }) => {
     const data = await context.store();
-    const known = await readBatch(data, reference);
+    const before = await readBatch(data, reference);
     const by = await readPerson(context, options);
     await confirmed(context, {
-      text: `Cancel all payments of ${known.batch.batch} for which nothing was sent, its bulk payments and its signing baskets?`,
+      text: `Cancel all payments of ${before.batch.batch} for which nothing was sent, its bulk payments and its signing baskets?`,
       unasked: 'Cancelling a batch needs a confirmation',
       hint: 'Add --yes to confirm in advance. psd2 has cancelled nothing.',
       declined: 'psd2 has cancelled nothing',
     });
     const person = personOf(context, undefined);
-    const { batch, recorded } = await cancelUnsent(data, known, person);
+    const { batch, recorded } = await cancelUnsent(data, before, person);
     if (recorded) await auditBatch(data, 'cancelled', batch, person);
     const store = followed(context, data, batch.batch);
     const payerOf = payers(context);
     const following = { ...store, links: null, whileWaiting: context.terminal.whileWaiting };
     const groups = await cancelGroups(following, batch, payerOf, by);
-    const left = groups.isAny ? (await readBatch(data, batch.batch)).known : known.known;
+    const left = groups.isAny ? (await readBatch(data, batch.batch)).outcomes : before.outcomes;
     const isAny = await cancelWithoutBasket(store, left, payerOf, ({ line }, { message }) =>
       context.terminal.warn(cleanText(`Payment ${line}: ${endSentence(message)}`)),
     );
@@ -57,12 +57,12 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     }
     const after = await readBatch(data, batch.batch);
     context.output.record(batchData(context.profile(), after), BATCH_FORM);
-    const kept = whyManyKept(after.known.flatMap(({ transfer }) => transfer ?? []));
-    if (kept !== null) {
+    const linkReason = whyManyKept(after.outcomes.flatMap(({ transfer }) => transfer ?? []));
+    if (linkReason !== null) {
       const ask = writeCommand(['batch', 'status', batch.batch], context.repeated);
-      context.terminal.say(`${endSentence(kept)} Then ask the bank again with: ${ask}`);
+      context.terminal.say(`${endSentence(linkReason)} Then ask the bank again with: ${ask}`);
     }
-    const others = after.known.filter(({ outcome }) => !hasEnded(outcome));
+    const others = after.outcomes.filter(({ outcome }) => !hasLineEnded(outcome));
     const problem = firstOf(context, groups.problems, others);
     if (problem) throw problem;
     if (others.length > 0) throw notCancelled(after, others);
@@ -83,8 +83,8 @@ function firstOf(
 }
 
 /** The error for payments that have begun and have not ended. */
-function notCancelled({ batch, known }: KnownBatch, others: readonly KnownLine[]): Psd2Error {
-  const count = known.filter(({ row }) => row.state === 'cancelled').length;
+function notCancelled({ batch, outcomes }: KnownBatch, others: readonly KnownLine[]): Psd2Error {
+  const count = outcomes.filter(({ row }) => row.state === 'cancelled').length;
   const cancelled =
     count === 0
       ? 'psd2 has cancelled no payment.'

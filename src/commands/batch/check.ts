@@ -109,7 +109,7 @@ async function checkFile(
   readNote(options.note);
   const how = await examinationOf(context, options);
   const examined = await examineFile(context, file, payees ? payeeCommandOf(context) : undefined, how);
-  await print(context, file, examined);
+  await printExamined(context, file, examined);
   const { errors } = examined;
   if (errors > 0)
     throw new Psd2Error('usage', `The file ${file} has ${errors} ${errors === 1 ? 'error' : 'errors'}`, {
@@ -132,7 +132,7 @@ function scasOf(total: Examined['totals'][number], bulk: BulkTerms | undefined):
   return bulk?.takes(total) ? Math.ceil(count / (bulk.maxEntries ?? count)) : count;
 }
 
-async function print(context: Context, file: string, examined: Examined): Promise<void> {
+async function printExamined(context: Context, file: string, examined: Examined): Promise<void> {
   const { output, terminal } = context;
   const { source, sha256, lines, errors, warnings, problems, payees } = examined;
   const { bulk } = await context.bankInterface();

@@ -42,8 +42,8 @@ ${examples('psd2 batch reject 3f2a9c --note "Line 7 has the old account"')}`,
       .argument('<batch>', 'id of the batch, or the beginning of it')
       .requiredOption('--note <text>', 'why')
       .option('--by <name>', 'who rejects it (default: PSD2_OPERATOR, else the system user)'),
-  async (context, batch, { by, note: given }) => {
-    const note = readNote(given);
+  async (context, batch, { by, note: noteText }) => {
+    const note = readNote(noteText);
     if (note === null) throw new Psd2Error('usage', '--note is missing');
     await decide(context, batch, { by, note });
   },
@@ -61,31 +61,31 @@ async function decide(
   const profile = context.profile();
   const person = personOf(context, by);
   const data = await context.store();
-  const known = await readBatch(data, reference);
+  const current = await readBatch(data, reference);
   // Before anything is shown or asked.
-  await data.batches.change(known.batch.batch, (now, role) => {
+  await data.batches.change(current.batch.batch, (now, role) => {
     refuseDecision(now, { ...person, role }, note === null);
     return null;
   });
-  refuseEnded(known);
-  const paid = await paidBefore(data.flows, known);
-  context.terminal.warn(describe(known, batchData(profile, known), paid));
+  refuseEnded(current);
+  const paid = await paidBefore(data.flows, current);
+  context.terminal.warn(describeBatch(current, batchData(profile, current), paid));
   const word = note === null ? 'Approve' : 'Reject';
   if (context.terminal.canAsk && !context.globals.yes) {
     const isConfirmed = await context.terminal.confirm(`${word} these payments as ${person.by}?`);
     if (!isConfirmed) throw new Psd2Error('cancelled', 'psd2 has recorded nothing');
   }
-  const { batch } = await data.batches.change(known.batch.batch, (now, role) => {
+  const { batch } = await data.batches.change(current.batch.batch, (now, role) => {
     refuseDecision(now, { ...person, role }, note === null);
-    const { sha256 } = known.batch;
+    const { sha256 } = current.batch;
     const event: BatchEvent =
       note === null ? { type: 'approved', sha256, ...person } : { type: 'rejected', sha256, note, ...person };
     return event;
   });
   await auditBatch(data, note === null ? 'approved' : 'rejected', batch, person);
-  context.output.record(batchData(profile, { ...known, batch }), BATCH_FORM);
+  context.output.record(batchData(profile, { ...current, batch }), BATCH_FORM);
   if (note !== null) return;
-  const missing = neededApprovals(controlsOf(profile), batch, known.lines) - countedApprovals(batch).length;
+  const missing = neededApprovals(controlsOf(profile), batch, current.lines) - countedApprovals(batch).length;
   context.terminal.say(missing > 0 ? `It needs ${missing} more.` : 'It can be paid now.');
 }
 
@@ -111,7 +111,7 @@ function payeesOf(lines: readonly BatchLine[], paid: ReadonlySet<string>): strin
   ];
 }
 
-function describe(
+function describeBatch(
   { batch, lines: all }: KnownBatch,
   { lines, totals, counts }: ReturnType<typeof batchData>,
   paid: ReadonlySet<string>,

@@ -56,14 +56,14 @@ export async function examineFile(
 /** Reads what the profile knows. @throws Psd2Error if the store or its settings cannot be read */
 async function readYardstick(
   context: Context,
-  given: Pick<Yardstick, 'bank' | 'today'>,
+  basis: Pick<Yardstick, 'bank' | 'today'>,
   payeeCheck: string | undefined,
 ): Promise<Yardstick> {
   const profile = profileIn(context);
-  const known = profile && (await earlierPayments(context));
-  const accounts = profile && (await accountsIn(context, given.bank));
+  const earlier = profile && (await earlierPayments(context));
+  const accounts = profile && (await accountsIn(context, basis.bank));
   const checksPayees = (payeeCheck ?? profile?.settings.payeeCheck) !== undefined;
-  return { ...given, known, accounts, checksPayees, limit: profile && maxAmountOf(profile) };
+  return { ...basis, earlier, accounts, checksPayees, limit: profile && maxAmountOf(profile) };
 }
 
 /** Elsewhere than at a bank that names its customers, a consent is for reading alone, and says nothing of the accounts that pay. */

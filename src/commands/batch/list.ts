@@ -55,9 +55,9 @@ async function listBatches(context: Context, options: OptionsOf<typeof withFilte
       (customer === undefined || line.customer === customer) &&
       (!order || hasLine({ ...line, reference: referenceOf(batch, line) }, order));
     if ((customer !== undefined || order) && !lines.some(isMeant)) continue;
-    const known = { batch, lines, known: await readLines(flows, batch, lines) };
-    const row = batchData(profile, known);
-    if (!options.attention || needsPerson(row, known)) rows.push(row);
+    const current = { batch, lines, outcomes: await readLines(flows, batch, lines) };
+    const row = batchData(profile, current);
+    if (!options.attention || needsPerson(row, current)) rows.push(row);
   }
   const isFiltered = Object.keys(options).length > 0 || customer !== undefined;
   const none = isFiltered
@@ -75,9 +75,9 @@ function hasLine({ name, iban, amount, reference }: BatchLine, order: OrderFilte
 /** A batch that needs no more approvals and is not begun waits for its run, not for a person. */
 function needsPerson(
   { state, approvals, approvalsNeeded }: ReturnType<typeof batchData>,
-  { known }: KnownBatch,
+  { outcomes }: KnownBatch,
 ): boolean {
   if (state === 'added') return approvals.length < approvalsNeeded;
   if (state !== 'running' && state !== 'done') return false;
-  return known.some(({ outcome }) => ['unknown', 'refused', 'unfinished'].includes(outcome));
+  return outcomes.some(({ outcome }) => ['unknown', 'refused', 'unfinished'].includes(outcome));
 }

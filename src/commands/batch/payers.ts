@@ -1,6 +1,6 @@
 import type { Account } from '../../bank/ports/bank.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { kindOf } from '../../flows/batch/pay-share.ts';
+import { groupKindOf } from '../../flows/batch/pay-share.ts';
 import type { BatchStore, Payer } from '../../flows/batch/ports.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
 import type { Context } from '../context.ts';
@@ -50,10 +50,10 @@ export function unattendedPayers(
 }
 
 function oncePerCustomer<T>(open: (customer: string | null) => Promise<T>) {
-  const known = new Map<string | null, Promise<T>>();
+  const byCustomer = new Map<string | null, Promise<T>>();
   return ({ customer }: Pick<BatchLine, 'customer'>): Promise<T> => {
-    const opened = known.get(customer) ?? open(customer);
-    known.set(customer, opened);
+    const opened = byCustomer.get(customer) ?? open(customer);
+    byCustomer.set(customer, opened);
     return opened;
   };
 }
@@ -72,10 +72,10 @@ async function openPayer(root: Context, customer: string | null): Promise<Payer>
   const context = customer === null ? root : root.forCustomer(customer);
   const opened = await context.bank();
   const { bank, customerId } = opened;
-  let asked: Promise<Account[]> | undefined;
+  let accountList: Promise<Account[]> | undefined;
   const accounts = () => {
-    asked ??= bank.accounts.list(customerId, context.world.newId());
-    return asked;
+    accountList ??= bank.accounts.list(customerId, context.world.newId());
+    return accountList;
   };
   const command = context.profile().settings.payeeCheck;
   return {
@@ -87,7 +87,7 @@ async function openPayer(root: Context, customer: string | null): Promise<Payer>
     cancelAtBank: async (open) => TRANSFERS.cancelAtBank?.(context, opened, open, { paste: false }),
     cancelGroupAtBank: async (open, person) => {
       const { cancelHere } = await import('../open/cancel-at-bank.ts');
-      const calls = kindOf(open.current).calls({ bank }, open.current);
+      const calls = groupKindOf(open.current).calls({ bank }, open.current);
       try {
         await cancelHere(context, opened, open, calls, { paste: false, person });
       } catch (error) {

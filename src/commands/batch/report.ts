@@ -19,8 +19,8 @@ ${examples('psd2 batch report 3f2a9c', 'psd2 batch report 3f2a9c --format pain00
       .addOption(new Option('--format <format>', 'format of the report').choices(['csv', 'json', 'pain002']))
       .option('--file <path>', 'where to save it; default: standard output'),
   async (context, reference, { format, file = '-' }) => {
-    const { batch, known } = await readBatch(await context.store(), reference);
-    const rows = known.map(({ row }) => row);
+    const { batch, outcomes } = await readBatch(await context.store(), reference);
+    const rows = outcomes.map(({ row }) => row);
     if (format === undefined) {
       await context.output.table(rows.map(lineData), LINE_FORM, '');
       return;

@@ -50,32 +50,32 @@ async function resolveBatch(context: Context, reference: string, options: Resolv
     throw new Psd2Error('usage', 'The outcome is missing', { hint: 'Add --not-executed.' });
   const note = readNote(options.note);
   const data = await context.store();
-  const known = await readBatch(data, reference);
-  const chosen = new Set(chooseLines(known.lines, options.only).map(({ line }) => line));
-  const unknown = await unknownLines(data.flows, known);
+  const current = await readBatch(data, reference);
+  const chosen = new Set(chooseLines(current.lines, options.only).map(({ line }) => line));
+  const unknown = await unknownLines(data.flows, current);
   const wanted = unknown.filter(({ line }) => chosen.has(line.line));
   const isWanted = isOneOf(wanted);
-  const others = known.known.filter((each) => !isWanted(each));
+  const others = current.outcomes.filter((each) => !isWanted(each));
   if (options.only)
     refuseNamed(
-      known,
+      current,
       others.filter(({ line }) => chosen.has(line.line)),
     );
-  if (wanted.length === 0) throw noneIsUnknown(known);
+  if (wanted.length === 0) throw noneIsUnknown(current);
   refuseUnconfirmable(context, 'The outcome');
 
   const { terminal } = context;
   const { operator, machine } = actorOf(context.env);
-  await resolveNotExecuted(followed(context, data, known.batch.batch), wanted, {
+  await resolveNotExecuted(followed(context, data, current.batch.batch), wanted, {
     said: { by: `${operator}@${machine}`, note },
     payerOf: unattendedPayers(context),
     tell: (what, sentences) => terminal.warn(cleanText(`${what}: ${sentences.join(' ')}`)),
     whileAsking: (work) => terminal.whileWaiting('Asking the bank for the outcome of the payments', work),
     confirm: (lines) => confirmAll(context, lines, others),
   });
-  const after = await readBatch(data, known.batch.batch);
+  const after = await readBatch(data, current.batch.batch);
   await context.output.table(
-    after.known.filter(isWanted).map(({ row }) => lineData(row)),
+    after.outcomes.filter(isWanted).map(({ row }) => lineData(row)),
     LINE_FORM,
     '',
   );
@@ -124,8 +124,8 @@ function refuseNamed({ batch }: KnownBatch, others: readonly KnownLine[]): void 
   });
 }
 
-function noneIsUnknown({ batch, known }: KnownBatch): Psd2Error {
-  return new Psd2Error('usage', `No payment of the batch has an unknown outcome: ${nameStates(known)}`, {
+function noneIsUnknown({ batch, outcomes }: KnownBatch): Psd2Error {
+  return new Psd2Error('usage', `No payment of the batch has an unknown outcome: ${nameStates(outcomes)}`, {
     hint: 'psd2 has recorded nothing. See the payments with:',
     next: [['batch', 'show', batch.batch]],
   });

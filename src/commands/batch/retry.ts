@@ -21,8 +21,8 @@ ${examples('psd2 batch retry 3f2a9c')}`,
   async (context, reference) => {
     const { batches, flows, audit } = await context.store();
     const person = personOf(context, undefined);
-    const { batch, known } = await readBatch({ batches, flows }, reference);
-    const { lines, payees, again } = unpaidOf({ batch, known });
+    const { batch, outcomes } = await readBatch({ batches, flows }, reference);
+    const { lines, payees, again } = unpaidOf({ batch, outcomes });
     if (!again) await refuseSame(batches, lines);
     const approvalsNeeded = neededApprovals(controlsOf(context.profile()), batch, lines);
     const added = await batches.add({

@@ -103,13 +103,13 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   const rules = controlsOf(profile);
   const data = await context.store();
   // What was approved is what is paid: from here on, only these lines count, whatever becomes of the store.
-  const known = await readBatch(data, reference);
-  const { batch, lines } = known;
+  const current = await readBatch(data, reference);
+  const { batch, lines } = current;
   refuseUnapproved(rules, batch, lines);
   const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
-  const shares = sharesIn(known.known, chosen, choice);
+  const shares = sharesIn(current.outcomes, chosen, choice);
   const links = linksOf(context, options.links);
-  await confirmRun(context, known, chosen);
+  await confirmRun(context, current, chosen);
 
   const approvals = `, ${describeApprovals(rules, batch, lines)}`;
   await auditBatch(data, 'paid', batch, personOf(context, undefined), approvals);
@@ -170,11 +170,11 @@ function warnOf({ terminal, repeated }: Context, { line }: BatchLine, problem: P
 /** @throws Psd2Error `confirmation_needed`, `cancelled` */
 async function confirmRun(
   context: Context,
-  { batch, known }: KnownBatch,
+  { batch, outcomes }: KnownBatch,
   chosen: BatchLine[],
 ): Promise<void> {
   const wanted = new Set(chosen.map(({ line }) => line));
-  const open = known.filter(({ line, outcome }) => wanted.has(line.line) && outcome === 'unfinished');
+  const open = outcomes.filter(({ line, outcome }) => wanted.has(line.line) && outcome === 'unfinished');
   if (open.length === 0) return;
   const total = writeSums(sumsOf(open.map(({ line }) => line)));
   const payments = open.length === 1 ? '1 payment' : `${open.length} payments`;
@@ -285,9 +285,9 @@ class Progress {
   }
 
   write(): string {
-    const { paid, 'not paid': unpaid, refused, kept, unknown, awaited } = this.#ended;
+    const { paid, 'not paid': unpaid, refused, kept: linked, unknown, awaited } = this.#ended;
     const accepted = this.#ended.accepted + this.#ended.ordered;
-    const left = unpaid + refused + kept;
+    const left = unpaid + refused + linked;
     const sums = writeSums(this.#paid);
     const parts = [
       `${paid} of ${this.#count} paid${sums && ` (${sums})`}`,

@@ -12,11 +12,11 @@ ${examples('psd2 batch show 3f2a9c')}`,
   },
   (command) => command.argument('<batch>', 'id of the batch, or the beginning of it'),
   async (context, reference) => {
-    const known = await readBatch(await context.store(), reference);
-    context.output.record(batchData(context.profile(), known), BATCH_FORM);
+    const current = await readBatch(await context.store(), reference);
+    context.output.record(batchData(context.profile(), current), BATCH_FORM);
     if (context.output.format === 'table')
       await context.output.table(
-        known.known.map(({ row }) => lineData(row)),
+        current.outcomes.map(({ row }) => lineData(row)),
         LINE_FORM,
         '',
       );

@@ -18,12 +18,12 @@ ${examples('psd2 batch status 3f2a9c')}`,
   async (context, reference) => {
     const data = await context.store();
     const before = await readBatch(data, reference);
-    const { known } = await askAgain(context, data, before);
-    const rejected = known.filter(
-      ({ outcome }, index) => outcome === 'not paid' && before.known[index]?.outcome === 'accepted',
+    const { outcomes } = await askAgain(context, data, before);
+    const rejected = outcomes.filter(
+      ({ outcome }, index) => outcome === 'not paid' && before.outcomes[index]?.outcome === 'accepted',
     );
-    const open = known.filter(
-      (each) => rejected.includes(each) || isOpen(each, bankDay(context.world.now())),
+    const open = outcomes.filter(
+      (each) => rejected.includes(each) || isLineOpen(each, bankDay(context.world.now())),
     );
     await context.output.table(
       open.map(({ row }) => lineData(row)),
@@ -34,7 +34,7 @@ ${examples('psd2 batch status 3f2a9c')}`,
     const { batch } = before.batch;
     throw new Psd2Error(
       'payment_failed',
-      `The bank has rejected ${rejected.length} of ${known.length} payments that it had accepted`,
+      `The bank has rejected ${rejected.length} of ${outcomes.length} payments that it had accepted`,
       {
         hint: 'Make a new batch of those that are known not to be paid with:',
         next: [['batch', 'retry', batch]],
@@ -44,7 +44,7 @@ ${examples('psd2 batch status 3f2a9c')}`,
 );
 
 /** Whether somebody may still learn what became of a payment. What a bank took for a later day, it does not mention again. */
-function isOpen({ outcome, row: { executionDate } }: KnownLine, today: IsoDate): boolean {
+function isLineOpen({ outcome, row: { executionDate } }: KnownLine, today: IsoDate): boolean {
   if (outcome === 'ordered') return executionDate !== null && executionDate >= today;
   return outcome !== 'paid' && outcome !== 'not paid';
 }

@@ -72,8 +72,10 @@ export function checkCertificate(
     ...(use.isTpp ? endOfConsents(eidas, limits) : []),
     ...suitability(eidas, use, limits),
   ];
-  const status = (['fail', 'warn'] as const).find((each) => findings.some((found) => found.status === each));
-  const serious = findings.filter((found) => found.status === status && found.fix !== null);
+  const status = (['fail', 'warn'] as const).find((each) =>
+    findings.some((finding) => finding.status === each),
+  );
+  const serious = findings.filter((finding) => finding.status === status && finding.fix !== null);
   return {
     name: use.name,
     status: status ?? 'ok',

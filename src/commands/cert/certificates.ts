@@ -26,13 +26,13 @@ interface Found {
 export async function certificatesOfProfile(context: Context): Promise<Found[]> {
   const profile = await context.unsealed();
   const keys = await context.keys();
-  const found: Found[] = [];
+  const certificates: Found[] = [];
   for (const [pair] of PAIRS) {
     const each = await pairOf(context, profile, keys, pair);
-    if (each) found.push(each);
+    if (each) certificates.push(each);
   }
-  if (found.length === 0) await keys.read('QWAC');
-  return found;
+  if (certificates.length === 0) await keys.read('QWAC');
+  return certificates;
 }
 
 /** A certificate of the profile, checked against its key; undefined if the profile has none. */
@@ -60,15 +60,15 @@ export async function pairOf(
 export async function keylessOf(
   profile: Profile,
 ): Promise<{ name: string; certificate: X509Certificate; qcType: QcType | undefined }[]> {
-  const found = [];
+  const keyless = [];
   for (const [setting, name, qcType] of KEYLESS) {
     const pem = readPem(profile, setting);
     if (pem === undefined) continue;
     const { certificates } = await readCertificateFile(Buffer.from(pem), undefined, name);
     const [certificate] = certificates.sort((a, b) => Date.parse(b.validTo) - Date.parse(a.validTo));
-    if (certificate) found.push({ name, certificate, qcType });
+    if (certificate) keyless.push({ name, certificate, qcType });
   }
-  return found;
+  return keyless;
 }
 
 const KEYLESS = [
@@ -84,9 +84,9 @@ export async function certificatesOfFile(
 ): Promise<Found[]> {
   const { env } = context;
   const { certificates, key } = await openCertificateFile(context, file);
-  const given = keyFile === undefined ? key : readBytes(keyFile).toString('utf8');
+  const keyText = keyFile === undefined ? key : readBytes(keyFile).toString('utf8');
   const keys =
-    given === undefined ? await keysOfProfile(context) : [openKey(file, given, env.PSD2_KEY_PASSPHRASE)];
+    keyText === undefined ? await keysOfProfile(context) : [openKey(file, keyText, env.PSD2_KEY_PASSPHRASE)];
   return certificates.map((certificate) => {
     const fits = keys.some((each) => each !== null && certificate.checkPrivateKey(each));
     // The file may contain the issuer's certificate too. Its key is not expected here.

@@ -47,7 +47,7 @@ const ROLES: Readonly<Record<string, Psd2Role>> = {
   ...{ PSP_CB: 'PSP_CB', PSP_PA: 'PSP_PA', VOP_RS: 'VOP_RS', VOP_VS: 'VOP_VS' },
 };
 
-function withOptions(command: Command) {
+function withGenerateOptions(command: Command) {
   return command
     .requiredOption('--out <folder>', 'folder for the files; psd2 overwrites none')
     .option('--roles <list>', 'PSD2 roles, separated by commas', 'PSP_AI,PSP_PI,PSP_IC')
@@ -60,7 +60,7 @@ function withOptions(command: Command) {
     .option('--days <n>', 'number of days the certificates are valid', '90');
 }
 
-type GenerateOptions = OptionsOf<typeof withOptions>;
+type GenerateOptions = OptionsOf<typeof withGenerateOptions>;
 
 /**
  * Makes a QWAC and a QSealC for tests, and the authority that issues them. psd2 does not keep the authority's key, so the
@@ -74,7 +74,7 @@ export const generate = verb(
       'psd2 cert generate --out aisp --roles AISP --organization-identifier PSDDE-BAFIN-123456',
     ),
   },
-  withOptions,
+  withGenerateOptions,
   async (context, options) => {
     const roles = [...new Set(options.roles.split(',').map(parseRole))];
     const { organizationIdentifier, days } = readIdentity(options);

@@ -39,11 +39,11 @@ export const inspect = verb(
       .argument('[file]', 'PEM with one or several certificates, DER or PKCS#12')
       .option('--key <file>', 'private key: check that it belongs to the certificate'),
   async (context, file, { key: keyFile }) => {
-    const found =
+    const opened =
       file === undefined
         ? await certificatesOfProfile(context)
         : await certificatesOfFile(context, file, keyFile);
-    const inspected = found.map(({ certificate, keyMatches }) => toInspected(certificate, keyMatches));
+    const inspected = opened.map(({ certificate, keyMatches }) => toInspected(certificate, keyMatches));
     const { output } = context;
     if (output.format !== 'table') return output.table(inspected, certificate, '');
     for (const [index, each] of inspected.entries()) {
@@ -54,12 +54,12 @@ export const inspect = verb(
 );
 
 function toInspected({ raw }: X509Certificate, keyMatches: boolean | null): InspectedCertificate {
-  const { isForClients: _, ...said } = readEidasCertificate(raw);
+  const { isForClients: _, ...eidas } = readEidasCertificate(raw);
   return {
-    ...said,
-    notBefore: said.notBefore.toISOString(),
-    notAfter: said.notAfter.toISOString(),
-    ...eidasData(said),
+    ...eidas,
+    notBefore: eidas.notBefore.toISOString(),
+    notAfter: eidas.notAfter.toISOString(),
+    ...eidasData(eidas),
     keyMatches,
   };
 }

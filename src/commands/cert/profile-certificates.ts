@@ -22,10 +22,10 @@ export async function checkProfileCertificates(
 ): Promise<CertificateCheck[]> {
   const checks: CertificateCheck[] = [];
   for (const [pair, qcType] of PAIRS) {
-    const found = await pairOf(context, profile, keys, pair);
-    if (!found) continue;
-    const use = { name: pair, qcType, isTpp: true, keyMatches: found.keyMatches };
-    checks.push(checkCertificate(found.certificate, use, limits));
+    const ofPair = await pairOf(context, profile, keys, pair);
+    if (!ofPair) continue;
+    const use = { name: pair, qcType, isTpp: true, keyMatches: ofPair.keyMatches };
+    checks.push(checkCertificate(ofPair.certificate, use, limits));
   }
   if (checks.length === 0) await keys.read('QWAC');
   for (const { certificate, ...use } of await keylessOf(profile))

@@ -28,7 +28,7 @@ const requested = object({
 
 const FILE_NAMES = { web: 'qwac', eseal: 'qseal', esign: 'certificate' } as const;
 
-function withOptions(command: Command) {
+function withRequestOptions(command: Command) {
   return command
     .argument('[file]', 'the old certificate: PEM, DER or PKCS#12')
     .requiredOption('--out <folder>', 'folder for the key and the request; psd2 overwrites none')
@@ -46,7 +46,7 @@ export const request = verb(
       'psd2 cert request old-qwac.pem --out new-qwac --json',
     ),
   },
-  withOptions,
+  withRequestOptions,
   async (context, file, options) => {
     const old = await oldCertificate(context, file, options);
     const eidas = readEidasCertificate(old);
@@ -82,7 +82,7 @@ export const request = verb(
 async function oldCertificate(
   context: Context,
   file: string | undefined,
-  { qwac, qseal }: OptionsOf<typeof withOptions>,
+  { qwac, qseal }: OptionsOf<typeof withRequestOptions>,
 ): Promise<Uint8Array> {
   const isFromProfile = qwac === true || qseal === true;
   if ((qwac && qseal) || (file !== undefined && isFromProfile))

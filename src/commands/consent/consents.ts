@@ -49,7 +49,7 @@ const fields = () => ({
     'requested categories',
   )
     .from((consent: Consent) =>
-      consent.categories.map((each) => ({ ...each, outcome: outcomeOf(consent, each) })),
+      consent.categories.map((each) => ({ ...each, outcome: consentOutcome(consent, each) })),
     )
     .as('Categories', { whole: true })
     .shown(({ categories }: Consent) => categories.map(writeCategory).join(', ')),
@@ -137,7 +137,7 @@ const listed = objectOf<Consent & { now: Date }>()(() => ({
 })).inList('flow state categories products granted daysLeft customerId');
 
 /** One consent, with a line for each category. */
-function record(consent: Consent, now: Date): View<Consent> {
+function consentRecord(consent: Consent, now: Date): View<Consent> {
   const { lines } = listed.inRecord(
     'flow state customerId consentStatus authorisedBy refusedBy waitsFor access lacks messages card recurring resolution expiresAt resourceId transactionId',
   );
@@ -164,7 +164,7 @@ export const CONSENTS: FlowNoun<'consent'> = {
   example: 'co-0mwq9zif7',
   form,
   listed,
-  record,
+  record: consentRecord,
   describe: ({ categories }) => categories.map(({ name, products }) => [name, products.join(' ')]),
   inShort: ({ categories }) => categories.map(({ name }) => name).join(', '),
   referenceOf: () => null,
@@ -237,7 +237,7 @@ function writeAccess(access: NonNullable<NonNullable<Consent['terms']>['access']
  * Whether the bank has granted a category. Where the customer's SCA alone grants a consent, the bank's answer to the request accepts
  * nothing yet: null, as long as it waits.
  */
-export function outcomeOf(
+export function consentOutcome(
   { terms, ...consent }: Consent,
   { outcome }: { outcome: boolean | null },
 ): boolean | null {

@@ -24,20 +24,20 @@ export function coverageOf(
   consent: Pick<Consent, 'terms'>,
   { access }: Pick<ConsentDetails, 'access'>,
 ): Coverage {
-  const asked = askedCoverage(consent);
+  const requested = askedCoverage(consent);
   const { data: granted } = accessShape().safeParse(access);
-  if (!granted) return asked;
+  if (!granted) return requested;
   const all = referencesIn(granted);
   // At a bank with other names, an IBAN tells nothing.
-  if (!all.some(({ iban }) => iban !== undefined)) return asked;
+  if (!all.some(({ iban }) => iban !== undefined)) return requested;
   const { balances = [], transactions = [] } = granted;
   const says = balances.length + transactions.length > 0;
   const isGranted = (each: KeptConsent['reads'][number]) =>
     each === 'accounts' || !says || (each === 'balances' ? balances : transactions).length > 0;
-  const hasCards = asked.cards !== 'none' || all.some(({ iban }) => iban === undefined || !isIban(iban));
+  const hasCards = requested.cards !== 'none' || all.some(({ iban }) => iban === undefined || !isIban(iban));
   return {
-    accounts: namesOf(all),
-    reads: asked.reads.filter(isGranted),
+    accounts: referenceNames(all),
+    reads: requested.reads.filter(isGranted),
     ...(!hasCards && { cards: 'none' as const }),
   };
 }
@@ -45,7 +45,7 @@ export function coverageOf(
 /** The accounts that the bank names in a granted `access`. Empty: it names none. */
 export function namesInAccess(access: Consent['access']): readonly string[] {
   const { data } = accessShape().safeParse(access);
-  return data ? namesOf(referencesIn(data)) : [];
+  return data ? referenceNames(referencesIn(data)) : [];
 }
 
 /** What a granted consent covers less than was asked for, in words. Empty: nothing, or the bank does not say. */
@@ -54,17 +54,19 @@ export function lackingIn({
   access,
   grantedAt,
 }: Pick<Consent, 'terms' | 'access' | 'grantedAt'>): string[] {
-  const asked = terms?.access;
+  const requested = terms?.access;
   const { data: granted } = accessShape().safeParse(access);
-  if (!asked || grantedAt === null || !granted) return [];
+  if (!requested || grantedAt === null || !granted) return [];
   // At a bank with other names, an IBAN tells nothing.
   if (!referencesIn(granted).some(({ iban }) => iban !== undefined)) return [];
   const { reads } = coverageOf({ terms }, { access });
   const kinds = askedCoverage({ terms }).reads.filter((kind) => !reads.includes(kind));
-  if (asked.type !== 'dedicated') return kinds;
+  if (requested.type !== 'dedicated') return kinds;
   const lacking = (kind: KeptConsent['reads'][number]) => {
     const all = granted[kind] ?? (kind === 'accounts' ? referencesIn(granted) : []);
-    return all.length === 0 ? [] : asked[kind].filter((each) => !all.some((other) => isNamed(each, other)));
+    return all.length === 0
+      ? []
+      : requested[kind].filter((each) => !all.some((other) => isReferenceTo(each, other)));
   };
   const whole = lacking('accounts');
   const parts = (['balances', 'transactions'] as const).flatMap((kind) =>
@@ -74,8 +76,11 @@ export function lackingIn({
 }
 
 /** Whether a reference of the bank's is the account that the operator named. */
-function isNamed(asked: string, { iban, maskedPan, pan, bban, msisdn, currency }: Reference): boolean {
-  const { id, currency: wanted } = accountReferenceOf(asked);
+function isReferenceTo(
+  reference: string,
+  { iban, maskedPan, pan, bban, msisdn, currency }: Reference,
+): boolean {
+  const { id, currency: wanted } = accountReferenceOf(reference);
   const plain = (name: string) => name.replace(/\s/g, '').toUpperCase();
   const names = [iban, maskedPan, pan, bban, msisdn].flatMap((name) =>
     name === undefined ? [] : plain(name),
@@ -88,7 +93,7 @@ function referencesIn({ accounts = [], balances = [], transactions = [] }: Acces
   return [...accounts, ...balances, ...transactions];
 }
 
-function namesOf(all: ReturnType<typeof referencesIn>): string[] {
+function referenceNames(all: ReturnType<typeof referencesIn>): string[] {
   return [
     ...new Set(
       all.flatMap(

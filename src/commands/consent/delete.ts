@@ -35,17 +35,17 @@ export async function endConsent(
   customer: 'may be asked' | 'is absent',
 ): Promise<void> {
   const { flows, customers, tokens } = await context.store(reference);
-  const found = await flows.find('consent', reference);
-  refuseOtherCustomer(context, found);
-  if (found.resourceId === null)
-    throw new Psd2Error('usage', `The consent ${found.flow} is not at the bank`, {
-      ...(isOpen(found) && { hint: 'End it here with:', next: [['consent', 'cancel', found.flow]] }),
-      flow: found.flow,
+  const consent = await flows.find('consent', reference);
+  refuseOtherCustomer(context, consent);
+  if (consent.resourceId === null)
+    throw new Psd2Error('usage', `The consent ${consent.flow} is not at the bank`, {
+      ...(isOpen(consent) && { hint: 'End it here with:', next: [['consent', 'cancel', consent.flow]] }),
+      flow: consent.flow,
     });
-  const its = await forFlow(context, found);
+  const its = await forFlow(context, consent);
   const opened = await its.bank();
   const { bank } = opened;
-  await flows.resume('consent', found.flow, async (open) => {
+  await flows.resume('consent', consent.flow, async (open) => {
     const ports = customer === 'may be asked' ? flowPortsOf(its, opened) : undefined;
     const bankStatus = await deleteAtBank(open, bankFor(bank, open.current), ports);
     // First no reading uses it, then the journal says so. A command that was killed in between is repeated.

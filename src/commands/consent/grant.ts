@@ -21,14 +21,18 @@ export async function grantPortsOf(
   context: Context,
   opened: CustomerBank,
   consent: Pick<Consent, 'terms' | 'transactionId'>,
-  { paste = false, person, given }: { paste?: boolean } & Pick<GrantPorts, 'person' | 'given'> = {},
+  {
+    paste = false,
+    person,
+    given: wholeTerms,
+  }: { paste?: boolean } & Pick<GrantPorts, 'person' | 'given'> = {},
 ): Promise<GrantPorts> {
   const { customerId, tokens } = opened;
   const { transactionId } = consent;
   const { customers } = await context.store();
   return {
     ...(await returnPortsOf(context, opened, paste, isForFunds(consent) ? transactionId : undefined, person)),
-    given,
+    given: wholeTerms,
     async keepConsent(consent, details) {
       // Who has just consented is the current customer.
       if (consent.state !== 'confirmed') await tokens.remember(customerId);
@@ -56,8 +60,8 @@ async function formerOf(
   details: ConsentDetails,
 ): Promise<readonly KeptConsent[]> {
   if (consent.state === 'confirmed' || consent.besideOthers || !isRecurring(consent, details)) return [];
-  const kept = await customers.read(consent.customerId);
-  return (kept?.consents ?? []).filter((each) => each.recurring && each.consentId !== consent.resourceId);
+  const record = await customers.read(consent.customerId);
+  return (record?.consents ?? []).filter((each) => each.recurring && each.consentId !== consent.resourceId);
 }
 
 /** Records in the journal of a former consent that a newer one has ended it. Whatever fails here, the newer one is granted. */
@@ -85,7 +89,7 @@ async function keepConsent(
   if (resourceId === null) return;
   const recurring = isRecurring(consent, details);
   const ended = new Set(former.map(({ consentId }) => consentId));
-  const kept: KeptConsent = {
+  const granted: KeptConsent = {
     flow,
     consentId: resourceId,
     ...coverageOf(consent, details),
@@ -95,16 +99,16 @@ async function keepConsent(
     grantedAt: consent.grantedAt ?? now.toISOString(),
   };
   await customers.change(customerId, (before) => {
-    const known = before.consents.find((each) => each.consentId === resourceId);
+    const earlier = before.consents.find((each) => each.consentId === resourceId);
     const today = bankDay(now);
     const others = before.consents.filter(
       ({ consentId, validUntil }) =>
         consentId !== resourceId && !ended.has(consentId) && (validUntil ?? today) >= today,
     );
     const again = {
-      ...kept,
-      grantedAt: known?.grantedAt ?? kept.grantedAt,
-      ...(known?.listed && { listed: known.listed }),
+      ...granted,
+      grantedAt: earlier?.grantedAt ?? granted.grantedAt,
+      ...(earlier?.listed && { listed: earlier.listed }),
     };
     return { ...before, consents: [again, ...others] };
   });
@@ -119,11 +123,11 @@ async function keepFundsConsent(
 ): Promise<void> {
   if (resourceId === null) return;
   await customers.change(customerId, ({ funds = [], ...before }) => {
-    const known = funds.find(({ consentId }) => consentId === resourceId);
-    const kept = {
+    const earlier = funds.find(({ consentId }) => consentId === resourceId);
+    const granted = {
       ...{ flow, transactionId, consentId: resourceId, account, validUntil: cardExpiryDate ?? null },
-      grantedAt: known?.grantedAt ?? grantedAt ?? now.toISOString(),
+      grantedAt: earlier?.grantedAt ?? grantedAt ?? now.toISOString(),
     };
-    return { ...before, funds: [kept, ...funds.filter((each) => each !== known)] };
+    return { ...before, funds: [granted, ...funds.filter((each) => each !== earlier)] };
   });
 }

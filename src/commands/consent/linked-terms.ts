@@ -64,12 +64,12 @@ async function readAccess(context: Reading, options: TermsOptions): Promise<Cove
     allAccounts && '--all-accounts',
     listOnly && '--list-only',
   ];
-  const given = chosen.filter((each) => each !== false);
-  if (given.length > 1)
-    throw new Psd2Error('usage', `${given.join(' and ')} cannot be used together`, { hint: 'Choose one.' });
+  const flags = chosen.filter((each) => each !== false);
+  if (flags.length > 1)
+    throw new Psd2Error('usage', `${flags.join(' and ')} cannot be used together`, { hint: 'Choose one.' });
   const isLess = balances || transactions;
   if (isLess && (allAccounts || listOnly))
-    throw new Psd2Error('usage', `${given[0]} cannot be used with --balances or --transactions`, {
+    throw new Psd2Error('usage', `${flags[0]} cannot be used with --balances or --transactions`, {
       hint: 'The bank decides what such a consent covers.',
     });
   if (allAccounts) return { type: 'all-accounts' };
@@ -129,9 +129,9 @@ export async function readFundsTerms(
 }
 
 /** The whole number of a card comes from a file or from standard input. @throws Psd2Error `usage` */
-async function readCardNumber(context: Reading, given: string): Promise<string> {
-  const number = compactNumber(await readText(context, '--card-number', given));
-  const isGiven = given !== '-' && !given.startsWith('@');
+async function readCardNumber(context: Reading, argument: string): Promise<string> {
+  const number = compactNumber(await readText(context, '--card-number', argument));
+  const isGiven = argument !== '-' && !argument.startsWith('@');
   if (isGiven && isWholeCardNumber(number))
     throw new Psd2Error('usage', 'psd2 does not take a full card number from an argument', {
       hint: 'Give it in a file (--card-number @file) or on standard input (--card-number -), or masked: 525412******3241.',
@@ -178,8 +178,8 @@ export async function confirmReplacement(
   if (!recurring) return;
   const { customers } = await context.store();
   const today = bankDay(context.world.now());
-  const kept = (await customers.read(customer))?.consents ?? [];
-  const present = kept.find((each) => each.recurring && (each.validUntil ?? today) >= today);
+  const consents = (await customers.read(customer))?.consents ?? [];
+  const present = consents.find((each) => each.recurring && (each.validUntil ?? today) >= today);
   if (!present) return;
   await confirmed(context, {
     text: `The customer ${customer} has the consent ${present.flow}. A new one ends it. Ask for a new one?`,

@@ -19,7 +19,7 @@ import { refuseOtherBank } from '../open/serving.ts';
 import { givenCredentials, withCredentialOptions } from '../shared/credential-options.ts';
 import { keepPsu, withPsuOptions } from '../shared/psu.ts';
 import { sayNext } from '../shared/say-next.ts';
-import { CONSENTS, outcomeOf, warnOfLess } from './consents.ts';
+import { CONSENTS, consentOutcome, warnOfLess } from './consents.ts';
 import { grantPortsOf } from './grant.ts';
 import {
   confirmReplacement,
@@ -72,10 +72,10 @@ Where the bank has terms of consents, and the customer may choose the accounts:
   $ psd2 consent request --account IT89F0999001600000010482620 --valid-until 2027-03-31
   $ psd2 consent request --category FUNDS_AVAILABILITY --account IT89F0999001600000010482620`,
       )
-      .action(({ category, allowPartial = false, ...given }) => {
-        const { allAccounts = false, listOnly = false, balances = false, transactions = false } = given;
-        const { once = false, paste = false } = given;
-        const { psuPasswordFile, otpFile, scaMethod, ...others } = given;
+      .action(({ category, allowPartial = false, ...termOptions }) => {
+        const { allAccounts = false, listOnly = false, balances = false, transactions = false } = termOptions;
+        const { once = false, paste = false } = termOptions;
+        const { psuPasswordFile, otpFile, scaMethod, ...others } = termOptions;
         const terms = { ...others, allAccounts, listOnly, balances, transactions, once, paste };
         return run(async (context) => {
           const taking = await givenCredentials(context, { psuPasswordFile, otpFile, scaMethod });
@@ -151,12 +151,12 @@ async function requestConsent(
   if (foreign !== undefined)
     throw lacking(name, foreign, { hint: 'It is for banks where you choose the terms of a consent.' });
   const names = [...new Set(options.category.map(parseCategory))];
-  const given = [...new Set(account.map((text) => readAccountId(text)))];
+  const accountIds = [...new Set(account.map((text) => readAccountId(text)))];
   if (names.length === 0)
     throw new Psd2Error('usage', 'The category is missing', {
       hint: `Add --category with one of ${CONSENT_CATEGORIES.join(', ')}.`,
     });
-  if (allAccounts === given.length > 0)
+  if (allAccounts === accountIds.length > 0)
     throw new Psd2Error(
       'usage',
       allAccounts ? '--account and --all-accounts cannot be used together' : 'The account is missing',
@@ -165,7 +165,7 @@ async function requestConsent(
   refuseClientCredentials(context);
 
   const opened = await context.bank();
-  const products = allAccounts ? await everyAccount(opened, readAccountId, transactionId) : given;
+  const products = allAccounts ? await everyAccount(opened, readAccountId, transactionId) : accountIds;
   const begin = {
     transactionId,
     customerId: opened.customerId,
@@ -194,14 +194,14 @@ async function requestLinked(
   const isOfFunds = name === 'FUNDS_AVAILABILITY';
   if (isOfFunds) await context.needs('consents for confirmations of funds');
   refuseClientCredentials(context);
-  const given = await (isOfFunds ? readFundsTerms : readTerms)(context, options);
+  const wholeTerms = await (isOfFunds ? readFundsTerms : readTerms)(context, options);
   if (options.paste) refusePasting(context);
   const customerId = await customerOf(context);
-  if (!isOfFunds) await confirmReplacement(context, customerId, given);
+  if (!isOfFunds) await confirmReplacement(context, customerId, wholeTerms);
   await keepPsu(context, customerId, options);
   const opened = await context.bank();
-  const terms = { ...given, ...(given.access && { access: maskedAccess(given.access) }) };
-  bankFor(opened.bank, { terms }).consents.checkTerms?.(given);
+  const terms = { ...wholeTerms, ...(wholeTerms.access && { access: maskedAccess(wholeTerms.access) }) };
+  bankFor(opened.bank, { terms }).consents.checkTerms?.(wholeTerms);
   const begin = {
     transactionId,
     customerId,
@@ -210,7 +210,7 @@ async function requestLinked(
     returnState: context.world.newId(),
   };
   await opened.flows.begin('consent', begin, (open) =>
-    driveConsent(context, opened, open, { allowPartial: true, paste: options.paste, given }),
+    driveConsent(context, opened, open, { allowPartial: true, paste: options.paste, given: wholeTerms }),
   );
 }
 
@@ -253,7 +253,7 @@ export async function driveConsent(
 
 /** What the consent allows now. */
 function nextOf(consent: Consent): string[][] {
-  const granted = consent.categories.filter((each) => outcomeOf(consent, each));
+  const granted = consent.categories.filter((each) => consentOutcome(consent, each));
   const read = granted.find(({ name }) => name === 'ACCOUNT_INFO');
   const [account] = read?.products ?? [];
   return [
@@ -274,7 +274,7 @@ async function everyAccount(
 }
 
 function parseCategory(text: string): ConsentCategory {
-  const category = CONSENT_CATEGORIES.find((known) => known === text);
+  const category = CONSENT_CATEGORIES.find((each) => each === text);
   if (category) return category;
   throw new Psd2Error('usage', `Unknown category ${JSON.stringify(text)}`, {
     hint: `${didYouMean(text.toUpperCase(), CONSENT_CATEGORIES)}Use one of ${CONSENT_CATEGORIES.join(', ')}.`,

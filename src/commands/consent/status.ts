@@ -16,13 +16,13 @@ export const status = verb(
 /** Asks the bank how a consent is, and records what has changed: the customer can revoke it there at any time. */
 async function consentStatus(context: Context, reference: string): Promise<void> {
   const { flows } = await context.store(reference);
-  const found = await flows.find('consent', reference);
-  refuseOtherCustomer(context, found);
-  if (found.resourceId === null) return printFlow(context, CONSENTS, found);
-  const opened = await (await forFlow(context, found)).bank();
-  const grant = await grantPortsOf(context, opened, found);
-  await flows.resume('consent', found.flow, async (open) => {
-    await recordStatus(open, { bank: bankFor(opened.bank, found) }, grant);
+  const consent = await flows.find('consent', reference);
+  refuseOtherCustomer(context, consent);
+  if (consent.resourceId === null) return printFlow(context, CONSENTS, consent);
+  const opened = await (await forFlow(context, consent)).bank();
+  const grant = await grantPortsOf(context, opened, consent);
+  await flows.resume('consent', consent.flow, async (open) => {
+    await recordStatus(open, { bank: bankFor(opened.bank, consent) }, grant);
     printFlow(context, CONSENTS, open.current);
     warnOfLess(context, open.current);
   });

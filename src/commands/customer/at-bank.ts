@@ -48,10 +48,10 @@ async function consentsAtBank(
   if (!(await context.bankInterface()).has.has('consent deletion')) return [];
   const { flows, customers } = await context.store();
   const { consents = [], funds = [] } = (await customers.read(customerId)) ?? {};
-  const kept = new Set([...consents, ...funds].map(({ consentId }) => consentId));
+  const keptIds = new Set([...consents, ...funds].map(({ consentId }) => consentId));
   return (await collect(flows.list('consent', { customer: customerId }))).flatMap((consent) => {
     const { resourceId, state } = consent;
-    const isThere = resourceId !== null && (kept.has(resourceId) || !isOver({ state }));
+    const isThere = resourceId !== null && (keptIds.has(resourceId) || !isOver({ state }));
     return customerIdOf(consent) === customerId && isThere ? [{ consent, resourceId }] : [];
   });
 }

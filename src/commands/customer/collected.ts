@@ -55,7 +55,7 @@ export async function collectFor(
     ...own.map(({ word }) => word).filter((word) => word !== customerId),
   ];
   const pseudonyms = new Set(own.map(({ pseudonym }) => pseudonym));
-  const found = {
+  const collected = {
     ...stored,
     customerId,
     pseudonym: own.find(({ word }) => word === customerId)?.pseudonym,
@@ -63,16 +63,16 @@ export async function collectFor(
     folders,
   };
   return {
-    ...found,
-    ...(await batchesOf(context, found)),
-    audit: await auditOf(context, found, wordsOf(all)),
-    calls: callsOf(context, found),
+    ...collected,
+    ...(await batchesOf(context, collected)),
+    audit: await auditOf(context, collected, wordsOf(all)),
+    calls: customerCalls(context, collected),
   };
 }
 
 /** Whether nothing is kept about the customer. */
-export function hasNothing(found: Collected): boolean {
-  const { logins, flows, rows, batches, audit, folders, calls, pseudonym } = found;
+export function hasNothing(collected: Collected): boolean {
+  const { logins, flows, rows, batches, audit, folders, calls, pseudonym } = collected;
   const parts = [logins, flows, rows, batches, audit, folders, calls];
   return pseudonym === undefined && parts.every(({ length }) => length === 0);
 }
@@ -81,7 +81,7 @@ type Known = Pick<Collected, 'customerId' | 'pseudonym' | 'accounts' | 'flows'>;
 
 async function batchesOf(
   context: Context,
-  known: Known,
+  customer: Known,
 ): Promise<Pick<Collected, 'batches' | 'damagedBatches'>> {
   const store = (await context.store()).batches;
   const batches: Collected['batches'] = [];
@@ -89,7 +89,7 @@ async function batchesOf(
   const onDamaged: OnDamagedBatch = (damage, batch) => damagedBatches.push({ batch, damage });
   for await (const batch of store.list(onDamaged)) {
     const all = await unlessDamaged(batch.batch, onDamaged, () => store.lines(batch));
-    const lines = all?.filter((line) => isLineOf(known, batch, line)) ?? [];
+    const lines = all?.filter((line) => isLineOf(customer, batch, line)) ?? [];
     if (lines.length > 0) batches.push({ batch, lines });
   }
   return { batches, damagedBatches };
@@ -110,17 +110,18 @@ async function auditOf(
 ): Promise<AuditFields[]> {
   if (pseudonym === undefined) return [];
   const { audit } = await context.store();
-  const found: AuditFields[] = [];
+  const auditLines: AuditFields[] = [];
   for await (const { text } of audit.lines()) {
     const fields = text.includes(pseudonym) ? parseAuditLine(text) : undefined;
-    if (fields && withWords(fields, words).customerId === customerId) found.push(withWords(fields, words));
+    if (fields && withWords(fields, words).customerId === customerId)
+      auditLines.push(withWords(fields, words));
   }
-  return found;
+  return auditLines;
 }
 
 /** The calls of the customer in this machine's log, and the other calls of the same transactions. The newest come first. */
-function callsOf(context: Context, known: Known): LoggedCall[] {
-  const isTheirs = callsFor(context, known);
+function customerCalls(context: Context, customer: Known): LoggedCall[] {
+  const isTheirs = callsFor(context, customer);
   return [...readCalls(context.folder.log)].filter(isTheirs);
 }
 
@@ -130,7 +131,7 @@ export function callsFor(
   { customerId, accounts, flows }: Known,
 ): (call: LoggedCall) => boolean {
   const { name } = profile();
-  const names = new Set(namesOf({ customerId, accounts, flows }));
+  const names = new Set(customerNames({ customerId, accounts, flows }));
   const isNamed = (call: LoggedCall) => wordsOfCall(call).some((word) => names.has(word));
   const transactions = new Set<string>();
   for (const call of readCalls(folder.log))
@@ -139,7 +140,7 @@ export function callsFor(
 }
 
 /** The words by which a call in the log is a customer's. */
-export function namesOf({
+export function customerNames({
   customerId,
   accounts,
   flows,

@@ -123,30 +123,30 @@ ${examples('psd2 customer export 1048262 --file customer-1048262.json')}`,
     for (const folder of syncFolder) requireSyncFolder(folder);
     const path = file === undefined ? '-' : requireNewFile(context, file);
     const customerId = (await context.bankInterface()).readCustomerId(customer);
-    const found = await collectFor(context, customerId, syncFolder);
-    const document = await documentOf(context, found);
-    if (hasNothing(found))
+    const collected = await collectFor(context, customerId, syncFolder);
+    const document = await exportedDocument(context, collected);
+    if (hasNothing(collected))
       context.terminal.warn(`psd2 has nothing stored about customer ${customerId} of ${document.profile}.`);
     else await recordExport(context, customerId, 'customer');
     if (path === '-') context.output.json(document);
-    else await saveExport(context, path, document, found);
-    refuseIncomplete(found);
+    else await saveExport(context, path, document, collected);
+    refuseIncomplete(collected);
   },
 );
 
 async function saveExport(
   context: Context,
   path: string,
-  document: Awaited<ReturnType<typeof documentOf>>,
-  found: Collected,
+  document: Awaited<ReturnType<typeof exportedDocument>>,
+  collected: Collected,
 ): Promise<void> {
   const bytes = Buffer.from(`${JSON.stringify(document, null, 2)}\n`, 'utf8');
   await saveDocument(context, path, bytes);
-  const rowsIn = [...found.rows, ...found.folders.flatMap(({ files }) => files)];
+  const rowsIn = [...collected.rows, ...collected.folders.flatMap(({ files }) => files)];
   const result = {
     file: path,
     bytes: bytes.length,
-    flows: found.flows.length,
+    flows: collected.flows.length,
     rows: rowsIn.reduce((sum, each) => sum + each.rows.length, 0),
   };
   if (context.output.format !== 'table') context.output.record(result, counts);
@@ -164,7 +164,7 @@ function refuseIncomplete({ damagedBatches: [first, ...others], customerId }: Co
   );
 }
 
-async function documentOf(context: Context, found: Collected) {
+async function exportedDocument(context: Context, collected: Collected) {
   const { home } = await context.wholeStore();
   const {
     logins,
@@ -177,7 +177,7 @@ async function documentOf(context: Context, found: Collected) {
     folders,
     calls,
     customerId,
-  } = found;
+  } = collected;
   return {
     format: 'psd2-customer',
     version: 1,

@@ -19,7 +19,7 @@ import { collect, examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { requireSyncFolder } from '../shared/sync-folder.ts';
 import { type EndedAtBank, endConsents, endLogin, openForEnding } from './at-bank.ts';
-import { type Collected, callsFor, collectFor, hasNothing, namesOf } from './collected.ts';
+import { type Collected, callsFor, collectFor, customerNames, hasNothing } from './collected.ts';
 import { refuseDamaged, refuseUnfinished } from './unfinished.ts';
 
 /** What people see a part of. */
@@ -112,14 +112,14 @@ ${examples('psd2 customer forget 1048262', 'psd2 customer forget 1048262 --yes -
     const customerId = (await context.bankInterface()).readCustomerId(customer);
     const data = await context.store();
     await data.personal.assertMayForget();
-    const found = await collectFor(context, customerId, syncFolder);
-    const refuse = async (known: Collected) => {
-      if (!leaveDamaged) refuseDamaged(known);
-      await refuseUnfinished(data, known, bankDay(context.world.now()));
+    const collected = await collectFor(context, customerId, syncFolder);
+    const refuse = async (customerData: Collected) => {
+      if (!leaveDamaged) refuseDamaged(customerData);
+      await refuseUnfinished(data, customerData, bankDay(context.world.now()));
     };
-    await refuse(found);
-    if (revoke && !hasNothing(found)) await openForEnding(context, customerId);
-    if (!hasNothing(found)) await confirmForgetting(context, found, revoke);
+    await refuse(collected);
+    if (revoke && !hasNothing(collected)) await openForEnding(context, customerId);
+    if (!hasNothing(collected)) await confirmForgetting(context, collected, revoke);
     // No payment begins from now on, and what began since the first look is found.
     const result = await data.flows.exclusively(async () => {
       const now = await collectFor(context, customerId, syncFolder);
@@ -131,8 +131,8 @@ ${examples('psd2 customer forget 1048262', 'psd2 customer forget 1048262 --yes -
   },
 );
 
-async function confirmForgetting(context: Context, found: Collected, revokes: boolean): Promise<void> {
-  const { customerId, flows, logins } = found;
+async function confirmForgetting(context: Context, collected: Collected, revokes: boolean): Promise<void> {
+  const { customerId, flows, logins } = collected;
   const what = [
     `${flows.length} ${flows.length === 1 ? 'flow' : 'flows'}`,
     `${logins.length} ${logins.length === 1 ? 'login' : 'logins'}`,
@@ -161,20 +161,20 @@ async function forgetNow(
   const ended: EndedAtBank = { tokens: [], consents: [], refused: [] };
   if (revokes) await endConsents(context, customerId, ended);
   await endLogin(context, customerId, revokes, ended);
-  const found = await collectFor(context, customerId, syncFolders);
+  const collected = await collectFor(context, customerId, syncFolders);
   const { tokens } = await context.store();
-  for (const { events } of found.flows) {
+  for (const { events } of collected.flows) {
     const begun: unknown = events[0]?.event;
     if (beginning.is(begun)) await tokens.erase(paymentHolder(begun.transactionId));
   }
-  const nameOf = await namesFor(context, found);
+  const nameOf = await namesFor(context, collected);
   const removed: Removed[] = [];
-  for (const { folder } of found.folders)
+  for (const { folder } of collected.folders)
     removed.push({ name: folder, count: await personal.syncedInto(folder).remove(customerId) });
-  await pseudonymise(context, found, nameOf);
+  await pseudonymise(context, collected, nameOf);
   removed.push(...(await personal.removeRows(customerId)));
   // A command that begins from now on finds nothing of the customer.
-  removed.unshift(...(await removeFromLog(context, found)));
+  removed.unshift(...(await removeFromLog(context, collected)));
   await personal.forgetPseudonyms(customerId);
   return {
     profile: context.profile().name,
@@ -183,11 +183,11 @@ async function forgetNow(
     forgottenAt: context.world.now().toISOString(),
     atBank: ended,
     removed,
-    damagedBatches: found.damagedBatches.map(({ batch }) => batch),
+    damagedBatches: collected.damagedBatches.map(({ batch }) => batch),
     pseudonymised: {
-      flows: found.flows.map(({ flow }) => flow),
-      batches: found.batches.map(({ batch }) => batch.batch),
-      auditLines: found.audit.length,
+      flows: collected.flows.map(({ flow }) => flow),
+      batches: collected.batches.map(({ batch }) => batch.batch),
+      auditLines: collected.audit.length,
     },
     elsewhere: ELSEWHERE,
   };
@@ -202,23 +202,23 @@ async function namesFor(context: Context, { customerId, accounts }: Collected): 
 }
 
 /** Commands that run meanwhile, or are stopped, write nothing of the customer into the log when they go on. */
-async function removeFromLog(context: Context, found: Collected): Promise<Removed[]> {
+async function removeFromLog(context: Context, collected: Collected): Promise<Removed[]> {
   const { folder, world } = context;
-  await folder.forgotten.add(context.profile().name, namesOf(found), world.now());
-  const count = removeCalls(folder.log, world.now().toISOString(), callsFor(context, found));
+  await folder.forgotten.add(context.profile().name, customerNames(collected), world.now());
+  const count = removeCalls(folder.log, world.now().toISOString(), callsFor(context, collected));
   return count > 0 ? [{ name: 'log of calls', count }] : [];
 }
 
 /** The batches first: a line is found by its flow. */
-async function pseudonymise(context: Context, found: Collected, nameOf: NameOf): Promise<void> {
+async function pseudonymise(context: Context, collected: Collected, nameOf: NameOf): Promise<void> {
   const { personal, batches } = await context.store();
-  for (const { batch, lines } of found.batches) {
+  for (const { batch, lines } of collected.batches) {
     const theirs = new Set(lines.map(({ line }) => line));
     await batches.pseudonymise(batch, (line) =>
       theirs.has(line.line) ? pseudonymisedLine(line, nameOf) : line,
     );
   }
-  for (const { flow } of found.flows)
+  for (const { flow } of collected.flows)
     await personal.rewriteFlow(flow, (event) => pseudonymisedEvent(event, nameOf));
 }
 

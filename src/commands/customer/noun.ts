@@ -10,9 +10,9 @@ const id = bareVerb(
   examples('psd2 customer id', 'psd2 --json customer id | jq -r .customerId'),
   async (context) => {
     const { bank } = await context.bank();
-    const found = await bank.login.whose(context.world.newId());
-    if (context.output.format === 'table') context.output.text(found);
-    else context.output.record({ customerId: found }, customerId);
+    const ownId = await bank.login.whose(context.world.newId());
+    if (context.output.format === 'table') context.output.text(ownId);
+    else context.output.record({ customerId: ownId }, customerId);
   },
   'inquiry',
 );

@@ -17,10 +17,10 @@ import type { Collected } from './collected.ts';
  */
 export async function refuseUnfinished(
   { flows, batches }: ProfileData,
-  { customerId, flows: known, batches: theirs }: Collected,
+  { customerId, flows: theirFlows, batches: theirs }: Collected,
   today: IsoDate,
 ): Promise<void> {
-  const busy = (await flows.atWork()).find(({ flow }) => known.some((each) => each.flow === flow));
+  const busy = (await flows.atWork()).find(({ flow }) => theirFlows.some((each) => each.flow === flow));
   if (busy)
     throw new Psd2Error(
       'config',

@@ -283,7 +283,7 @@ async function openSteps(
  */
 export function writeStep(words: readonly string[], columns: number | undefined): string {
   const lines = ['$ psd2'];
-  for (const part of partsOf(words)) {
+  for (const part of wordGroups(words)) {
     const line = lines.at(-1) ?? '';
     const isFull = columns !== undefined && columns > 0 && line.length + part.length + 3 > columns;
     if (isFull) lines.push(`    ${part}`);
@@ -293,7 +293,7 @@ export function writeStep(words: readonly string[], columns: number | undefined)
 }
 
 /** The words of a command; an option and its value are one part. */
-function partsOf(words: readonly string[]): string[] {
+function wordGroups(words: readonly string[]): string[] {
   const parts: string[] = [];
   for (const [at, word] of words.entries()) {
     const written = /^[\w./:-]+$/.test(word) ? word : `"${word}"`;

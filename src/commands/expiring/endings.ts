@@ -57,16 +57,16 @@ export function endingBefore(endings: readonly Ending[], time: Date): Ending[] {
  * Everything of the profile that ends: certificates, the logins of all customers, and the consents of logged-in customers.
  *
  * @param onDamaged called for each consent whose journal is damaged. Without it, psd2 cannot read the endings then
- * @param known the logins, if the caller has read them. It takes seconds if there are many
+ * @param readLogins the logins, if the caller has read them. It takes seconds if there are many
  * @throws Psd2Error `config`, `certificate` if psd2 cannot read one of them
  */
 export async function allEndings(
   context: Context,
   onDamaged?: Filter['onDamaged'],
-  known?: Logins,
+  readLogins?: Logins,
 ): Promise<Ending[]> {
   const certificates = await certificateEndings(context);
-  const logins = known ?? (await (await context.store()).tokens.logins());
+  const logins = readLogins ?? (await (await context.store()).tokens.logins());
   return [
     ...certificates,
     ...(await loginEndings(context, logins)),
@@ -80,19 +80,19 @@ export type Logins = Awaited<ReturnType<Tokens['logins']>>;
 export async function certificateEndings(context: Context): Promise<Ending[]> {
   const profile = await context.unsealed();
   const keys = await context.keys();
-  const found: { name: string; certificate: X509Certificate }[] = [];
+  const certificates: { name: string; certificate: X509Certificate }[] = [];
   for (const name of ['QWAC', 'QSealC'] as const) {
     if (!profile.settings[PAIR_SETTINGS[name].certificate]) continue;
     const pem = Buffer.from((await keys.read(name)).certificate);
     const [certificate] = (await readCertificateFile(pem, undefined, `The ${name} certificate`)).certificates;
-    if (certificate) found.push({ name, certificate });
+    if (certificate) certificates.push({ name, certificate });
   }
-  found.push(...(await keylessOf(profile)));
+  certificates.push(...(await keylessOf(profile)));
   const next =
     profile.name === ENVIRONMENT_PROFILE
       ? ['psd2', 'cert', 'check', '<new certificate>']
       : ['psd2', 'profile', 'edit', profile.name];
-  return found.map(({ name, certificate }) => {
+  return certificates.map(({ name, certificate }) => {
     const endsAt = new Date(certificate.validTo).toISOString();
     return { kind: 'certificate', name, customerId: null, endsAt, next };
   });
@@ -126,9 +126,9 @@ async function allConsentEndings(
   logins: Logins,
   onDamaged: Filter['onDamaged'],
 ): Promise<Ending[]> {
-  const known = { accesses: new Map<string, Access>(), renewals: new Map<string, Consent>() };
-  const endings = await consentEndings(context, logins, known, onDamaged);
-  return [...endings, ...(await keptEndings(context, known))];
+  const journals = { accesses: new Map<string, Access>(), renewals: new Map<string, Consent>() };
+  const endings = await consentEndings(context, logins, journals, onDamaged);
+  return [...endings, ...(await keptEndings(context, journals))];
 }
 
 /**
@@ -144,7 +144,7 @@ async function consentEndings(
 ): Promise<Ending[]> {
   const { flows } = await context.store();
   const customers = new Set(logins.map(({ customerId }) => customerId));
-  const known = new Set<string>();
+  const seen = new Set<string>();
   const endings: Ending[] = [];
   for await (const consent of flows.list('consent', { states: ['confirmed', 'authorizing'], onDamaged })) {
     // What readings use of a consent with terms is in the record of its customer.
@@ -154,7 +154,7 @@ async function consentEndings(
     if (!customers.has(consent.customerId)) continue;
     for (const { name, products, outcome } of consent.categories) {
       if (outcome === false) continue;
-      const newest = products.filter((product) => isNew(known, consent, name, product));
+      const newest = products.filter((product) => isNew(seen, consent, name, product));
       if (newest.length === 0) continue;
       const what = ['--category', name, ...newest.flatMap((product) => ['--account', product])];
       const next = [...psd2(context), '--customer', consent.customerId, 'consent', 'request', ...what];
@@ -167,12 +167,12 @@ async function consentEndings(
 /** The consents of the customers whom the operator names: those that readings use, and that are meant to last. */
 async function keptEndings(context: Context, { accesses, renewals }: FromJournals): Promise<Ending[]> {
   const { customers, flows } = await context.store();
-  const kept = await customers.lasting();
-  await addAccesses(flows, new Set(kept.map(({ flow }) => flow)), accesses);
-  return kept.map(({ customer: customerId, flow, validUntil }) => {
+  const consents = await customers.lasting();
+  await addAccesses(flows, new Set(consents.map(({ flow }) => flow)), accesses);
+  return consents.map(({ customer: customerId, flow, validUntil }) => {
     const access = accesses.get(flow);
-    const name = nameOf(access);
-    const renewal = renewals.get(keyOf(customerId, access));
+    const name = categoryOf(access);
+    const renewal = renewals.get(accessKey(customerId, access));
     if (renewal)
       return {
         ...{ kind: 'consent', name, customerId, endsAt: endOfDay(validUntil) },
@@ -180,8 +180,8 @@ async function keptEndings(context: Context, { accesses, renewals }: FromJournal
         next: [...psd2(context), '--customer', customerId, 'consent', 'resume', renewal.flow],
       };
     // If somebody has removed its journal, nobody knows what it was asked for.
-    const asked = optionsOf(access);
-    const next = [...psd2(context), '--customer', customerId, 'consent', 'request', ...asked];
+    const options = optionsOf(access);
+    const next = [...psd2(context), '--customer', customerId, 'consent', 'request', ...options];
     return { kind: 'consent', name, customerId, endsAt: endOfDay(validUntil), next };
   });
 }
@@ -197,17 +197,17 @@ interface FromJournals {
 function note({ accesses, renewals }: FromJournals, consent: Consent): void {
   const access = consent.terms?.access;
   accesses.set(consent.flow, access);
-  const key = keyOf(consent.customerId, access);
+  const key = accessKey(consent.customerId, access);
   const isPartly =
     consent.state === 'authorizing' && personsIn(consent.authorisations).authorisedBy.length > 0;
   if (isPartly && !renewals.has(key)) renewals.set(key, consent);
 }
 
-function keyOf(customer: string, access: Access): string {
-  return `${customer} ${nameOf(access)} ${access?.type === 'funds' ? access.account : ''}`;
+function accessKey(customer: string, access: Access): string {
+  return `${customer} ${categoryOf(access)} ${access?.type === 'funds' ? access.account : ''}`;
 }
 
-function nameOf(access: Access): ConsentCategory {
+function categoryOf(access: Access): ConsentCategory {
   return access?.type === 'funds' ? FUNDS : 'ACCOUNT_INFO';
 }
 
@@ -272,10 +272,10 @@ export function optionsOf(access: Access): string[] {
 }
 
 /** Consents come newest first, and a newer one replaces an older one for the same category and product. */
-function isNew(known: Set<string>, { customerId }: Consent, category: string, product: string): boolean {
+function isNew(seen: Set<string>, { customerId }: Consent, category: string, product: string): boolean {
   const key = `${customerId} ${category} ${product}`;
-  if (known.has(key)) return false;
-  known.add(key);
+  if (seen.has(key)) return false;
+  seen.add(key);
   return true;
 }
 

@@ -68,9 +68,9 @@ export async function notify(
   soon: readonly Ending[],
   all: readonly Ending[],
 ): Promise<void> {
-  const keys = new Set(all.map(keyOf));
+  const keys = new Set(all.map(endingKey));
   const notifications = soon.map((ending) => ({
-    key: keyOf(ending),
+    key: endingKey(ending),
     version: ending.endsAt,
     content: ending,
   }));
@@ -84,7 +84,7 @@ export async function notify(
 const KINDS: readonly Ending['kind'][] = ['certificate', 'login', 'consent'];
 
 /** What identifies an ending. Consents for different accounts are different ones. */
-function keyOf({ kind, name, customerId, next }: Ending): string {
+function endingKey({ kind, name, customerId, next }: Ending): string {
   const what =
     kind === 'consent'
       ? next.filter((word, at) => TOLD_APART.has(word) || NAMED_BY.has(next[at - 1] ?? ''))

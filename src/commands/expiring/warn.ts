@@ -18,11 +18,11 @@ export function describeSoon(
   const [first, ...more] = endingBefore(endings, new Date(now.getTime() + days * DAY_MS));
   if (!first) return undefined;
   const others = more.length === 0 ? '' : `, and ${more.length} more`;
-  return `${nameOf(first)} ${Date.parse(first.endsAt) <= now.getTime() ? 'has ended' : 'ends'} at ${writeTime(first.endsAt)}${others}`;
+  return `${endingName(first)} ${Date.parse(first.endsAt) <= now.getTime() ? 'has ended' : 'ends'} at ${writeTime(first.endsAt)}${others}`;
 }
 
 /** `the QWAC`, `the login of customer 1048262`, ... */
-function nameOf({ kind, name, customerId }: Ending): string {
+function endingName({ kind, name, customerId }: Ending): string {
   if (kind === 'certificate') return `the ${name} certificate`;
   return kind === 'login'
     ? `the login of customer ${customerId}`

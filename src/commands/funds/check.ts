@@ -41,11 +41,11 @@ async function checkFunds(context: Context, account: string, text: string): Prom
   const opened = await context.bank();
   const transactionId = context.world.newId();
   const whole = reference ?? (await ibanOf(context, opened, account, transactionId));
-  const asked = { account: maskedReference(whole), amount, currency: 'EUR' };
-  const fundsAvailable = await confirmFunds(context, opened, { ...asked, account: whole }, transactionId);
-  context.output.record({ ...asked, fundsAvailable }, shape);
+  const question = { account: maskedReference(whole), amount, currency: 'EUR' };
+  const fundsAvailable = await confirmFunds(context, opened, { ...question, account: whole }, transactionId);
+  context.output.record({ ...question, fundsAvailable }, shape);
   if (!fundsAvailable)
-    throw new Psd2Error('bank_refused', `The account does not have ${asked.amount} ${asked.currency}`, {
+    throw new Psd2Error('bank_refused', `The account does not have ${question.amount} ${question.currency}`, {
       transactionId,
     });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { type LogOptions, nameOf, type ShownCall, selectCalls, watchCalls } from './select-calls.ts';
+import { type LogOptions, type ShownCall, selectCalls, shortCall, watchCalls } from './select-calls.ts';
 
 const USUAL_LIMIT = '10';
 /** How often psd2 looks for new calls. */
@@ -23,14 +23,14 @@ export async function follow(
     throw new Psd2Error('usage', '--follow has no end, so it cannot print one JSON document', {
       hint: 'With -o ndjson, each call is a line.',
     });
-  const pages = pagesOf(context, options);
+  const pages = followedPages(context, options);
   // A terminal would collect the rows of a table, to align them.
   if (output.format === 'table' && stdoutIsTerminal)
-    for await (const page of pages) output.lines(page.map((call) => lineOf(context, call)));
+    for await (const page of pages) output.lines(page.map((call) => callLine(context, call)));
   else await print(pages);
 }
 
-async function* pagesOf(context: Context, options: LogOptions): AsyncGenerator<ShownCall[]> {
+async function* followedPages(context: Context, options: LogOptions): AsyncGenerator<ShownCall[]> {
   const { world } = context;
   const gentle = context.stopGently();
   const look = await watchCalls(context, options);
@@ -48,8 +48,8 @@ async function* pagesOf(context: Context, options: LogOptions): AsyncGenerator<S
   if (gentle.reason !== 'SIGTERM') throw new Psd2Error('interrupted', 'Interrupted');
 }
 
-function lineOf({ terminal }: Context, call: ShownCall): string {
+function callLine({ terminal }: Context, call: ShownCall): string {
   const { at, status, failure, milliseconds, flow, transactionId } = call;
   const of = flow ?? transactionId.slice(0, 18);
-  return `${terminal.writeTime(at)}  ${status ?? failure ?? 'none'}  ${milliseconds} ms  ${nameOf(call)}  ${of}`;
+  return `${terminal.writeTime(at)}  ${status ?? failure ?? 'none'}  ${milliseconds} ms  ${shortCall(call)}  ${of}`;
 }

@@ -10,7 +10,7 @@ import {
   whole,
 } from '../../terminal/output/fields.ts';
 import { examples, verb } from '../declare.ts';
-import { nameOf, type ShownCall, selectCalls, withFlow, withSelection } from './select-calls.ts';
+import { type ShownCall, selectCalls, shortCall, withFlow, withSelection } from './select-calls.ts';
 
 const loggedCall = object({
   at: time('when psd2 sent it').as('Time', { kind: 'second' }),
@@ -30,7 +30,7 @@ const loggedCall = object({
   requestId: orNull(text("result.requestId of the bank's answer, every digit")).as('Bank request'),
   apiTrackId: orNull(text('cb-apitrack-id')).as('Track'),
   flow: orNull(text('the flow that the call belongs to')).as('Flow'),
-  call: seen('Call', nameOf),
+  call: seen('Call', shortCall),
   of: seen(
     'Flow or transaction',
     ({ flow, transactionId }: ShownCall) => flow ?? transactionId.slice(0, 18),
@@ -84,9 +84,9 @@ ${examples(
   },
   (command) =>
     withSelection(command).option('--follow', 'keep running, and show each call once it has ended'),
-  async (context, given) => {
+  async (context, chosen) => {
     const { output, stdoutIsTerminal } = context;
-    const options = await withFlow(context, given);
+    const options = await withFlow(context, chosen);
     if (options.follow) {
       const { follow } = await import('./follow.ts');
       return follow(context, options, (pages) => output.pages(pages, COLUMNS, NONE));
@@ -94,11 +94,11 @@ ${examples(
     if (options.transaction !== undefined && output.format === 'table')
       return (await import('./timeline.ts')).printTimeline(context, options, options.transaction);
     const columns = stdoutIsTerminal ? NARROW_COLUMNS : COLUMNS;
-    await output.pages(pagesOf(await selectCalls(context, options)), columns, NONE);
+    await output.pages(pagesFrom(await selectCalls(context, options)), columns, NONE);
   },
 );
 
-async function* pagesOf<T>(rows: Iterable<T>): AsyncGenerator<T[]> {
+async function* pagesFrom<T>(rows: Iterable<T>): AsyncGenerator<T[]> {
   let page: T[] = [];
   for (const row of rows) {
     page.push(row);

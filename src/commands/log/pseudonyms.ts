@@ -32,16 +32,16 @@ export class Pseudonyms {
   /** Remembers the customer ids, account ids and IBANs in a path or another text. */
   collect(text: string): void {
     this.#pattern = undefined;
-    const known = (kind: Kind, id: string) => {
+    const remember = (kind: Kind, id: string) => {
       if (id.toLowerCase() !== 'customerid-info') this.#kinds.set(id.toUpperCase(), kind);
     };
-    const decoded = decode(text);
+    const decoded = decodePath(text);
     // An encoded slash can be a part of an id, or separate two.
     for (const each of [text, decoded])
       for (const [, noun = '', id = ''] of each.matchAll(ID_IN_PATH))
-        known(noun.toLowerCase() === 'customers' ? 'customer' : 'account', decode(id));
-    for (const [iban] of decoded.matchAll(IBAN_ALONE)) if (!HEXADECIMAL.test(iban)) known('iban', iban);
-    for (const [from, end] of ibansIn(decoded)) known('iban', compact(decoded.slice(from, end)));
+        remember(noun.toLowerCase() === 'customers' ? 'customer' : 'account', decodePath(id));
+    for (const [iban] of decoded.matchAll(IBAN_ALONE)) if (!HEXADECIMAL.test(iban)) remember('iban', iban);
+    for (const [from, end] of ibansIn(decoded)) remember('iban', unspaced(decoded.slice(from, end)));
   }
 
   /** As {@link collect}, for the path of a call. @param route the same without ids: a bank may have the accounts anywhere */
@@ -49,17 +49,17 @@ export class Pseudonyms {
     this.collect(path);
     const inRoute = route.includes('/') ? patternOfRoute(route) : ACCOUNT_IN_PATH;
     for (const [, id = ''] of (path.split('?', 1)[0] ?? '').matchAll(inRoute))
-      this.#kinds.set(decode(id).toUpperCase(), 'account');
+      this.#kinds.set(decodePath(id).toUpperCase(), 'account');
   }
 
   /** A text without the collected ids, and without IBANs and numbers of cards. If it was percent-encoded, it is decoded. */
   replace(text: string): string {
-    const decoded = decode(text);
+    const decoded = decodePath(text);
     let from = 0;
     let replaced = '';
     for (const [start, end] of ibansIn(decoded)) {
       replaced +=
-        this.#withoutIds(decoded.slice(from, start)) + this.#nameOf(compact(decoded.slice(start, end)));
+        this.#withoutIds(decoded.slice(from, start)) + this.#nameOf(unspaced(decoded.slice(start, end)));
       from = end;
     }
     return withoutCardNumbers(replaced + this.#withoutIds(decoded.slice(from)));
@@ -73,14 +73,14 @@ export class Pseudonyms {
 
   #withoutIds(text: string): string {
     if (this.#kinds.size === 0) return text;
-    this.#pattern ??= patternOf([...this.#kinds.keys()]);
+    this.#pattern ??= idPattern([...this.#kinds.keys()]);
     return text.replace(this.#pattern, (id) => this.#nameOf(id));
   }
 
   #nameOf(id: string): string {
     const value = id.toUpperCase();
-    const known = this.#names.get(value);
-    if (known !== undefined) return known;
+    const earlierName = this.#names.get(value);
+    if (earlierName !== undefined) return earlierName;
     const kind = this.#kinds.get(value) ?? 'iban';
     this.#counts[kind] += 1;
     const name = `${kind}-${this.#counts[kind]}`;
@@ -102,7 +102,7 @@ function patternOfRoute(route: string): RegExp {
 const SIGNS = /[\\^$.*+?()[\]{}|/-]/g;
 
 /** The longest id comes first, since another one may be a part of it. */
-function patternOf(ids: string[]): RegExp {
+function idPattern(ids: string[]): RegExp {
   const texts = ids
     .sort((a, b) => b.length - a.length)
     .map((id) => {
@@ -113,7 +113,7 @@ function patternOf(ids: string[]): RegExp {
 }
 
 /** Percent-decodes a text until nothing is encoded any more. Leaves what is not UTF-8. */
-function decode(text: string): string {
+function decodePath(text: string): string {
   const decoded = text.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
     try {
       return decodeURIComponent(encoded);
@@ -123,27 +123,27 @@ function decode(text: string): string {
       );
     }
   });
-  return decoded === text ? text : decode(decoded);
+  return decoded === text ? text : decodePath(decoded);
 }
 
 /** Where the valid IBANs in a text begin and end. An IBAN may have spaces, and may be a part of a longer word. */
 function ibansIn(text: string): [from: number, end: number][] {
-  const found: [number, number][] = [];
+  const places: [number, number][] = [];
   let after = 0;
   for (const { index } of text.matchAll(IBAN_BEGIN)) {
     if (index < after) continue;
     const country = text.slice(index, index + 2).toUpperCase();
     const length = getCountrySpecifications()[country]?.chars ?? 0;
-    const end = endOf(text, index, length);
-    if (end === undefined || !isValidIBAN(compact(text.slice(index, end)))) continue;
-    found.push([index, end]);
+    const end = wordEnd(text, index, length);
+    if (end === undefined || !isValidIBAN(unspaced(text.slice(index, end)))) continue;
+    places.push([index, end]);
     after = end;
   }
-  return found;
+  return places;
 }
 
 /** Where a word of this many letters and digits ends that has at most one blank between them. */
-function endOf(text: string, from: number, length: number): number | undefined {
+function wordEnd(text: string, from: number, length: number): number | undefined {
   let left = length;
   for (let at = from; left > 0 && at < text.length; at += 1) {
     if (/[A-Z0-9]/i.test(text.charAt(at))) left -= 1;
@@ -158,6 +158,6 @@ function isBlank(character: string): boolean {
   return /[\s+]/.test(character);
 }
 
-function compact(iban: string): string {
+function unspaced(iban: string): string {
   return iban.replace(/[\s+]/g, '').toUpperCase();
 }

@@ -55,15 +55,15 @@ function* callsFor(
   const limit = readLimit(options.limit, filtered ? Number.POSITIVE_INFINITY : USUAL_LIMIT);
   const isMeant = matcherOf(customer, context, options);
 
-  let found = 0;
+  let count = 0;
   for (const call of readCalls(folder.log, transaction ?? request ?? run)) {
     const at = Date.parse(call.at);
     if (since !== null && at + call.milliseconds < since - SLACK_MS) return;
     if (since !== null && at < since) continue;
     if (!isMeant(call)) continue;
     yield shownOf(call);
-    found += 1;
-    if (found === limit) return;
+    count += 1;
+    if (count === limit) return;
   }
 }
 
@@ -116,10 +116,10 @@ function matcherOf(
   { folder, globals }: Context,
   { transaction, request, run, failed }: LogOptions,
 ): (call: LoggedCall) => boolean {
-  refuseEmpty('--transaction', transaction);
-  refuseEmpty('--request', request);
-  refuseEmpty('--run', run);
-  const isOfCustomer = customer === undefined ? () => true : callsOf(customer, folder.log);
+  refuseEmptyFilter('--transaction', transaction);
+  refuseEmptyFilter('--request', request);
+  refuseEmptyFilter('--run', run);
+  const isOfCustomer = customer === undefined ? () => true : matcherForCustomer(customer, folder.log);
   const begins = (prefix: string | undefined, ...ids: (string | null)[]) =>
     prefix === undefined || ids.some((id) => id?.startsWith(prefix) === true);
   return (call) =>
@@ -160,11 +160,11 @@ export async function watchCalls(context: Context, options: LogOptions): Promise
  * Recognises the calls of a customer: those whose path or line names the customer, and the other calls of the same transactions,
  * for example those of SCA.
  */
-function callsOf(customer: string, log: string): (call: LoggedCall) => boolean {
+function matcherForCustomer(customer: string, log: string): (call: LoggedCall) => boolean {
   /** Collected only once a call names nobody, because it takes the whole log. */
   let transactions: ReadonlySet<string> | undefined;
   return (call) => {
-    const named = customerOf(call);
+    const named = loggedCustomer(call);
     if (named !== undefined) return named === customer;
     transactions ??= transactionsOf(customer, log);
     return transactions.has(call.transactionId);
@@ -174,11 +174,11 @@ function callsOf(customer: string, log: string): (call: LoggedCall) => boolean {
 function transactionsOf(customer: string, log: string): ReadonlySet<string> {
   const transactions = new Set<string>();
   for (const call of readCalls(log, customer))
-    if (customerOf(call) === customer) transactions.add(call.transactionId);
+    if (loggedCustomer(call) === customer) transactions.add(call.transactionId);
   return transactions;
 }
 
-function customerOf({ customer, path }: LoggedCall): string | undefined {
+function loggedCustomer({ customer, path }: LoggedCall): string | undefined {
   return customer ?? customerIn(path);
 }
 
@@ -187,12 +187,12 @@ function customerIn(path: string): string | undefined {
 }
 
 /** An empty value, perhaps from an empty variable in a script, would match every call. @throws Psd2Error `usage` */
-function refuseEmpty(option: string, text: string | undefined): void {
+function refuseEmptyFilter(option: string, text: string | undefined): void {
   if (text === '') throw new Psd2Error('usage', `The value of ${option} is empty`);
 }
 
 /** Method and shortened path: the part before the product is almost always the same, and ids are long. */
-export function nameOf({ method, path }: Pick<LoggedCall, 'method' | 'path'>): string {
+export function shortCall({ method, path }: Pick<LoggedCall, 'method' | 'path'>): string {
   const short = path
     .replace(/^.*\/private(?=\/)(\/customers\/\d+(\/products(?=\/))?(?=\/|$))?/, '…')
     .replace(/(?<=\/[0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\/|$)/gi, '…');

@@ -203,7 +203,7 @@ function readPeriod({ since, until, quarter }: Options, now: Date): { from: IsoD
   const today = bankDay(now);
   if (quarter === undefined) {
     const to = until === undefined ? today : parseDate('--until', until);
-    const from = since === undefined ? addDays(to, -30) : firstDay(since, now);
+    const from = since === undefined ? addDays(to, -30) : firstDaySince(since, now);
     if (from <= to) return { from, to };
     throw new Psd2Error('invalid_date', `--since ${from} is after --until ${to}`);
   }
@@ -220,7 +220,7 @@ function readPeriod({ since, until, quarter }: Options, now: Date): { from: IsoD
 }
 
 /** A day is one of the bank's, whatever the zone of this machine. @throws Psd2Error `usage` */
-function firstDay(since: string, now: Date): IsoDate {
+function firstDaySince(since: string, now: Date): IsoDate {
   return isIsoDate(since) ? since : bankDay(new Date(readSince(since, now)));
 }
 
@@ -237,14 +237,14 @@ async function showStats(context: Context, options: Options): Promise<void> {
   };
   const profile = context.profileName();
   const hourOf = (at: string) => bankTime(new Date(at)).slice(0, 13).replace('T', ' ');
-  const known = readStats(folder, (call) => call.profile === profile, {
+  const calls = readStats(folder, (call) => call.profile === profile, {
     files: options.files,
     down5xx: options.down5xx === true,
     ...(options.by === 'hour' && { dayOf: hourOf }),
   });
-  const lines = known.lines.filter((line) => isMeant(line, options, { profile, from, to }));
-  const rows = rowsOf(lines, known, options, profile);
-  const total = rowOf(
+  const lines = calls.lines.filter((line) => isMeant(line, options, { profile, from, to }));
+  const rows = periodRows(lines, calls, options, profile);
+  const total = periodRow(
     'total',
     lines.map(({ counts }) => counts),
     lines,
@@ -261,8 +261,8 @@ async function showStats(context: Context, options: Options): Promise<void> {
     profile,
     hosts: [...new Set(lines.map(({ host }) => host))],
     timeZone: 'Europe/Rome',
-    ...{ from, to, logFrom: known.logFrom, definitions: DEFINITIONS, notes: notesOf(context, options) },
-    longestGapSeconds: Math.round(known.longestGapMs / 1000),
+    ...{ from, to, logFrom: calls.logFrom, definitions: DEFINITIONS, notes: notesOf(context, options) },
+    longestGapSeconds: Math.round(calls.longestGapMs / 1000),
     ...{ rows, total: whole_, published: publishedBeside(options.published, rows) },
   };
   if (output.format === 'table') await printTable(context, data, options);
@@ -288,31 +288,31 @@ function isMeant(
   );
 }
 
-function rowsOf(lines: readonly RollUp[], known: KnownCalls, options: Options, profile: string): Row[] {
+function periodRows(lines: readonly RollUp[], calls: KnownCalls, options: Options, profile: string): Row[] {
   const periods = new Map<string, RollUp[]>();
   for (const line of lines) {
     const period = options.by === 'route' ? line.route : line.day;
     periods.set(period, [...(periods.get(period) ?? []), line]);
   }
-  const downs = known.downs.filter((each) => each.profile === profile).map(({ down }) => down);
+  const downs = calls.downs.filter((each) => each.profile === profile).map(({ down }) => down);
   return [...periods]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([period, each]) => {
-      const found = rowOf(
+      const row = periodRow(
         period,
         each.map(({ counts }) => counts),
         each,
         options,
       );
-      if (options.by !== 'day' || !isIsoDate(period)) return found;
+      if (options.by !== 'day' || !isIsoDate(period)) return row;
       const begin = Date.parse(bankLocalTime(period, '00:00:00'));
       const end = Date.parse(bankLocalTime(addDays(period, 1), '00:00:00'));
       const seconds = secondsDown(downs, begin, end);
-      return { ...found, secondsDown: seconds, uptime: rounded(uptime(seconds)) };
+      return { ...row, secondsDown: seconds, uptime: rounded(uptime(seconds)) };
     });
 }
 
-function rowOf(
+function periodRow(
   period: string,
   all: readonly Counts[],
   lines: readonly RollUp[],
@@ -393,26 +393,21 @@ function publishedBeside(path: string | undefined, rows: readonly Row[]) {
   return lines.map((line, index) => {
     const [date = '', service = '', metric = '', value = ''] = line.split(',').map((cell) => cell.trim());
     const theirs = Number(value);
-    if (
-      !isIsoDate(date) ||
-      !METRICS.some((known) => known === metric) ||
-      value === '' ||
-      Number.isNaN(theirs)
-    )
+    if (!isIsoDate(date) || !METRICS.some((each) => each === metric) || value === '' || Number.isNaN(theirs))
       throw new Psd2Error('usage', `Line ${index + 2} of ${path} is not date,service,metric,value`, {
         hint: `For example 2026-11-25,ais,mean_ms,180. The metrics are ${METRICS.join(', ')}.`,
       });
-    const found = rows.find(({ period }) => period === date);
-    const ours = found ? oursOf(found, service.toLowerCase(), metric) : null;
+    const row = rows.find(({ period }) => period === date);
+    const ours = row ? oursOf(row, service.toLowerCase(), metric) : null;
     return { date, service, metric, theirs, ours, difference: ours === null ? null : rounded(ours - theirs) };
   });
 }
 
-function oursOf(found: Row, service: string, metric: string): number | null {
-  if (metric === 'uptime_pct') return found.uptime;
-  if (metric === 'error_rate_pct') return found.errorRate;
-  if (service === 'ais' || service === 'pis') return found[service].mean;
-  return FUNDS.includes(service) ? found.piis.mean : null;
+function oursOf(row: Row, service: string, metric: string): number | null {
+  if (metric === 'uptime_pct') return row.uptime;
+  if (metric === 'error_rate_pct') return row.errorRate;
+  if (service === 'ais' || service === 'pis') return row[service].mean;
+  return FUNDS.includes(service) ? row.piis.mean : null;
 }
 
 function readNamed(path: string): string {
@@ -424,11 +419,11 @@ function readNamed(path: string): string {
 }
 
 /** @throws Psd2Error `usage` */
-function readPercent(option: string, given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  const value = /^\d{1,3}(\.\d+)?%?$/.test(given) ? Number.parseFloat(given) : Number.NaN;
+function readPercent(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d{1,3}(\.\d+)?%?$/.test(text) ? Number.parseFloat(text) : Number.NaN;
   if (value <= 100) return value;
-  throw new Psd2Error('usage', `${option} ${JSON.stringify(given)} is not a percentage`, {
+  throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a percentage`, {
     hint: 'For example 99.5.',
   });
 }

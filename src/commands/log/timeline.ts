@@ -4,7 +4,7 @@ import type { FlowMoment } from '../../store/ports/flows.ts';
 import { writeLocalTime } from '../../terminal/local-time.ts';
 import { objectOf, seen } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
-import { type LogOptions, nameOf, type ShownCall, selectCalls } from './select-calls.ts';
+import { type LogOptions, type ShownCall, selectCalls, shortCall } from './select-calls.ts';
 
 /** An event of a flow, or a call for it. */
 type Moment = { at: string; call: ShownCall } | { at: string; event: FlowMoment };
@@ -16,7 +16,7 @@ const ofCall = (title: string, show: (call: ShownCall) => string | null) =>
 const timeline = objectOf<Moment>()(() => ({
   at: seen('Time', ({ at }: Moment) => at),
   what: seen('What', (moment: Moment) =>
-    'call' in moment ? `${moment.call.method} ${moment.call.path}` : describe(moment.event),
+    'call' in moment ? `${moment.call.method} ${moment.call.path}` : describeMoment(moment.event),
   ),
   status: ofCall('Status', ({ status, failure }) => status?.toString() ?? failure),
   milliseconds: ofCall('Ms', ({ milliseconds }) => String(milliseconds)),
@@ -105,7 +105,7 @@ function drawRun(run: readonly Moment[]): string[] {
 
 function drawMoment(moment: Moment): string[] {
   const time = writeLocalTime(moment.at, 'millisecond');
-  if ('event' in moment) return [`${time}  ${describe(moment.event)}`];
+  if ('event' in moment) return [`${time}  ${describeMoment(moment.event)}`];
   const { call } = moment;
   const outcome = call.status === null ? (call.failure ?? 'no answer') : String(call.status);
   const isBoth = call.requestId === call.tppRequestId;
@@ -114,9 +114,9 @@ function drawMoment(moment: Moment): string[] {
     ['bank', isBoth ? null : call.requestId],
     ['track', call.apiTrackId],
   ].flatMap(([name, id]) => (id ? [`${' '.repeat(29)}${name?.padEnd(7)} ${id}`] : []));
-  return [`${time}    ${nameOf(call)} → ${outcome} in ${call.milliseconds} ms`, ...ids];
+  return [`${time}    ${shortCall(call)} → ${outcome} in ${call.milliseconds} ms`, ...ids];
 }
 
-function describe({ type, detail }: FlowMoment): string {
+function describeMoment({ type, detail }: FlowMoment): string {
   return detail === null ? type : `${type} (${detail})`;
 }

@@ -92,8 +92,8 @@ function noticesAt({ terminal }: ProfileContext): (notice: Notice) => void {
 /** Tells the command of each answer to a call with tokens, and prints it with `--raw`. */
 function answersAt({ calls, globals, printBytes }: ProfileContext): (answer: Answer) => void {
   const print = onLinesOfTheirOwn(printBytes);
-  return ({ call: { method }, route, status, headers, said, body }) => {
-    calls?.answered?.({ method, route, status, contentType: headers['content-type'], json: said.json });
+  return ({ call: { method }, route, status, headers, reply, body }) => {
+    calls?.answered?.({ method, route, status, contentType: headers['content-type'], json: reply.json });
     if (globals.raw) print(body);
   };
 }

@@ -36,9 +36,9 @@ export async function knownOperation(
 ): Promise<GenericOperation | undefined> {
   try {
     const { flows } = await context.store(reference);
-    const found = await flows.find('operation', reference);
-    refuseOtherCustomer(context, found);
-    return found;
+    const stored = await flows.find('operation', reference);
+    refuseOtherCustomer(context, stored);
+    return stored;
   } catch (error) {
     // The empty text comes from an unset variable of a script, and names no resource either.
     if (error instanceof Psd2Error && error.code === 'flow_not_found' && reference !== '') return undefined;
@@ -53,10 +53,10 @@ export async function findOperation(
   reference: string,
 ): Promise<GenericOperation> {
   const { flows } = await context.store(reference);
-  const found = await flows.find('operation', reference);
-  refuseOtherCustomer(context, found);
-  const { order, flow } = found;
-  if (order.operation === operation && order.from === from) return found;
+  const stored = await flows.find('operation', reference);
+  refuseOtherCustomer(context, stored);
+  const { order, flow } = stored;
+  if (order.operation === operation && order.from === from) return stored;
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the account ${order.from}`, {
     hint: 'Use that name and account, or another resource.',
   });

@@ -80,7 +80,7 @@ export const OPERATIONS: FlowNoun<'operation'> = {
   // The bank has a bulk payment and a signing basket as payments of their own.
   async cancelAtBank(context, opened, open, how) {
     const { cancelHere } = await import('../open/cancel-at-bank.ts');
-    const { kindOf } = await import('../../flows/batch/pay-share.ts');
+    const { groupKindOf: kindOf } = await import('../../flows/batch/pay-share.ts');
     const before = open.current;
     try {
       await cancelHere(context, opened, open, kindOf(before).calls(opened, before), how);
@@ -92,7 +92,7 @@ export const OPERATIONS: FlowNoun<'operation'> = {
   afterEnd: followJoint,
   async askBank(bank, flow) {
     if (!flow.initiation) return askOfOperation(bank, flow, () => ({ executionStatus: null }));
-    const { kindOf } = await import('../../flows/batch/pay-share.ts');
+    const { groupKindOf: kindOf } = await import('../../flows/batch/pay-share.ts');
     return askOfOperation(bank, flow, (opened) => kindOf(flow).calls({ bank: opened }, flow));
   },
   help: {

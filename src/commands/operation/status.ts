@@ -25,17 +25,17 @@ export const status = verb(
   },
   (command) =>
     withAccount(command).argument('<operationName>').requiredOption('--resource <id>', 'flow or resource id'),
-  (context, name, { resource }) => showStatus(context, name, resource),
+  (context, name, { resource }) => showOperation(context, name, resource),
 );
 
-async function showStatus(context: Context, name: string, resource: string): Promise<void> {
+async function showOperation(context: Context, name: string, resource: string): Promise<void> {
   const operation = parseOperationName(name);
-  const known = await knownOperation(context, resource);
-  const resourceId = known ? resourceIdOf(known) : resource;
-  const { bank } = await (known ? await forFlow(context, known) : context).bank();
+  const ours = await knownOperation(context, resource);
+  const resourceId = ours ? resourceIdOf(ours) : resource;
+  const { bank } = await (ours ? await forFlow(context, ours) : context).bank();
   const { authorizationStatus, executionStatus } = await bank.sca.status(
     resourceId,
-    known?.transactionId ?? context.world.newId(),
+    ours?.transactionId ?? context.world.newId(),
   );
   context.output.record({ operation, resourceId, authorizationStatus, executionStatus }, shape);
 }

@@ -26,7 +26,7 @@ ${examples('psd2 sandbox clock', 'psd2 sandbox clock +90d', 'psd2 sandbox clock 
       // -5d is no option: it has an answer of its own.
       .allowUnknownOption(),
   async (context, time) => {
-    const order = time === undefined ? undefined : readOrder(time);
+    const order = time === undefined ? undefined : readMove(time);
     const running = await requireRunning(context);
     const call = order
       ? { method: 'POST' as const, path: '/clock', body: order }
@@ -40,21 +40,21 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_
 const MAX_SECONDS = 3650 * 86_400;
 
 /** @throws Psd2Error `usage` */
-function readOrder(given: string): { forwardSeconds: number } | { time: string } {
-  const [, number = '', unit = ''] = /^\+(\d{1,9})([smhd])$/.exec(given) ?? [];
+function readMove(text: string): { forwardSeconds: number } | { time: string } {
+  const [, number = '', unit = ''] = /^\+(\d{1,9})([smhd])$/.exec(text) ?? [];
   const forwardSeconds = Number(number) * (SECONDS[unit] ?? 0);
   if (forwardSeconds > 0 && forwardSeconds <= MAX_SECONDS) return { forwardSeconds };
-  if (z.iso.datetime({ offset: true }).safeParse(given).success) return { time: given };
-  if (/^-\d+[smhd]$/.test(given))
+  if (z.iso.datetime({ offset: true }).safeParse(text).success) return { time: text };
+  if (/^-\d+[smhd]$/.test(text))
     throw new Psd2Error('usage', "The bank's time only moves forward", {
       hint: 'A reset takes the bank back to its start, and its time to the real one:',
       next: [['sandbox', 'reset']],
     });
-  if (given.startsWith('-'))
-    throw new Psd2Error('usage', `Unknown option '${given}'`, {
+  if (text.startsWith('-'))
+    throw new Psd2Error('usage', `Unknown option '${text}'`, {
       hint: 'Add --help to see how the command is used.',
     });
-  throw new Psd2Error('usage', `${JSON.stringify(given)} is not a time of the bank`, {
+  throw new Psd2Error('usage', `${JSON.stringify(text)} is not a time of the bank`, {
     hint: 'Write how far to move it, at most +3650d: +90d, +12h, +30m, +10s. Or a time with its zone: 2027-12-24T09:00:00+01:00.',
   });
 }

@@ -32,7 +32,7 @@ const printedFault = object({
 
 const cleared = object({ cleared: whole('number of removed faults') });
 
-function withOptions(command: Command) {
+function withFaultOptions(command: Command) {
   return command
     .argument('<fault>', 'for example cut-after-effect, delay=500, status=503, clock=-7')
     .option('--on <call>', 'calls that fail: execute, token, ..., or "GET /private/*"; default: all')
@@ -46,7 +46,7 @@ function withOptions(command: Command) {
     .option('--seed <text>', 'with --probability: choose the same calls in every run');
 }
 
-type FaultOptions = OptionsOf<typeof withOptions>;
+type FaultOptions = OptionsOf<typeof withFaultOptions>;
 
 /** @throws Psd2Error `usage`, `sandbox` if it is not running */
 const add = verb(
@@ -57,12 +57,12 @@ With --customer, a user or a customer id, only the calls of this customer fail.
 docs/sandbox.md, "Faults", lists all faults and calls. So does the error for an unknown one.
 ${examples('psd2 sandbox fault add cut-after-effect --on execute --times 1', 'psd2 sandbox fault add status=503 --for 2h --customer bruno')}`,
   },
-  withOptions,
+  withFaultOptions,
   async (context, fault, options, command) => {
     // Not PSD2_CUSTOMER: that says for whom psd2 acts.
     const isNamed = command.getOptionValueSourceWithGlobals('customer') === 'cli';
     const customer = isNamed ? context.globals.customer : undefined;
-    const order = { ...readOrder(fault, options), ...(customer !== undefined && { customer }) };
+    const order = { ...readFaultOrder(fault, options), ...(customer !== undefined && { customer }) };
     const running = await requireRunning(context);
     const added = await control(running, { method: 'POST', path: '/faults', body: order }, faultRecord);
     context.output.record(added, printedFault);
@@ -117,7 +117,7 @@ async function listFaults(context: Context): Promise<void> {
   await context.output.table(faults, printedFault, 'There are no faults.');
 }
 
-function readOrder(
+function readFaultOrder(
   fault: string,
   { on, times, after, probability, seed, for: lasting }: FaultOptions,
 ): FaultOrder {

@@ -53,10 +53,10 @@ async function storeOne(context: Context, name: string, profile: ProfileSettings
   const stored = profiles.read(name);
   if (stored && !isOwnSandbox(stored, context)) return false;
   const { sealed: _sealed, ...clear } = { ...stored };
-  const known = { ...clear, ...(await profiles.readSealed(name)) };
-  const settings = { ...keptOf(known), ...profile };
+  const current = { ...clear, ...(await profiles.readSealed(name)) };
+  const settings = { ...keptOf(current), ...profile };
   // Writing is the slowest step here, and usually nothing has changed.
-  if (!isDeepStrictEqual(known, settings)) await profiles.write(name, settings);
+  if (!isDeepStrictEqual(current, settings)) await profiles.write(name, settings);
   return true;
 }
 
@@ -74,10 +74,10 @@ const OF_THE_BANK: readonly SettingKey[] = [
   ] as const),
 ];
 
-function keptOf(known: Partial<ProfileSettings>): Partial<ProfileSettings> {
-  const kept: Partial<ProfileSettings> = { ...known };
-  for (const key of OF_THE_BANK) delete kept[key];
-  return kept;
+function keptOf(settings: Partial<ProfileSettings>): Partial<ProfileSettings> {
+  const rest: Partial<ProfileSettings> = { ...settings };
+  for (const key of OF_THE_BANK) delete rest[key];
+  return rest;
 }
 
 /** The settings of the sandbox's profile. */

@@ -27,7 +27,7 @@ export const start = verb(
 The payee's name can choose how a transfer ends: psd2 help sandbox.
 ${examples('psd2 sandbox start', 'psd2 sandbox start --host 0.0.0.0 --name bank.example --state /var/lib/sandbox', 'psd2 sandbox start --detach --port 0 --persona lived-in')}`,
   },
-  withOptions,
+  withStartOptions,
   async (context, options) => {
     const port = parsePort(options.port);
     const outside = readOutside(options);
@@ -64,7 +64,7 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --host 0.0.0.0 --name bank.
   },
 );
 
-function withOptions(command: Command) {
+function withStartOptions(command: Command) {
   return command
     .option(
       '--port <n>',
@@ -115,7 +115,7 @@ function withOptions(command: Command) {
     );
 }
 
-type StartOptions = OptionsOf<typeof withOptions>;
+type StartOptions = OptionsOf<typeof withStartOptions>;
 
 /** Starts this same command in the background and waits until it answers. */
 async function startDetached(context: Context): Promise<void> {
@@ -249,7 +249,7 @@ function parseVariation(text: string): Variation {
 }
 
 function parseRole(text: string): (typeof ROLES)[number] {
-  const role = ROLES.find((known) => known === text.trim().toUpperCase());
+  const role = ROLES.find((each) => each === text.trim().toUpperCase());
   if (role) return role;
   throw new Psd2Error('usage', `Unknown role ${JSON.stringify(text)}`, {
     hint: `Use one or more of ${ROLES.join(',')}.`,

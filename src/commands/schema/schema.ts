@@ -119,57 +119,57 @@ async function withStandard(name: string, commands: Commands): Promise<string> {
   return loaded && 'commands' in loaded && loaded.standard ? `${name} ${loaded.standard}` : name;
 }
 
-const said = (what: string) => z.string().check(z.describe(what));
+const describedText = (what: string) => z.string().check(z.describe(what));
 
 /** The events of stderr (`terminal/events.ts`). */
 const event = () =>
   z
     .union([
-      z.object({ event: z.enum(['note', 'warning']), message: said('the message') }),
+      z.object({ event: z.enum(['note', 'warning']), message: describedText('the message') }),
       z.object({
         event: z.literal('flow'),
-        flow: said('local id of a flow that psd2 has begun or resumed'),
+        flow: describedText('local id of a flow that psd2 has begun or resumed'),
         kind: z.enum(['transfer', 'consent', 'operation']),
-        state: said('state of the flow at that time'),
+        state: describedText('state of the flow at that time'),
       }),
       z.object({
         event: z.literal('open'),
-        url: said('address for the customer to open'),
-        psuId: z.optional(said('who authorises, as the bank was told')),
+        url: describedText('address for the customer to open'),
+        psuId: z.optional(describedText('who authorises, as the bank was told')),
       }),
       z.object({
         event: z.literal('call'),
-        method: said('GET, POST, PUT or DELETE'),
-        path: said('path with its query'),
+        method: describedText('GET, POST, PUT or DELETE'),
+        path: describedText('path with its query'),
         outcome: z.union([z.int(), z.string()]).check(z.describe('HTTP status, or why there was no answer')),
         milliseconds: z.number(),
-        tppRequestId: said('TPP-Request-ID'),
-        transactionId: said('TPP-Transaction-ID'),
-        requestId: z.nullable(said("result.requestId of the bank's answer")),
-        apiTrackId: z.nullable(said("the bank's session id")),
+        tppRequestId: describedText('TPP-Request-ID'),
+        transactionId: describedText('TPP-Transaction-ID'),
+        requestId: z.nullable(describedText("result.requestId of the bank's answer")),
+        apiTrackId: z.nullable(describedText("the bank's session id")),
       }),
     ])
     .check(z.describe('a line of stderr, with --json or ndjson, if stderr is not a terminal'));
 
 /** The last line of stderr of a command that failed. */
 const error = () => {
-  const known = (what: string) => z.nullable(said(what));
+  const describedOrNull = (what: string) => z.nullable(describedText(what));
   return z.object({
     event: z.enum(['error']).check(z.describe('what the line is')),
     error: z.object({
-      code: said('kind of error, from a closed list'),
-      message: said('what happened'),
+      code: describedText('kind of error, from a closed list'),
+      message: describedText('what happened'),
       exitCode: z.int().check(z.describe('exit code of the process')),
-      hint: known('what to do about it'),
+      hint: describedOrNull('what to do about it'),
       next: z
         .array(z.array(z.string()))
         .check(z.describe('commands to run next, each as a list of words: psd2 and its arguments')),
-      flow: known('local id of the flow'),
+      flow: describedOrNull('local id of the flow'),
       httpStatus: z.nullable(z.int()).check(z.describe("HTTP status of the bank's answer")),
-      bankCode: known("result.messages[].code of the bank's answer"),
-      requestId: known("result.requestId of the bank's answer, every digit"),
-      tppRequestId: known('TPP-Request-ID of the call'),
-      transactionId: known('TPP-Transaction-ID of the call'),
+      bankCode: describedOrNull("result.messages[].code of the bank's answer"),
+      requestId: describedOrNull("result.requestId of the bank's answer, every digit"),
+      tppRequestId: describedOrNull('TPP-Request-ID of the call'),
+      transactionId: describedOrNull('TPP-Transaction-ID of the call'),
       differs: z
         .optional(z.array(z.string()))
         .check(z.describe('with duplicate_reference: fields in which the two transfers differ')),

@@ -15,12 +15,12 @@ export async function readReferences(
   texts: readonly string[],
 ): Promise<string[]> {
   const sources = texts.map(numberSource);
-  refuseTwice(sources.map((found) => found?.source));
+  refuseTwice(sources.map((each) => each?.source));
   const read: string[] = [];
   for (const [index, text] of texts.entries()) {
-    const found = sources[index];
+    const source = sources[index];
     read.push(
-      found ? found.read(await readText(context, '--account', found.source)) : parseAccountReference(text),
+      source ? source.read(await readText(context, '--account', source.source)) : parseAccountReference(text),
     );
   }
   return [...new Set(read)];

@@ -21,23 +21,23 @@ type Cost = Pick<Verification, 'commissions' | 'totalAmount' | 'unreadFees'>;
 export function costAboveLimit(
   profile: Profile,
   order: { amount?: string; currency?: string },
-  said: Cost | null,
+  bankCost: Cost | null,
 ): Psd2Error | null {
   const most = maxAmountOf(profile);
   const hint = 'The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.';
   return most === null
     ? null
-    : costAbove({ most, whose: `that the profile ${profile.name} allows`, hint }, order, said);
+    : costAbove({ most, whose: `that the profile ${profile.name} allows`, hint }, order, bankCost);
 }
 
 /** As {@link costAbove}, for the limit that a smoke test has set for its own payment. Null also if there is none. */
 export function costAboveOwnLimit(
   { maxCost: most, ...order }: { amount?: string; currency?: string; maxCost?: string },
-  said: Cost | null,
+  bankCost: Cost | null,
 ): Psd2Error | null {
   if (most === undefined) return null;
   const hint = `With the fees of the bank, it pays at most --pay and --max-fee, and at most ${UNATTENDED_LIMIT} without a person.`;
-  return costAbove({ most, whose: 'that this smoke test may pay', hint }, order, said);
+  return costAbove({ most, whose: 'that this smoke test may pay', hint }, order, bankCost);
 }
 
 /**
@@ -50,13 +50,13 @@ export function costAboveOwnLimit(
 function costAbove(
   { most, whose, hint }: CostLimit,
   { amount, currency }: { amount?: string; currency?: string },
-  said: Cost | null,
+  bankCost: Cost | null,
 ): Psd2Error | null {
-  if (!said || amount === undefined) return null;
-  const { commissions: fees, totalAmount: total } = said;
+  if (!bankCost || amount === undefined) return null;
+  const { commissions: fees, totalAmount: total } = bankCost;
   const fee = new Big(fees?.amount ?? 0).abs();
   const isAdded = fee.eq(0) || fees?.currency === currency;
-  const unknown = said.unreadFees ?? (isAdded ? null : `${written(fee)} ${fees?.currency}`);
+  const unknown = bankCost.unreadFees ?? (isAdded ? null : `${written(fee)} ${fees?.currency}`);
   if (unknown !== null)
     return new Psd2Error(
       'invalid_amount',

@@ -17,16 +17,16 @@ export type ErrorData = {
 
 /** An error for programs (command contract, "What the data looks like"). Any other error than a Psd2Error is a bug in psd2. */
 export function errorData(error: unknown, repeated: Repeated = {}): ErrorData {
-  const known = error instanceof Psd2Error ? error : undefined;
-  const context = known?.context ?? {};
+  const ours = error instanceof Psd2Error ? error : undefined;
+  const context = ours?.context ?? {};
   const of = <Key extends (typeof CONTEXT)[number]>(name: Key): ErrorContext[Key] | null =>
     context[name] ?? null;
   return {
-    code: known?.code ?? 'bug',
+    code: ours?.code ?? 'bug',
     message: error instanceof Error ? error.message : String(error),
-    exitCode: known ? exitCodeOf(known.code) : 1,
-    hint: (known && adviceOf(known, repeated)) ?? null,
-    next: (known?.next ?? []).map((words) => commandOf(words, repeated)),
+    exitCode: ours ? exitCodeOf(ours.code) : 1,
+    hint: (ours && adviceOf(ours, repeated)) ?? null,
+    next: (ours?.next ?? []).map((words) => commandOf(words, repeated)),
     flow: of('flow'),
     httpStatus: of('httpStatus'),
     bankCode: of('bankCode'),

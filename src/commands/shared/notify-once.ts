@@ -50,11 +50,11 @@ export async function notifyOnce(
   };
   try {
     if (Object.keys(read()).some(isOver))
-      await change((known) => Object.fromEntries(Object.entries(known).filter(([key]) => !isOver(key))));
+      await change((sent) => Object.fromEntries(Object.entries(sent).filter(([key]) => !isOver(key))));
     for (const { key, version, content } of notifications) {
       if (read()[key] === version) continue;
       await runOutsideCommand(context, 'notify', command, `${JSON.stringify({ profile, ...content })}\n`);
-      await change((known) => ({ ...known, [key]: version }));
+      await change((sent) => ({ ...sent, [key]: version }));
     }
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;

@@ -1,14 +1,14 @@
 import type { Terminal } from '../../terminal/terminal.ts';
 
-const said = new WeakMap<Terminal, Set<string>>();
+const sentences = new WeakMap<Terminal, Set<string>>();
 
 /** More than one command tells. */
 const MOST_TEXTS = 1000;
 
 /** Whether the command tells its operator a text of the bank for the first time, however often the bank says it. */
 export function isFirst(terminal: Terminal, text: string): boolean {
-  const texts = said.get(terminal) ?? new Set();
-  said.set(terminal, texts);
+  const texts = sentences.get(terminal) ?? new Set();
+  sentences.set(terminal, texts);
   if (texts.has(text)) return false;
   // A command may run for days.
   if (texts.size >= MOST_TEXTS) texts.clear();
@@ -18,5 +18,5 @@ export function isFirst(terminal: Terminal, text: string): boolean {
 
 /** Whether the command has told a text of the bank. */
 export function wasSaid(terminal: Terminal, text: string): boolean {
-  return said.get(terminal)?.has(text) ?? false;
+  return sentences.get(terminal)?.has(text) ?? false;
 }

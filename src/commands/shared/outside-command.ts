@@ -27,7 +27,7 @@ export async function runOutsideCommand(
   command: string,
   input: string,
 ): Promise<string> {
-  const { variable } = nameOf(setting);
+  const { variable } = namesOfSetting(setting);
   const [program, ...args] = shellWords(command, variable);
   const fail = (what: string, stderr?: string) => failed(setting, program ?? '', what, stderr);
   if (program === undefined) throw fail('is empty');
@@ -79,14 +79,14 @@ function collectOutput(child: ChildProcessWithoutNullStreams, onTooMuch: () => v
   return output;
 }
 
-function nameOf(setting: OutsideSetting): { variable: string; name: string } {
+function namesOfSetting(setting: OutsideSetting): { variable: string; name: string } {
   return setting === 'notify'
     ? { variable: 'PSD2_NOTIFY', name: 'notify' }
     : { variable: SETTINGS[setting].variable, name: SETTINGS[setting].label };
 }
 
 function failed(setting: OutsideSetting, program: string, what: string, stderr = ''): Psd2Error {
-  const { variable, name } = nameOf(setting);
+  const { variable, name } = namesOfSetting(setting);
   return new Psd2Error('config', `The ${name} command ${JSON.stringify(program)} ${what}`, {
     hint:
       stderr !== ''

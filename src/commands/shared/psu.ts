@@ -46,11 +46,11 @@ export async function readPerson(
   options: PsuOptions,
 ): Promise<PsuIdentification | undefined> {
   refuseWithoutId(options);
-  const given = readGiven(options);
-  if (given.id === undefined) return undefined;
+  const named = readGiven(options);
+  if (named.id === undefined) return undefined;
   const bankInterface = await context.bankInterface();
   if (bankInterface.customers !== 'named by the operator') refusePsu(bankInterface, options);
-  const { id, idType, corporateId } = given;
+  const { id, idType, corporateId } = named;
   return { id, idType, corporateId };
 }
 
@@ -72,10 +72,10 @@ function readGiven({ psuId, psuIdType, psuCorporateId }: PsuOptions) {
 
 /** Keeps who the customer is at the bank, as far as the operator says it. */
 export async function keepPsu(context: Context, customer: string, options: PsuOptions): Promise<void> {
-  const given: Partial<KeptPsu> = readGiven(options);
-  if (Object.keys(given).length === 0) return;
+  const named: Partial<KeptPsu> = readGiven(options);
+  if (Object.keys(named).length === 0) return;
   const { customers } = await context.store();
-  await customers.change(customer, (before) => ({ ...before, psu: { ...before.psu, ...given } }));
+  await customers.change(customer, (before) => ({ ...before, psu: { ...before.psu, ...named } }));
 }
 
 /**
@@ -88,8 +88,8 @@ export function refusePsu(
   { name }: Pick<BankInterface, 'name'>,
   { psuId, psuIdType, psuCorporateId }: PsuOptions,
 ): void {
-  const given = { '--psu-id': psuId, '--psu-id-type': psuIdType, '--psu-corporate-id': psuCorporateId };
-  const foreign = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
+  const byOption = { '--psu-id': psuId, '--psu-id-type': psuIdType, '--psu-corporate-id': psuCorporateId };
+  const foreign = Object.entries(byOption).find(([, value]) => value !== undefined)?.[0];
   if (foreign === undefined) return;
   throw lacking(name, foreign, { hint: 'It is for banks that learn from psd2 who their customer is.' });
 }

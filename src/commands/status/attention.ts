@@ -21,7 +21,7 @@ import { openAccessNotes } from '../open/call-records.ts';
 import { whyWithdrawn, withdrawnConsents, withdrawnFunds } from '../open/withdrawn.ts';
 import { helpOf } from '../sync/failed.ts';
 import { FLOW_KINDS, type Item, NO_PAYMENT } from './item.ts';
-import { type Need, needsOf, sumOf } from './needs.ts';
+import { type Need, needsOf, sumOfFlows } from './needs.ts';
 
 /**
  * Everything of the profile that needs a person. Payments first, the oldest of each kind first.
@@ -76,10 +76,10 @@ function itemOf(context: Context, { flows, batch, persons, isCancellation, next 
     ...{ state: flow.state, customerId: customerIdOf(flow) },
     since: flows.map(({ updatedAt }) => updatedAt).reduce((a, b) => (a < b ? a : b)),
     ...NO_PAYMENT,
-    ...sumOf(flows),
+    ...sumOfFlows(flows),
     ...(batch === null ? { payee: payeeOf(flow) } : { payments: flows.length }),
     message: [
-      [batch === null ? describe(flow) : `${flows.length} payments`, reasonOf(flow)]
+      [batch === null ? describeFlow(flow) : `${flows.length} payments`, failureReason(flow)]
         .filter(Boolean)
         .join(': '),
       isCancellation && `its cancellation: ${persons ? describePersons(persons) : 'asked for'}`,
@@ -97,11 +97,11 @@ function payeeOf(flow: FlowOf<Kind>): string | null {
   return 'order' in flow && 'name' in flow.order ? flow.order.name : null;
 }
 
-function reasonOf(flow: FlowOf<Kind>): string | null {
+function failureReason(flow: FlowOf<Kind>): string | null {
   return 'order' in flow ? flow.executionStatusDescription : null;
 }
 
-function describe(flow: FlowOf<Kind>): string {
+function describeFlow(flow: FlowOf<Kind>): string {
   if (!('order' in flow)) return flow.categories.map(({ name }) => name).join(', ') || 'consent';
   if ('operation' in flow.order) return flow.order.operation;
   const { name, reference } = flow.order;
@@ -176,12 +176,12 @@ async function endedItems(context: Context, logins: Logins): Promise<Item[]> {
       ...{ kind: ending.kind, id: ending.kind === 'login' ? (ending.customerId ?? '') : ending.name },
       state: Date.parse(ending.endsAt) <= now.getTime() ? 'ended' : 'ends',
       ...{ since: ending.endsAt, customerId: ending.customerId, ...NO_PAYMENT },
-      message: `the ${nameOf(ending)}`,
+      message: `the ${endingLabel(ending)}`,
       next: ending.next,
     }));
 }
 
-function nameOf({ kind, name }: Ending): string {
+function endingLabel({ kind, name }: Ending): string {
   return kind === 'login' ? 'login' : `${kind} ${name}`;
 }
 
@@ -194,7 +194,7 @@ async function staleData(context: Context): Promise<Item[]> {
   const limit = new Date(context.world.now().getTime() - staleAfterOf(context.profile()));
   const outdated = await results.outdated(limit);
   if (outdated.length === 0) return [];
-  const known = new Set([...(await tokens.customers()), ...(await customers.list())]);
+  const knownCustomers = new Set([...(await tokens.customers()), ...(await customers.list())]);
   const reasons = new Map(
     (await results.failed(ALWAYS))
       .filter(({ lastFailedAt, lastReadAt }) => lastReadAt === null || lastReadAt < lastFailedAt)
@@ -202,7 +202,7 @@ async function staleData(context: Context): Promise<Item[]> {
   );
   const folder = lastSyncFolder();
   const stale = outdated
-    .filter(({ customerId }) => known.has(customerId))
+    .filter(({ customerId }) => knownCustomers.has(customerId))
     .sort((a, b) => (a.since < b.since ? -1 : 1))
     .map(async ({ customerId, readAt, since }): Promise<Item> => {
       const reason = reasons.get(customerId);

@@ -34,12 +34,12 @@ interface Waiting {
  */
 export function needsOf(flows: readonly AnyFlow[]): Need[] {
   const together = new Map(flows.flatMap((flow) => (flow.kind === 'operation' ? [[flow.flow, flow]] : [])));
-  const withPayments = new Set(flows.map(bulkOf));
+  const withPayments = new Set(flows.map(bulkOfFlow));
   const alike = new Map<string, [AnyFlow, ...AnyFlow[]]>();
   for (const flow of flows) {
     // Its payments stand for it.
     if (withPayments.has(flow.flow)) continue;
-    const key = keyOf(flow, waitingOf(flow, together));
+    const key = needKey(flow, waitingOf(flow, together));
     const others = alike.get(key);
     if (others) others.push(flow);
     else alike.set(key, [flow]);
@@ -54,7 +54,7 @@ export function needsOf(flows: readonly AnyFlow[]): Need[] {
 }
 
 /** The sum of payments. Null: they are in several currencies, or nothing is paid. */
-export function sumOf(flows: readonly AnyFlow[]): { amount: string; currency: string } | null {
+export function sumOfFlows(flows: readonly AnyFlow[]): { amount: string; currency: string } | null {
   const orders = flows.flatMap((flow) => ('order' in flow && 'amount' in flow.order ? [flow.order] : []));
   const [sum, ...others] = sumsOf(orders);
   if (!sum || others.length > 0) return null;
@@ -62,7 +62,7 @@ export function sumOf(flows: readonly AnyFlow[]): { amount: string; currency: st
   return { amount: written(amount), currency };
 }
 
-function bulkOf(flow: AnyFlow): string | null {
+function bulkOfFlow(flow: AnyFlow): string | null {
   return 'bulk' in flow ? flow.bulk : null;
 }
 
@@ -72,7 +72,7 @@ function batchOf(flow: AnyFlow): string | null {
 }
 
 /** What is the same of flows that need the same. */
-function keyOf(flow: AnyFlow, waiting: Waiting): string {
+function needKey(flow: AnyFlow, waiting: Waiting): string {
   const batch = batchOf(flow);
   // Of what the bank has accepted, each has an end of its own.
   if (batch === null || (standingOf(flow) === 'done' && !waiting.isCancellation)) return flow.flow;
@@ -82,11 +82,11 @@ function keyOf(flow: AnyFlow, waiting: Waiting): string {
 
 /** Whom a flow waits for. The payments of a bulk payment or a signing basket wait for those who authorise that. */
 function waitingOf(flow: AnyFlow, together: ReadonlyMap<string, AnyFlow>): Waiting {
-  const asked = together.get(bulkOf(flow) ?? '') ?? flow;
-  const cancellation = 'cancellation' in asked ? asked.cancellation : null;
+  const awaited = together.get(bulkOfFlow(flow) ?? '') ?? flow;
+  const cancellation = 'cancellation' in awaited ? awaited.cancellation : null;
   const isCancellation = isUnderWay(cancellation);
-  const authorisations = isCancellation ? cancellation : asked.authorisations;
-  const persons = asked.state === 'authorizing' || isCancellation ? personsIn(authorisations ?? []) : null;
+  const authorisations = isCancellation ? cancellation : awaited.authorisations;
+  const persons = awaited.state === 'authorizing' || isCancellation ? personsIn(authorisations ?? []) : null;
   return { persons: persons && describePersons(persons) !== '' ? persons : null, isCancellation };
 }
 

@@ -54,35 +54,35 @@ are left out. It makes no call to the bank.
 
 The exit code is 0 if nothing needs a person, and 12 if something does. So one line in cron or in a monitor is enough.
 ${examples('psd2 status', "psd2 status --json | jq -r '.attention[] | [.kind, .id, .state] | @tsv'")}`,
-  showStatus,
+  showAttention,
 );
 
 /** @throws Psd2Error `needs_attention` if anything needs a person */
-async function showStatus(context: Context): Promise<void> {
+async function showAttention(context: Context): Promise<void> {
   const { output } = context;
   // The profile first: without one, nothing else makes sense.
   const { name, settings } = context.profile();
   const store = await context.wholeStore();
   const { tokens, customers } = await context.store('');
   const logins = await tokens.logins();
-  const known = new Set([...logins.map(({ customerId }) => customerId), ...(await customers.list())]);
+  const customerIds = new Set([...logins.map(({ customerId }) => customerId), ...(await customers.list())]);
   const attention = await itemsOf(context, logins);
-  if (known.size === 0) await warnOfElsewhere(context);
+  if (customerIds.size === 0) await warnOfElsewhere(context);
   await notifyOfUnknown(context);
-  const found: Found = {
+  const report: Found = {
     profile: name,
     environment: settings.environment ?? null,
     interface: (await context.bankInterface()).name,
     home: store.home,
     place: store.place,
-    customers: known.size,
+    customers: customerIds.size,
     attention,
   };
   const count = attention.length;
   const [nobody, one] = ['Nothing needs a person', '1 thing needs a person'];
   const headline = count === 0 ? nobody : count === 1 ? one : `${count} things need a person`;
-  if (output.format !== 'table' || !context.stdoutIsTerminal) output.record(found, shape, 'titles');
-  else await printForPeople(context, found, headline);
+  if (output.format !== 'table' || !context.stdoutIsTerminal) output.record(report, shape, 'titles');
+  else await printForPeople(context, report, headline);
   if (count > 0) throw new Psd2Error('needs_attention', headline);
 }
 

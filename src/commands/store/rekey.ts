@@ -38,32 +38,36 @@ ${examples('psd2 store rekey --keep-old', 'PSD2_NEW_CONFIG_PASSPHRASE="$(cat new
   async (context, { keepOld = false }) => {
     const passphrase = await newPassphrase(context);
     const database = await databaseOf(context);
-    const found = await addEverywhere(context, database, passphrase);
-    if (found.length === 0)
+    const profiles = await addEverywhere(context, database, passphrase);
+    if (profiles.length === 0)
       throw new Psd2Error('config', 'Nothing here is protected by a passphrase', {
         hint: 'Nothing was changed. To protect a profile with a passphrase:',
         next: [['profile', 'protect', context.profileName(), '--passphrase']],
       });
     if (!keepOld) await dropElsewhere(context, database, passphrase);
-    const own = vaultsOf(context).filter(({ name }) => found.includes(name));
+    const own = vaultsOf(context).filter(({ name }) => profiles.includes(name));
     for (const { name } of own) await recordProfileChange(context, name, 'passphrase');
-    print(context, { place: database?.shown ?? context.folder.root, profiles: found, oldWorks: keepOld });
+    printRekeyed(context, {
+      place: database?.shown ?? context.folder.root,
+      profiles,
+      oldWorks: keepOld,
+    });
   },
 );
 
 /** The line break that a mounted secret often ends with does not count. */
 async function newPassphrase({ env, terminal }: Context): Promise<string> {
-  const given = env.PSD2_NEW_CONFIG_PASSPHRASE?.replace(/\r?\n$/, '');
-  if (given) return given;
+  const fromEnvironment = env.PSD2_NEW_CONFIG_PASSPHRASE?.replace(/\r?\n$/, '');
+  if (fromEnvironment) return fromEnvironment;
   if (!terminal.canAsk)
     throw new Psd2Error(
       'usage',
       'The new passphrase is missing, and psd2 cannot ask for it without a terminal',
       { hint: 'Nothing was changed. Set PSD2_NEW_CONFIG_PASSPHRASE for this command.' },
     );
-  const asked = await terminal.askSecret('New passphrase');
-  if (asked === '') throw new Psd2Error('usage', 'The passphrase is empty', { hint: 'Nothing was changed.' });
-  if ((await terminal.askSecret('Repeat the new passphrase')) === asked) return asked;
+  const typed = await terminal.askSecret('New passphrase');
+  if (typed === '') throw new Psd2Error('usage', 'The passphrase is empty', { hint: 'Nothing was changed.' });
+  if ((await terminal.askSecret('Repeat the new passphrase')) === typed) return typed;
   throw new Psd2Error('usage', 'The two passphrases are different', { hint: 'Nothing was changed.' });
 }
 
@@ -89,19 +93,19 @@ async function addEverywhere(
   database: Database | undefined,
   passphrase: string,
 ): Promise<string[]> {
-  const found = new Set<string>();
+  const names = new Set<string>();
   // A profile with another passphrase is said before anything changes.
   for (const { vault } of vaultsOf(context)) await vault.openFor(passphrase);
   if (database) {
     const { addPassphrase } = await import('../../store/postgres/admin.ts');
     const old = await oldPassphrase(context, database);
-    for (const name of await addPassphrase(database, { old, new: passphrase })) found.add(name);
+    for (const name of await addPassphrase(database, { old, new: passphrase })) names.add(name);
   }
   for (const { name, vault } of vaultsOf(context)) {
     const isProtected = await vault.exclusively(() => vault.addPassphrase(passphrase));
-    if (isProtected) found.add(name);
+    if (isProtected) names.add(name);
   }
-  return [...found].sort();
+  return [...names].sort();
 }
 
 async function dropElsewhere(
@@ -120,8 +124,8 @@ async function dropElsewhere(
 /** The passphrase until now, as a worker finds it: that of the environment, else of the keyring, else the operator's. */
 async function oldPassphrase(context: Context, database: Database): Promise<string | undefined> {
   const { env, terminal } = context;
-  const kept = passphraseIn(env) ?? (await inKeyring(context, database));
-  if (kept !== undefined) return kept;
+  const current = passphraseIn(env) ?? (await inKeyring(context, database));
+  if (current !== undefined) return current;
   return terminal.canAsk ? terminal.askSecret('Old passphrase of the store') : undefined;
 }
 
@@ -138,14 +142,14 @@ async function inKeyring({ world }: Context, database: Database): Promise<string
 
 async function keepInKeyring(context: Context, database: Database, passphrase: string): Promise<void> {
   if (passphraseIn(context.env) !== undefined) return;
-  const kept = await inKeyring(context, database);
-  if (kept === undefined || kept === passphrase) return;
+  const current = await inKeyring(context, database);
+  if (current === undefined || current === passphrase) return;
   const { passphraseEntry } = await import('../../store/postgres/admin.ts');
   await (await passphraseEntry(database, context.world.signal)).write(passphrase);
   context.terminal.say('The keyring of this machine has the new passphrase.');
 }
 
-function print({ output, terminal }: Context, result: ValueOf<typeof rekeyed>): void {
+function printRekeyed({ output, terminal }: Context, result: ValueOf<typeof rekeyed>): void {
   const { profiles, oldWorks } = result;
   if (output.format !== 'table') output.record(result, rekeyed);
   else

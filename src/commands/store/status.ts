@@ -60,10 +60,10 @@ const storeStatus = object({
 export const status = bareVerb(
   { what: 'contents of the store', shape: storeStatus },
   examples('psd2 store status', "psd2 store status --json --query 'claims[].worker'"),
-  showStatus,
+  showStores,
 );
 
-async function showStatus(context: Context): Promise<void> {
+async function showStores(context: Context): Promise<void> {
   const store = await context.wholeStore();
   context.output.record({ ...(await store.status()), source: store.source }, storeStatus);
   // The data of the profile may be elsewhere. Other commands refuse this store then.
@@ -82,9 +82,9 @@ function writeSchema({ version, needed }: NonNullable<StoreStatus['schema']>): s
 
 function writeProfile({ profile, customers, flows, batches }: StoreStatus['profiles'][number]): string {
   const counts = flows.map(({ kind, state, count }) => `${count} ${kind} ${state}`);
-  const known = `${profile}: ${customers} ${customers === 1 ? 'customer' : 'customers'}`;
+  const head = `${profile}: ${customers} ${customers === 1 ? 'customer' : 'customers'}`;
   const stored = batches === 0 ? [] : [`${batches} ${batches === 1 ? 'batch' : 'batches'}`];
-  return [known, ...counts, ...stored].join(', ');
+  return [head, ...counts, ...stored].join(', ');
 }
 
 function writeClaim({ kind, name, worker }: StoreStatus['claims'][number]): string {

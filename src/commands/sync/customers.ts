@@ -229,7 +229,7 @@ function leftBy(error: Psd2Error, stopped?: StoppedSync): Pick<CustomerReport, '
   const { unread = [null], skipped = [], failures = [] } = stopped ?? {};
   return {
     skipped,
-    errors: [...unread.map((productId) => ({ productId, ...describe(error) })), ...describeEach(failures)],
+    errors: [...unread.map((productId) => ({ productId, ...failureData(error) })), ...describeEach(failures)],
   };
 }
 
@@ -295,12 +295,12 @@ function isInterruption(error: unknown): boolean {
 
 const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], checks: [] };
 
-function describe({ code, message }: Psd2Error) {
+function failureData({ code, message }: Psd2Error) {
   return { code, message };
 }
 
 function describeEach(failures: StoppedSync['failures']) {
-  return failures.map(({ productId, error }) => ({ productId, ...describe(error) }));
+  return failures.map(({ productId, error }) => ({ productId, ...failureData(error) }));
 }
 
 declare const PSD2_VERSION: string;
@@ -388,13 +388,13 @@ export async function syncInThread(
   const interrupt = () => worker.postMessage(STOP);
   signal.addEventListener('abort', interrupt);
   try {
-    await endOf(worker, context, onReport);
+    await workerEnd(worker, context, onReport);
   } finally {
     signal.removeEventListener('abort', interrupt);
   }
 }
 
-function endOf(worker: Worker, { terminal, world }: Context, onReport: OnReport): Promise<void> {
+function workerEnd(worker: Worker, { terminal, world }: Context, onReport: OnReport): Promise<void> {
   return new Promise((resolve, reject) => {
     const unfinished = new Map<string, () => void>();
     const begin = (id: string, atStake: string) => {

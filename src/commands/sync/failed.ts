@@ -37,7 +37,7 @@ export async function showFailed(context: Context, since: string): Promise<void>
   const from = new Date(readSince(since, context.world.now()));
   const { results, lastSyncFolder } = await context.store();
   const folder = lastSyncFolder();
-  const described = (await results.failed(from)).map((read) => describe(context, read, folder));
+  const described = (await results.failed(from)).map((read) => failedRow(context, read, folder));
   const rows = (await Promise.all(described)).sort(
     (a, b) =>
       Number(a.readAgain) - Number(b.readAgain) ||
@@ -48,7 +48,7 @@ export async function showFailed(context: Context, since: string): Promise<void>
   await context.output.table(rows, failedRead, `No sync has failed since ${from.toISOString()}.`);
 }
 
-async function describe(context: Context, read: FailedRead, folder: string | undefined): Promise<Row> {
+async function failedRow(context: Context, read: FailedRead, folder: string | undefined): Promise<Row> {
   const { lastReadAt, lastFailedAt, ...rest } = read;
   const help = await helpOf(context, read, folder);
   return {

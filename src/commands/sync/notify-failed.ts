@@ -30,7 +30,7 @@ export async function notifyOfFailed(
     .map(({ customerId, productId, code }) => `${customerId} ${productId} ${code}\n`)
     .sort();
   const version = createHash('sha256').update(which.join('')).digest('hex');
-  await notifyOnce(context, content ? [{ key, version, content }] : [], (known) => !content && known === key);
+  await notifyOnce(context, content ? [{ key, version, content }] : [], (sent) => !content && sent === key);
 }
 
 const MAX_FAILURES = 20;

@@ -50,7 +50,7 @@ Examples:
 export const HELP = `${FILES}\n${HOW}\n${EXAMPLES}`;
 
 /** Adds the options of a sync. */
-export function withOptions(command: Command) {
+export function withSyncOptions(command: Command) {
   return command
     .option(
       '--out <folder>',
@@ -79,7 +79,7 @@ export function withOptions(command: Command) {
     .option('--metrics-host <address>', 'address to serve them at (default: 127.0.0.1, this machine alone)');
 }
 
-export type SyncOptions = OptionsOf<typeof withOptions>;
+export type SyncOptions = OptionsOf<typeof withSyncOptions>;
 
 /** How often a bank lets psd2 read an account without the customer, if nothing else is said. */
 const READS_A_DAY = 4;

@@ -32,7 +32,7 @@ export function profileStateOf(contextNow: () => Context): () => Promise<Profile
   const read = async () => {
     try {
       const context = contextNow();
-      last = { state: await readState(context), at: context.world.now().getTime() };
+      last = { state: await readProfileState(context), at: context.world.now().getTime() };
     } catch (error) {
       // A monitor still gets the other metrics.
       if (!(error instanceof Psd2Error)) throw error;
@@ -50,7 +50,7 @@ export function profileStateOf(contextNow: () => Context): () => Promise<Profile
   };
 }
 
-async function readState(context: Context): Promise<ProfileState> {
+async function readProfileState(context: Context): Promise<ProfileState> {
   const { flows, results } = await context.store();
   const now = context.world.now();
   const payments = new Map([
@@ -59,7 +59,7 @@ async function readState(context: Context): Promise<ProfileState> {
   ]);
   for (const kind of PAYMENTS)
     for await (const flow of flows.list(kind, { attention: true, onDamaged: () => {} })) {
-      const state = stateOf(flow);
+      const state = stateOfFlow(flow);
       if (state !== undefined) payments.set(state, (payments.get(state) ?? 0) + 1);
     }
   const read = await results.outdated(new Date(now.getTime() + DAY_MS));
@@ -78,7 +78,7 @@ async function readState(context: Context): Promise<ProfileState> {
 }
 
 /** Undefined if the payment needs no person. */
-function stateOf(flow: FlowOf<Exclude<Kind, 'consent'>>): string | undefined {
+function stateOfFlow(flow: FlowOf<Exclude<Kind, 'consent'>>): string | undefined {
   const settles = 'instant' in flow.order && needsSettlement(flow.order);
   if (!needsAttention(flow, settles)) return undefined;
   if (flow.state === 'executing') return 'unknown';

@@ -13,7 +13,7 @@ import { ChangedKeys } from './changed-keys.ts';
 import type { Shared } from './customers.ts';
 import { type OnReport, SharedStop, type SyncJob, syncCustomers } from './customers.ts';
 import { notifyOfFailed } from './notify-failed.ts';
-import { HELP, type Plan, readPlan, type SyncOptions, withOptions } from './plan.ts';
+import { HELP, type Plan, readPlan, type SyncOptions, withSyncOptions } from './plan.ts';
 import { profileStateOf } from './profile-state.ts';
 import {
   incomplete,
@@ -31,7 +31,7 @@ import { SyncWatch } from './watch.ts';
 /** `psd2 sync run`: brings the local copy of each customer's data up to date. */
 export const run = verb(
   { prints: { what: 'what was synced', shape: syncReport }, help: HELP },
-  withOptions,
+  withSyncOptions,
   (context, options) => sync(context, options),
 );
 

@@ -109,11 +109,11 @@ ${examples('psd2 sync status', 'psd2 sync status --json --query doneAt -r', 'psd
       throw new Psd2Error('usage', '--since needs --failed', {
         next: [['sync', 'status', '--failed', '--since', since]],
       });
-    await showStatus(context);
+    await showSync(context);
   },
 );
 
-async function showStatus(context: Context): Promise<void> {
+async function showSync(context: Context): Promise<void> {
   const { output, world } = context;
   const { rounds, results } = await context.store();
   const round = await (await rounds()).status();

@@ -127,18 +127,18 @@ export const create = verb(
         where('links for SCA', 'prompt for the address in the browser after the customer has finished'),
       )
       .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date'),
-  async (context, given) => makeTransfer(await givenCredentials(context, given), { ...NOT_GIVEN, ...given }),
+  async (context, typed) => makeTransfer(await givenCredentials(context, typed), { ...NOT_GIVEN, ...typed }),
 );
 
 /** Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute. */
 export function makeTransfer(
   context: Context,
-  given: TransferOptions,
+  typed: TransferOptions,
   transactionId = context.world.newId(),
 ): Promise<void> {
   return beginTransfer(
     context,
-    given,
+    typed,
     (opened, open, options) => driveTransfer(context, opened, open, { ...options, isNew: true }),
     transactionId,
   );
@@ -152,13 +152,13 @@ export function makeTransfer(
  */
 export async function beginTransfer(
   context: Context,
-  given: TransferOptions,
+  typed: TransferOptions,
   work: (opened: CustomerBank, open: Open<'transfer'>, options: TransferOptions) => Promise<void>,
   transactionId: string,
 ): Promise<void> {
   await context.needs('payments');
-  if (given.paste) refusePasting(context);
-  const options = spelled(context, await askForMissing(context, spelled(context, given)));
+  if (typed.paste) refusePasting(context);
+  const options = spelled(context, await askForMissing(context, spelled(context, typed)));
   const bankInterface = await context.bankInterface();
   if (bankInterface.customers !== 'named by the operator') refusePsu(bankInterface, options);
   if (options.verifyData.length > 0) refuseFurtherData(bankInterface);
@@ -178,16 +178,16 @@ export async function beginTransfer(
     await keepPsu(context, await customerOf(context), options);
   const opened = await context.bank();
   const { maxCost } = options;
-  const asked = { ...order, customerId: opened.customerId, ...(maxCost !== undefined && { maxCost }) };
+  const wanted = { ...order, customerId: opened.customerId, ...(maxCost !== undefined && { maxCost }) };
   // What the bank does not take is refused before it is asked for anything.
-  await initiationOf(context, opened, asked, options);
-  const ordered = await withDebtor(context, opened, asked, transactionId);
+  await transferInitiation(context, opened, wanted, options);
+  const ordered = await withDebtor(context, opened, wanted, transactionId);
   const begin = {
     transactionId,
     commits: opened.bank.payments.commits,
     order: ordered,
     furtherData,
-    ...(await initiationOf(context, opened, ordered, options)),
+    ...(await transferInitiation(context, opened, ordered, options)),
   };
   // The transfer begins after this. If the bank does not answer or refuses the day, there is nothing to resume.
   if (options.prepare) await checkTerms(opened, begin);
@@ -195,7 +195,7 @@ export async function beginTransfer(
 }
 
 /** What the flow keeps of the payment, at a bank where the customer authorises it by links. @throws Psd2Error for what the bank does not take */
-async function initiationOf(
+async function transferInitiation(
   { world, bankInterface }: Pick<Context, 'world' | 'bankInterface'>,
   { bank, profile }: Pick<CustomerBank, 'bank' | 'profile'>,
   order: TransferOrder,
@@ -266,8 +266,8 @@ export async function driveTransfer(
       }),
     [...(payeeVerified ? ['--payee-verified'] : []), ...(globals.yes ? ['--yes'] : [])],
   );
-  const kept = whyKept(open.current, 'standing order');
-  if (kept !== null) terminal.say(cleanText(endSentence(kept)));
+  const linkReason = whyKept(open.current, 'standing order');
+  if (linkReason !== null) terminal.say(cleanText(endSentence(linkReason)));
   // At a terminal, that may be all that is printed.
   else if (output.format === 'table' && TRANSFERS.inOneLine?.(context, open.current) === undefined)
     terminal.say(cleanText(sayPaid(open.current)));
@@ -330,11 +330,11 @@ export async function recordPayeeCheck(
  */
 async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: Transfer): Promise<boolean> {
   if (payeeCheck ? payeeCheck.result === 'match' : !order.instant) return true;
-  const said = payeeCheck && describePayeeCheck(payeeCheck);
-  if (said !== null && !terminal.canAsk)
+  const checkWords = payeeCheck && describePayeeCheck(payeeCheck);
+  if (checkWords !== null && !terminal.canAsk)
     throw new Psd2Error(
       'confirmation_needed',
-      `The payee check of ${order.name} and ${order.to} says: ${said}`,
+      `The payee check of ${order.name} and ${order.to} says: ${checkWords}`,
       {
         hint: 'psd2 has not asked the customer yet. If the payee is right after all:',
         next: [['transfer', 'resume', flow, '--payee-verified', '--yes']],
@@ -342,8 +342,8 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
       },
     );
   const question =
-    said === null
+    checkWords === null
       ? `Have you verified that ${order.to} belongs to ${order.name}?`
-      : `The payee check says: ${said}. Is ${order.name} the right payee after all?`;
+      : `The payee check says: ${checkWords}. Is ${order.name} the right payee after all?`;
   return terminal.confirm(`${question}${order.instant ? ' An instant transfer cannot be recalled' : ''}`);
 }

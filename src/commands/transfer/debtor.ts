@@ -36,17 +36,17 @@ export async function withDebtor(
   const named = looksLikeIban(from)
     ? { fromIban: parseSepaIban(id), ...(currency !== null && { fromCurrency: currency }) }
     : null;
-  const known =
+  const keptAccounts =
     named === null || (await knowsAccounts(context, customerId))
       ? null
       : await keptWith(context, customerId, id);
-  if (named !== null && known?.length === 0) return { ...order, ...named };
+  if (named !== null && keptAccounts?.length === 0) return { ...order, ...named };
   try {
     const { iban, status, ...own } = await debitedAccount(
       context,
       customerId,
       from,
-      known ? async () => known : list,
+      keptAccounts ? async () => keptAccounts : list,
     );
     if (status)
       warnOnce(
@@ -83,10 +83,10 @@ async function knowsAccounts(context: Context, customerId: string): Promise<bool
 async function keptWith(context: Context, customerId: string, iban: string): Promise<KeptAccount[]> {
   const { customers } = await context.store();
   const { accounts = [] } = (await customers.read(customerId)) ?? {};
-  const found = accounts.filter(
+  const withIban = accounts.filter(
     (each) => each.kind !== 'card' && each.iban && compactIban(each.iban) === compactIban(iban),
   );
-  return [...new Map(found.toReversed().map((each) => [each.currency, each])).values()];
+  return [...new Map(withIban.toReversed().map((each) => [each.currency, each])).values()];
 }
 
 function cannotRead(error: Psd2Error): boolean {

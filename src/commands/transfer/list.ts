@@ -96,7 +96,7 @@ export async function transferList(context: Context, options: TransferListOption
 
 /** @throws Psd2Error `usage` */
 function parseState(text: string): OperationState {
-  const state = OPERATION_STATES.find((known) => known === text);
+  const state = OPERATION_STATES.find((each) => each === text);
   if (state) return state;
   throw new Psd2Error('usage', `Unknown state ${JSON.stringify(text)}`, {
     hint: `Use one of ${OPERATION_STATES.join(', ')}.`,

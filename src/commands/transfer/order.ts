@@ -71,7 +71,7 @@ export async function askForMissing<Options extends OrderOptions & { translitera
 
   const account = isKnown ? { productId: from, iban: null } : await chooseAccount(context);
   const spell = (text: string) => (options.transliterate ? transliterated(text) : text);
-  const asked = {
+  const answers = {
     name:
       name ?? (await terminal.ask("Payee's name:", { check: (text) => void parsePayeeName(spell(text)) })),
     to: to ?? (await terminal.ask("Payee's IBAN:", { check: (text) => void parseSepaIban(text) })),
@@ -86,7 +86,7 @@ export async function askForMissing<Options extends OrderOptions & { translitera
         check: (text) => void parseDescription(spell(text)),
       })),
   };
-  return { ...options, ...asked, from: account.productId, fromIban: account.iban ?? undefined };
+  return { ...options, ...answers, from: account.productId, fromIban: account.iban ?? undefined };
 }
 
 /** Asks for the account to debit: from a list with balances, or by its id if the bank gives no list. */

@@ -22,8 +22,8 @@ export async function checkPayee(
 ): Promise<PayeeCheck> {
   try {
     const input = `${JSON.stringify({ iban: to, name })}\n`;
-    const said = readAnswer(await runOutsideCommand(context, 'payeeCheck', command, input));
-    return { result: said.result, name: shorten(said.name), problem: null };
+    const verdict = readVerdict(await runOutsideCommand(context, 'payeeCheck', command, input));
+    return { result: verdict.result, name: shorten(verdict.name), problem: null };
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
     return { result: 'unavailable', name: null, problem: error.message };
@@ -36,10 +36,10 @@ export function payeeCheckOf(context: Pick<Context, 'globals' | 'world'>, comman
     checkPayee(context, command, { to, name });
 }
 
-function readAnswer(printed: string): z.infer<typeof answer> {
+function readVerdict(printed: string): z.infer<typeof answer> {
   try {
-    const said = answer.parse(JSON.parse(printed));
-    if (!saysTwice(printed)) return said;
+    const parsed = answer.parse(JSON.parse(printed));
+    if (!saysTwice(printed)) return parsed;
     throw new TypeError('It has a field twice, and nobody knows which one counts');
   } catch (cause) {
     throw new Psd2Error(

@@ -29,11 +29,11 @@ export async function resumeAll(context: Context, resumeOne: ResumeOne): Promise
     unfinished.push(flow);
   unfinished.reverse();
 
-  const asked = new Set<string>();
+  const askedBatches = new Set<string>();
   /** Asks about all payments of a batch that the bank accepted together. @throws Psd2Error `payment_failed` if it has rejected this one */
   const askTogether = async ({ flow, order: { batch } }: Transfer) => {
-    if (batch && !asked.has(batch.batch)) {
-      asked.add(batch.batch);
+    if (batch && !askedBatches.has(batch.batch)) {
+      askedBatches.add(batch.batch);
       await (await import('../batch/ask-accepted.ts')).askAcceptedIn(context, batch.batch);
     }
     const now = await flows.find('transfer', flow);
@@ -49,7 +49,7 @@ export async function resumeAll(context: Context, resumeOne: ResumeOne): Promise
     const own = { ...context, output: silentOutput(output.format), repeated: { ...context.repeated } };
     try {
       const before = await flows.find('transfer', flow);
-      const isAsked = asked.has(before.order.batch?.batch ?? '');
+      const isAsked = askedBatches.has(before.order.batch?.batch ?? '');
       if (before.bulk !== null && (isAsked || isAccepted(before))) await askTogether(before);
       else await resumeOne(own, flow);
     } catch (error) {

@@ -56,12 +56,12 @@ export const standing = verb(
           .option('--payee-country <code>', "the payee's country, which every address needs, for example DE"),
       ),
     ).option('--paste', 'prompt for the address in the browser after the customer has finished'),
-  async (context, { start, end, day, frequency, payeeVerified = false, paste = false, ...given }) =>
-    makeTransfer(await givenCredentials(context, given), {
-      ...given,
+  async (context, { start, end, day, frequency, payeeVerified = false, paste = false, ...order }) =>
+    makeTransfer(await givenCredentials(context, order), {
+      ...order,
       ...{ currency: 'EUR', instant: false, urgent: false, prepare: false, verifyData: [] },
       ...{ payeeVerified, paste, date: start },
-      standing: { frequency, end, day: readDay(day) },
+      standing: { frequency, end, day: readDayOfMonth(day) },
     }),
 );
 
@@ -75,7 +75,7 @@ function parseFrequency(text: string): (typeof OFFERED)[number] {
 }
 
 /** @throws Psd2Error `usage` */
-function readDay(text: string | undefined): number | null {
+function readDayOfMonth(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^([1-9]|[12]\d|3[01])$/.test(text)) return Number(text);
   throw new Psd2Error('usage', `--day ${JSON.stringify(text)} is not a day of the month, 1 to 31`);

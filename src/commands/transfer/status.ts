@@ -38,11 +38,11 @@ ${examples(
   },
   (command) =>
     command.argument('<flow>').option('--watch', 'ask again until the transfer has ended or needs you'),
-  (context, flow, { watch = false }) => showStatus(context, flow, watch),
+  (context, flow, { watch = false }) => showTransfer(context, flow, watch),
 );
 
 /** The bank's status of the transfer. Records it only where the bank may change its word: accepted, or kept. @param watch ask again until the transfer has ended */
-async function showStatus(context: Context, flow: string, watch: boolean): Promise<void> {
+async function showTransfer(context: Context, flow: string, watch: boolean): Promise<void> {
   const { flows } = await context.store(flow);
   const stored = await flows.find('transfer', flow);
   refuseOtherCustomer(context, stored);
@@ -79,13 +79,13 @@ async function showOnce(
   const { bank } = await context.bank();
   const { executionStatus, sca = bank.sca } = bank.payments.transfer(await withLogin(flows, current));
   try {
-    const { found } =
+    const { found: event } =
       current.authorises === 'by links' ? await lookAt({ bank: { sca } }, current) : { found: null };
-    const asked = found ? withWords(current, found) : await withStatus(sca, current, resourceId);
+    const shown = event ? withWords(current, event) : await withStatus(sca, current, resourceId);
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
-    printFlow(context, TRANSFERS, { ...asked, ...settled });
-    if (found && !isPending(found)) sayUnrecorded(context, current);
-    return found !== null && endsUnpaid(found);
+    printFlow(context, TRANSFERS, { ...shown, ...settled });
+    if (event && !isPending(event)) sayUnrecorded(context, current);
+    return event !== null && endsUnpaid(event);
   } catch (error) {
     if (isNotKnown(error) && (isAccepted(current) || !isEnded(current)))
       throw notKnownThere(current, bank, error);

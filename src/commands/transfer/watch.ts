@@ -104,7 +104,7 @@ async function watchSettlement(
  * @returns the transfer with the bank's words; undefined if it may still change
  */
 async function lookAtLinked(sca: Sca, transfer: Transfer, settles: boolean): Promise<Transfer | undefined> {
-  const { found } = await lookAt({ bank: { sca } }, transfer);
-  const isOver = asksForOutcome(transfer, settles) ? decidesOutcome(found, transfer) : !isPending(found);
-  return isOver ? withWords(transfer, found) : undefined;
+  const { found: event } = await lookAt({ bank: { sca } }, transfer);
+  const isOver = asksForOutcome(transfer, settles) ? decidesOutcome(event, transfer) : !isPending(event);
+  return isOver ? withWords(transfer, event) : undefined;
 }

@@ -117,8 +117,8 @@ export function countedApprovals(batch: Batch): Decision[] {
 
 /** Whether this person has added the batch or approved it already. */
 export function hasDecided(batch: Batch, person: Pick<Decision, 'by' | 'role'>): boolean {
-  const known = [...adderOf(batch), ...batch.approvals.map((approval) => personKey(batch, approval))];
-  return known.includes(personKey(batch, person));
+  const deciders = [...adderOf(batch), ...batch.approvals.map((approval) => personKey(batch, approval))];
+  return deciders.includes(personKey(batch, person));
 }
 
 function adderOf({ addedBy, user, addedRole }: Batch): string[] {

@@ -49,7 +49,7 @@ export type Debit = Pick<BatchLine, 'customer' | 'from' | 'fromIban' | 'executio
  * @param replaced told of each text that is paid in the characters of SEPA. Undefined: a text with others is wrong
  * @returns null if something is wrong, which it has reported
  */
-export function readPayment(
+export function readLineOfBatch(
   written: WrittenPayment,
   report: ReportField<keyof WrittenPayment>,
   replaced?: ReportField<keyof WrittenPayment>,
@@ -61,15 +61,15 @@ export function readPayment(
       replaced?.(field, `The ${field} ${JSON.stringify(text)} is paid as ${JSON.stringify(other)}`);
     return other;
   };
-  const name = attempt('name', report, () => parsePayeeName(spelled('name'), 'The name'));
-  const iban = attempt('iban', report, () => parseSepaIban(written.iban));
-  const amount = attempt('amount', report, () => parsePaymentAmount(written.amount));
-  const currency = attempt('currency', report, () => parseSepaCurrency(written.currency));
-  const description = attempt('description', report, () =>
+  const name = readField('name', report, () => parsePayeeName(spelled('name'), 'The name'));
+  const iban = readField('iban', report, () => parseSepaIban(written.iban));
+  const amount = readField('amount', report, () => parsePaymentAmount(written.amount));
+  const currency = readField('currency', report, () => parseSepaCurrency(written.currency));
+  const description = readField('description', report, () =>
     parseDescription(spelled('description'), 'The description'),
   );
-  const creditorReference = attempt('creditorReference', report, () => readCreditorReference(written));
-  const reference = attempt('reference', report, () =>
+  const creditorReference = readField('creditorReference', report, () => readCreditorReference(written));
+  const reference = readField('reference', report, () =>
     written.reference === null ? null : parseReference(written.reference, 'The reference'),
   );
   if (name === undefined || iban === undefined || amount === undefined) return null;
@@ -103,11 +103,11 @@ export function readDebit(
   { today, readAccountId, readCustomerId }: LineRules,
   report: ReportField<keyof WrittenDebit>,
 ): Debit | null {
-  const customer = attempt('customer', report, () =>
+  const customer = readField('customer', report, () =>
     written.customer === null ? null : readCustomerId(written.customer),
   );
-  const debited = attempt('from', report, () => readDebited(written.from, readAccountId));
-  const executionDate = attempt('date', report, () =>
+  const debited = readField('from', report, () => readDebited(written.from, readAccountId));
+  const executionDate = readField('date', report, () =>
     written.date === null ? null : parseExecutionDate(written.date, today, 'The date'),
   );
   if (customer === undefined || debited === undefined || executionDate === undefined) return null;
@@ -135,7 +135,7 @@ export function readDebited(
 }
 
 /** What `read` gives; undefined if it throws what it has reported then. */
-function attempt<Field extends string, T>(
+function readField<Field extends string, T>(
   field: Field,
   report: ReportField<Field>,
   read: () => T,

@@ -44,13 +44,13 @@ export function parseAccountReference(text: string): string {
   const [, kind, rest = ''] = /^\s*([A-Za-z]+):(.*)$/s.exec(before) ?? [];
   const after = currency === undefined ? '' : `:${currency.toUpperCase()}`;
   if (kind === undefined) return `${ibanIn(before)}${after}`;
-  const known = kindIn(kind);
-  if (known === 'pan') throw wholeCardNumber();
-  if (known === undefined)
+  const accountKind = kindIn(kind);
+  if (accountKind === 'pan') throw wholeCardNumber();
+  if (accountKind === undefined)
     throw new Psd2Error('usage', `psd2 knows no account ${JSON.stringify(`${kind}:`)}`, { hint: WRITTEN });
   const id = compactNumber(rest);
-  if (known === 'maskedPan' && isWholeCardNumber(id)) throw wholeCardNumber();
-  return `${known}:${checked(known, id)}${after}`;
+  if (accountKind === 'maskedPan' && isWholeCardNumber(id)) throw wholeCardNumber();
+  return `${accountKind}:${checked(accountKind, id)}${after}`;
 }
 
 /** A currency follows the id of an account. */
@@ -133,7 +133,7 @@ function wholeCardNumber(): Psd2Error {
 export function accountReferenceOf(written: string): AccountReference {
   const [, before = written, currency = null] = /^(.*):([A-Z]{3})$/s.exec(written) ?? [];
   const [, kind, id = ''] = /^(bban|pan|maskedPan|msisdn):(.*)$/s.exec(before) ?? [];
-  const known = kind === undefined ? undefined : kindIn(kind);
-  if (known) return { kind: known, id, currency };
+  const accountKind = kind === undefined ? undefined : kindIn(kind);
+  if (accountKind) return { kind: accountKind, id, currency };
   return { kind: 'iban', id: before, currency };
 }

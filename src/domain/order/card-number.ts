@@ -43,10 +43,10 @@ interface Group {
 /**
  * A text in which whole numbers of cards are masked.
  *
- * @param known numbers of cards without blanks, whatever their check digits say
+ * @param cards numbers of cards without blanks, whatever their check digits say
  */
-export function withoutCardNumbers(text: string, known: readonly string[] = []): string {
-  const others = withKnownMasked(text, known);
+export function withoutCardNumbers(text: string, cards: readonly string[] = []): string {
+  const others = withKnownMasked(text, cards);
   if (!/(?:\d\D*){12}/.test(others)) return others;
   let from = 0;
   let shown = '';
@@ -58,8 +58,8 @@ export function withoutCardNumbers(text: string, known: readonly string[] = []):
 }
 
 function masked(text: string): string {
-  return text.replace(DIGITS, (found, index: number) =>
-    isOfIban(text.slice(0, index)) ? found : maskedGroups(groupsOf(found)),
+  return text.replace(DIGITS, (digits, index: number) =>
+    isOfIban(text.slice(0, index)) ? digits : maskedGroups(digitGroups(digits)),
   );
 }
 
@@ -68,7 +68,7 @@ function isOfIban(before: string): boolean {
   return /(?<![\p{L}\p{N}])[A-Z]{2}$/iu.test(before.slice(-3));
 }
 
-function groupsOf(text: string): Group[] {
+function digitGroups(text: string): Group[] {
   return [...text.matchAll(GROUP)].map(([, digits = '', separator = '']) => ({ digits, separator }));
 }
 
@@ -77,10 +77,10 @@ function maskedGroups(groups: readonly Group[]): string {
   let shown = '';
   for (let at = 0; at < groups.length; ) {
     const card = cardAt(groups, at);
-    const taken = groups.slice(at, at + Math.max(1, card));
-    const digits = taken.map((group) => group.digits).join('');
-    shown += (card > 0 ? maskedCardNumber(digits) : digits) + (taken.at(-1)?.separator ?? '');
-    at += taken.length;
+    const numbered = groups.slice(at, at + Math.max(1, card));
+    const digits = numbered.map((group) => group.digits).join('');
+    shown += (card > 0 ? maskedCardNumber(digits) : digits) + (numbered.at(-1)?.separator ?? '');
+    at += numbered.length;
   }
   return shown;
 }
@@ -88,16 +88,16 @@ function maskedGroups(groups: readonly Group[]): string {
 /** How many groups from a place on are the number of a card. 0: none. */
 function cardAt(groups: readonly Group[], at: number): number {
   let length = 0;
-  let found = 0;
+  let most = 0;
   for (let end = at; end < groups.length; end += 1) {
     length += groups[end]?.digits.length ?? 0;
     if (length > MOST_DIGITS) break;
     const card = groups.slice(at, end + 1);
     const isAlone =
       isApart(card, groups[at - 1], groups[at - 1]) && isApart(card, groups[end + 1], card.at(-1));
-    if (length >= LEAST_DIGITS && isAlone && areOfCard(card)) found = card.length;
+    if (length >= LEAST_DIGITS && isAlone && areOfCard(card)) most = card.length;
   }
-  return found;
+  return most;
 }
 const LEAST_DIGITS = 12;
 const MOST_DIGITS = 19;
@@ -126,8 +126,8 @@ function areOfCard(groups: readonly Group[]): boolean {
   return (isUsual || isOfNetwork) && passesCheck(number);
 }
 
-function withKnownMasked(text: string, known: readonly string[]): string {
-  return known.reduce(
+function withKnownMasked(text: string, cards: readonly string[]): string {
+  return cards.reduce(
     (rest, number) =>
       rest.replace(new RegExp([...number].join(`(?:${SEPARATOR})?`), 'giu'), () => maskedCardNumber(number)),
     text,
@@ -154,34 +154,34 @@ const OF_ID = /id$|^href$/i;
  * A value of JSON in which the numbers of cards are masked: all that stands in a field for them, and elsewhere what passes the check
  * digit.
  *
- * @param known see {@link withoutCardNumbers}
+ * @param cards see {@link withoutCardNumbers}
  */
-export function maskedJson(value: unknown, known: readonly string[] = [], name = ''): unknown {
-  if (Array.isArray(value)) return value.map((each) => maskedJson(each, known, name));
-  if (typeof value === 'object' && value !== null) return maskedMembers(value, known, name);
+export function maskedJson(value: unknown, cards: readonly string[] = [], name = ''): unknown {
+  if (Array.isArray(value)) return value.map((each) => maskedJson(each, cards, name));
+  if (typeof value === 'object' && value !== null) return maskedMembers(value, cards, name);
   if (typeof value !== 'string' && typeof value !== 'number') return value;
   const text = String(value);
-  const masked = maskedText(name, text, known);
+  const masked = maskedText(name, text, cards);
   return masked === text ? value : masked;
 }
 
 /** As {@link maskedJson}, for an object. */
 export function maskedMembers(
   members: object,
-  known: readonly string[] = [],
+  cards: readonly string[] = [],
   name = '',
 ): Record<string, unknown> {
   const masked = Object.entries(members).map(([key, each]: [string, unknown]) => [
-    withoutCardNumbers(key, known),
-    maskedJson(each, known, OF_CARD.test(name) ? name : key),
+    withoutCardNumbers(key, cards),
+    maskedJson(each, cards, OF_CARD.test(name) ? name : key),
   ]);
   return Object.fromEntries(masked);
 }
 
-function maskedText(name: string, text: string, known: readonly string[]): string {
+function maskedText(name: string, text: string, cards: readonly string[]): string {
   if (OF_CARD.test(name)) return /mask/i.test(name) ? surelyMasked(text) : maskedCardNumber(text);
   if (OF_ID.test(name)) return text;
-  return OF_ACCOUNT.test(name) ? withKnownMasked(text, known) : withoutCardNumbers(text, known);
+  return OF_ACCOUNT.test(name) ? withKnownMasked(text, cards) : withoutCardNumbers(text, cards);
 }
 
 /** A number that the bank should have masked, in its own way. */

@@ -71,8 +71,8 @@ function lettersOf(letters: string, latin: string): Record<string, string> {
  */
 export function transliterated(text: string): string {
   return Array.from(text.normalize('NFC'), (character) => {
-    const found = CUSTOMARY.get(character);
-    if (found !== undefined) return found;
+    const customary = CUSTOMARY.get(character);
+    if (customary !== undefined) return customary;
     const plain = character.normalize('NFD').replace(/\p{M}/gu, '');
     return /^[A-Za-z]$/.test(plain) ? plain : (CUSTOMARY.get(plain) ?? character);
   }).join('');

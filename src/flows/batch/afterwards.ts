@@ -14,7 +14,7 @@ import { BULK, followInBulk } from './bulk.ts';
 import { isPartial } from './follow-bulk.ts';
 import { tidy } from './group.ts';
 import { isBeforeAll, type KnownBatch, type KnownLine, referenceOf, withLogin } from './known-lines.ts';
-import { kindOf } from './pay-share.ts';
+import { groupKindOf } from './pay-share.ts';
 import type { BatchStore, Following, Payer } from './ports.ts';
 
 // What is done about a batch besides its run.
@@ -37,7 +37,7 @@ export async function askAccepted(
   const accepted = lines.flatMap(({ outcome, transfer }) =>
     (outcome === 'accepted' || outcome === 'kept') && transfer ? [transfer] : [],
   );
-  const asked = new Set<string>();
+  const askedBulks = new Set<string>();
   for (const { flow, bulk, verification, order } of accepted)
     try {
       const payer = await payerOf({ customer: order.customerId });
@@ -50,10 +50,10 @@ export async function askAccepted(
           await askDebtor(open, its);
           await store.tidy(open.current);
         });
-      else if (bulk !== null && payments.bulk && !asked.has(bulk)) {
-        asked.add(bulk);
+      else if (bulk !== null && payments.bulk && !askedBulks.has(bulk)) {
+        askedBulks.add(bulk);
         const bulks = payments.bulk;
-        const known = await flows.resume('operation', bulk, async (open) => {
+        const bulkPayment = await flows.resume('operation', bulk, async (open) => {
           const { initiation, transactionId } = open.current;
           const its = initiation && bulks.calls({ order, transactionId, initiation });
           await askIfFinal(open, { bank: { sca: its?.sca ?? sca } });
@@ -61,7 +61,7 @@ export async function askAccepted(
           if (its) await askDebtor(open, its);
           return open.current;
         });
-        await followInBulk(store, payer, known);
+        await followInBulk(store, payer, bulkPayment);
       }
     } catch (error) {
       if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
@@ -75,12 +75,12 @@ export async function askAccepted(
 /** Cancels the lines for which nothing was sent. @returns the batch after that, and whether there are any */
 export function cancelUnsent(
   { batches }: Pick<BatchStore, 'batches'>,
-  { batch, lines: all, known }: KnownBatch,
+  { batch, lines: all, outcomes }: KnownBatch,
   person: Person,
 ): Promise<{ batch: Batch; recorded: boolean }> {
   // Transfers that ended before anything of them was sent, by their lines.
   const begunInVain = new Map(
-    known.flatMap(({ line, transfer }) =>
+    outcomes.flatMap(({ line, transfer }) =>
       transfer && isBeforeAll(transfer) ? [[line.line, transfer.flow] as const] : [],
     ),
   );
@@ -99,7 +99,7 @@ export function cancelUnsent(
  */
 function canBeCancelled(group: GenericOperation): boolean {
   if (isOpen(group)) return true;
-  const isAcceptedBulk = kindOf(group) === BULK && isAccepted(group) && !isPartial(group);
+  const isAcceptedBulk = groupKindOf(group) === BULK && isAccepted(group) && !isPartial(group);
   return isBanksToCancel(group) && (standingOf(group) === 'sent' || isAcceptedBulk);
 }
 
@@ -120,10 +120,10 @@ export async function cancelGroups(
   const problems = new Map<string, Psd2Error>();
   let isAny = false;
   for (const flow of bulks.keys()) {
-    const known = await store.flows.find('operation', flow);
-    if (!canBeCancelled(known)) continue;
+    const group = await store.flows.find('operation', flow);
+    if (!canBeCancelled(group)) continue;
     try {
-      await cancelGroup(store, await payerOf({ customer: known.order.customerId }), flow, person);
+      await cancelGroup(store, await payerOf({ customer: group.order.customerId }), flow, person);
       isAny = true;
     } catch (error) {
       if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
@@ -141,7 +141,7 @@ async function cancelGroup(
 ): Promise<void> {
   const follow = async () => {
     const now = await store.flows.find('operation', flow);
-    await kindOf(now).follow(store, payer, now);
+    await groupKindOf(now).follow(store, payer, now);
     await tidy(store, now);
   };
   try {
@@ -165,12 +165,12 @@ async function cancelGroup(
  */
 export async function cancelWithoutBasket(
   { flows, tidy }: Pick<BatchStore, 'flows' | 'tidy'>,
-  known: readonly KnownLine[],
+  outcomes: readonly KnownLine[],
   payerOf: (line: Pick<BatchLine, 'customer'>) => Promise<Pick<Payer, 'cancelAtBank'>>,
   cannotCancel: (line: BatchLine, why: Psd2Error) => void,
 ): Promise<boolean> {
   let isAny = false;
-  for (const { line, transfer } of known) {
+  for (const { line, transfer } of outcomes) {
     if (!transfer || !(await lacksBasket(flows, transfer))) continue;
     isAny = true;
     try {
@@ -206,18 +206,18 @@ async function lacksBasket(flows: Flows, transfer: Transfer): Promise<boolean> {
  * @returns also their payee checks, and whether the new batch has the content of the old one
  * @throws Psd2Error `usage` if there are none
  */
-export function unpaidOf({ batch, known }: Pick<KnownBatch, 'batch' | 'known'>) {
-  const lines = known
+export function unpaidOf({ batch, outcomes }: Pick<KnownBatch, 'batch' | 'outcomes'>) {
+  const lines = outcomes
     .filter(({ outcome }) => outcome === 'not paid')
     .map(({ line }, index) => ({ ...line, line: index + 1, reference: referenceOf(batch, line) }));
-  const numbers = known.flatMap(({ line, outcome }) => (outcome === 'not paid' ? [line.line] : []));
+  const numbers = outcomes.flatMap(({ line, outcome }) => (outcome === 'not paid' ? [line.line] : []));
   if (lines.length === 0)
     throw new Psd2Error('usage', 'There is nothing to retry: no payment is known to have failed', {
-      hint: hintFor(known),
+      hint: hintFor(outcomes),
       next: [['batch', 'report', batch.batch]],
     });
   const { sha256 } = batch;
-  const isWhole = lines.length === known.length && known.every(({ line }) => line.reference !== null);
+  const isWhole = lines.length === outcomes.length && outcomes.every(({ line }) => line.reference !== null);
   const payees = batch.payees
     .filter(({ line }) => numbers.includes(line))
     .map((check) => ({ ...check, line: numbers.indexOf(check.line) + 1 }));
@@ -237,12 +237,12 @@ export async function refuseSame(batches: Batches, lines: readonly BatchLine[]):
       });
 }
 
-function hintFor(known: readonly KnownLine[]): string {
-  const refused = known.find(({ outcome }) => outcome === 'refused');
-  const kept = known.find(({ outcome }) => outcome === 'kept')?.row.reason ?? null;
+function hintFor(outcomes: readonly KnownLine[]): string {
+  const refused = outcomes.find(({ outcome }) => outcome === 'refused');
+  const linkReason = outcomes.find(({ outcome }) => outcome === 'kept')?.row.reason ?? null;
   const ended = refused
     ? ` The bank refused payment ${refused.line.line} without confirming that no money moved. Once you know that none did, run psd2 transfer resolve --not-executed.`
     : '';
-  const reserved = kept === null ? '' : ` ${endSentence(kept)}`;
+  const reserved = linkReason === null ? '' : ` ${endSentence(linkReason)}`;
   return `psd2 has stored nothing.${ended}${reserved} See its payments with:`;
 }

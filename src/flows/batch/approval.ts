@@ -7,7 +7,7 @@ import { Psd2Error } from '../../errors.ts';
 import { unlessDamaged } from '../../store/batch/refusals.ts';
 import type { Batches, OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import { hasEnded, type KnownBatch, readLines } from './known-lines.ts';
+import { hasLineEnded, type KnownBatch, readLines } from './known-lines.ts';
 
 /** What the settings demand of a batch. */
 export interface ApprovalRules {
@@ -63,14 +63,14 @@ export async function* unapproved(
     if (batch.rejection || batch.cancelled.size === batch.count) continue;
     const { length: has } = countedApprovals(batch);
     // Only the largest amount makes it necessary to read the lines.
-    const known = Math.max(rules.usual, batch.approvalsNeeded ?? 0);
-    if (rules.limit() === null && has >= known) continue;
+    const needsAtLeast = Math.max(rules.usual, batch.approvalsNeeded ?? 0);
+    if (rules.limit() === null && has >= needsAtLeast) continue;
     const lines = await unlessDamaged(batch.batch, onDamaged, () => batches.lines(batch));
     if (!lines) continue;
     const needed = neededApprovals(rules, batch, lines);
     if (has >= needed) continue;
     // An approval of what has ended is refused.
-    if ((await readLines(flows, batch, lines)).every(({ outcome }) => hasEnded(outcome))) continue;
+    if ((await readLines(flows, batch, lines)).every(({ outcome }) => hasLineEnded(outcome))) continue;
     const totals = [...sumsOf(lines)].map(([currency, sum]) => ({ currency, amount: sum.toFixed(2) }));
     yield { batch: batch.batch, addedAt: batch.addedAt, lines: batch.count, has, needed, totals };
   }
@@ -143,8 +143,8 @@ export function refuseDecision(
 }
 
 /** @throws Psd2Error `usage` if there is nothing left to decide */
-export function refuseEnded({ batch, known }: KnownBatch): void {
-  if (!known.every(({ outcome }) => hasEnded(outcome))) return;
+export function refuseEnded({ batch, outcomes }: KnownBatch): void {
+  if (!outcomes.every(({ outcome }) => hasLineEnded(outcome))) return;
   throw new Psd2Error('usage', 'Every payment of this batch has ended, so there is nothing left to decide', {
     hint: 'psd2 has recorded nothing. See it with:',
     next: [['batch', 'show', batch.batch]],
@@ -153,10 +153,10 @@ export function refuseEnded({ batch, known }: KnownBatch): void {
 
 /** The IBANs of a batch that psd2 has paid before. */
 export async function paidBefore(flows: Flows, { lines }: KnownBatch): Promise<ReadonlySet<string>> {
-  const asked = new Set<string>(lines.map(({ iban }) => iban));
+  const payees = new Set<string>(lines.map(({ iban }) => iban));
   const paid = new Set<string>();
   for await (const transfer of flows.list('transfer', { onDamaged: () => {} }))
-    if (asked.has(transfer.order.to) && standingOf(transfer) === 'done') paid.add(transfer.order.to);
+    if (payees.has(transfer.order.to) && standingOf(transfer) === 'done') paid.add(transfer.order.to);
   return paid;
 }
 
@@ -164,10 +164,10 @@ export const BATCH_STATES = ['added', 'approved', 'rejected', 'running', 'done',
 type BatchState = (typeof BATCH_STATES)[number];
 
 /** What stands before a batch: an approval, its run, the end of its payments, or nothing more. */
-export function stateOf(rules: ApprovalRules, { batch, lines, known }: KnownBatch): BatchState {
+export function batchState(rules: ApprovalRules, { batch, lines, outcomes }: KnownBatch): BatchState {
   if (batch.rejection) return 'rejected';
-  const ended = known.every(({ outcome }) => hasEnded(outcome) && outcome !== 'accepted');
-  const hasBegun = known.some(({ row }) => row.state !== 'waiting' && row.state !== 'cancelled');
+  const ended = outcomes.every(({ outcome }) => hasLineEnded(outcome) && outcome !== 'accepted');
+  const hasBegun = outcomes.some(({ row }) => row.state !== 'waiting' && row.state !== 'cancelled');
   if (ended) return hasBegun ? 'done' : 'cancelled';
   if (hasBegun) return 'running';
   const { length } = countedApprovals(batch);

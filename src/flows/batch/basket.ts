@@ -11,15 +11,15 @@ import { lookAt } from '../payment/status.ts';
 import { isInterruption, isOvertaken } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
 import {
+  basketMeaning,
   followBasket,
   isOpenIn,
   isWithoutLink,
-  meaningOf,
   type PaymentSaid,
   SIGNING_BASKET,
 } from './follow-basket.ts';
 import { beginGroup, type GroupKind, sendGroup, storedInitiation, type Taken, writeDown } from './group.ts';
-import { isBeforeAll, linesIn } from './known-lines.ts';
+import { isBeforeAll, linesOfGroup } from './known-lines.ts';
 import { throwProblems, transferOf } from './lines.ts';
 import type { BatchRun, Following, Payer } from './ports.ts';
 import { isAboutLine, type Share } from './run.ts';
@@ -29,7 +29,7 @@ import { initiateLine } from './single.ts';
 /** A payment of its own for each line, which psd2 initiates, and one authorisation for all. */
 export const BASKET: GroupKind = {
   operation: SIGNING_BASKET,
-  take,
+  take: takeIntoBasket,
   async send(run, payer, open, sending) {
     try {
       await sendGroup(BASKET, run, payer, open, sending);
@@ -96,18 +96,18 @@ export async function basketWithoutLink(
   }
 }
 
-async function take(run: BatchRun, share: Share): Promise<void> {
-  const { taken, problems } = await initiateAll(run, share);
-  const [one, ...others] = taken;
+async function takeIntoBasket(run: BatchRun, share: Share): Promise<void> {
+  const { taken: initiated, problems } = await initiateAll(run, share);
+  const [one, ...others] = initiated;
   if (one && run.initiations.alike === null) {
     const payer = await run.payerOf({ customer: one.order.customerId });
     const { baskets } = payer.bank.payments;
     if (!baskets) throw new TypeError('The bank has no signing baskets');
     const transfers: Transfer[] = [];
-    for (const { flow } of taken) transfers.push(await run.flows.find('transfer', flow));
+    for (const { flow } of initiated) transfers.push(await run.flows.find('transfer', flow));
     const ids = paymentIdsOf(transfers);
     const initiation = baskets.initiation(ids, newReturn(payer), payer.world.newId);
-    await beginGroup(run, payer, BASKET, { taken: [one, ...others], initiation });
+    await beginGroup(run, payer, BASKET, { payments: [one, ...others], initiation });
   }
   throwProblems(problems);
 }
@@ -117,7 +117,7 @@ async function initiateAll(
   run: BatchRun,
   share: Share,
 ): Promise<{ taken: Taken[]; problems: Map<number, Psd2Error> }> {
-  const taken: Taken[] = [];
+  const initiated: Taken[] = [];
   const problems = new Map<number, Psd2Error>();
   for (const line of share) {
     if (run.initiations.alike !== null) break;
@@ -131,9 +131,9 @@ async function initiateAll(
       problems.set(line.line, error);
     }
     const now = await transferOf(run, line);
-    if (now && waitsForBasket(now)) taken.push({ line, order: now.order, flow: now.flow, checked: null });
+    if (now && waitsForBasket(now)) initiated.push({ line, order: now.order, flow: now.flow, checked: null });
   }
-  return { taken, problems };
+  return { taken: initiated, problems };
 }
 
 /**
@@ -144,28 +144,28 @@ async function initiateAll(
  */
 async function followInBasket(run: Following, payer: Payer, basket: GenericOperation): Promise<void> {
   const { flows, links } = run;
-  const lines = linesIn(await run.batches.find(run.batch), basket.flow);
+  const lines = linesOfGroup(await run.batches.find(run.batch), basket.flow);
   const round = async (): Promise<string[]> => {
     const left: string[] = [];
     for (const { flow } of lines) {
-      const known = await flows.find('transfer', flow);
-      if (!isOpenIn(known, basket)) continue;
-      const said = await askOf(payer, known, basket);
-      await writeDown(run, known, (transfer) => followBasket(transfer, basket, said));
-      await nameDebtor(run, payer, known.flow, basket);
+      const earlier = await flows.find('transfer', flow);
+      if (!isOpenIn(earlier, basket)) continue;
+      const bankStatus = await askOf(payer, earlier, basket);
+      await writeDown(run, earlier, (transfer) => followBasket(transfer, basket, bankStatus));
+      await nameDebtor(run, payer, earlier.flow, basket);
       const now = await flows.find('transfer', flow);
       // psd2 waits for nothing that the bank has accepted, unless it is instant.
       if (isOpenIn(now, basket) && (!isAccepted(now) || needsSettlement(now.order))) left.push(flow);
     }
     return left;
   };
-  if (meaningOf(basket) !== 'authorised') {
+  if (basketMeaning(basket) !== 'authorised') {
     await round();
     return;
   }
   let left: string[] = [];
   const { world, customer } = payer.ports();
-  const asked = askUntil(
+  const polling = askUntil(
     world,
     links ? 0 : customer.scaTimeoutMs,
     async () => {
@@ -174,7 +174,7 @@ async function followInBasket(run: Following, payer: Payer, basket: GenericOpera
     },
     (payer.bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000,
   );
-  await run.whileWaiting('Asking the bank what became of the payments', asked, customer.scaTimeoutMs);
+  await run.whileWaiting('Asking the bank what became of the payments', polling, customer.scaTimeoutMs);
   for (const flow of left)
     await flows.resume('transfer', flow, async (open) => {
       const { state } = open.current;
@@ -206,7 +206,7 @@ async function cancelAlone(
   { flow }: GenericOperation,
   why: Psd2Error,
 ): Promise<void> {
-  for (const line of linesIn(await run.batches.find(run.batch), flow))
+  for (const line of linesOfGroup(await run.batches.find(run.batch), flow))
     await run.flows.resume('transfer', line.flow, async (open) => {
       const { bulk, state } = open.current;
       if (bulk !== null || state !== 'verified') return;
@@ -224,12 +224,12 @@ async function askOf(
   transfer: Transfer,
   basket: GenericOperation,
 ): Promise<PaymentSaid | null> {
-  if (meaningOf(basket) === 'not sent' || !transfer.verification) return null;
+  if (basketMeaning(basket) === 'not sent' || !transfer.verification) return null;
   const calls = bank.payments.transfer({ ...transfer, authorisedBy: basket.transactionId });
   try {
-    if (transfer.state === 'executed' && calls.executionStatus) return await settlementOf(calls, transfer);
+    if (transfer.state === 'executed' && calls.executionStatus) return await askSettlement(calls, transfer);
     const sca = calls.sca ?? bank.sca;
-    const isInAuthorisedBasket = meaningOf(basket) === 'authorised';
+    const isInAuthorisedBasket = basketMeaning(basket) === 'authorised';
     return await lookAt({ bank: { sca } }, transfer, { decides: true, isInAuthorisedBasket });
   } catch (error) {
     // What the bank does not say decides nothing.
@@ -238,7 +238,7 @@ async function askOf(
   }
 }
 
-async function settlementOf(
+async function askSettlement(
   { executionStatus }: PaymentCalls,
   transfer: Transfer,
 ): Promise<PaymentSaid | null> {

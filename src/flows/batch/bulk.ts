@@ -15,19 +15,19 @@ import { BULK_PAYMENT, followBulk, isPartial } from './follow-bulk.ts';
 import {
   beginGroup,
   type GroupKind,
-  giveUp,
-  purposeOf,
+  giveUpTransfer,
+  groupPurpose,
   sendGroup,
   storedInitiation,
   type Taken,
   writeDown,
 } from './group.ts';
-import { isBeforeAll, linesIn } from './known-lines.ts';
+import { isBeforeAll, linesOfGroup } from './known-lines.ts';
 import {
   beginLine,
-  holderOf,
   type Prepared,
   prepareLine,
+  referenceHolder,
   takesLine,
   throwProblems,
   WaitsForPerson,
@@ -43,7 +43,7 @@ import { SINGLE } from './single.ts';
  */
 export const BULK: GroupKind = {
   operation: BULK_PAYMENT,
-  take,
+  take: takeIntoBulk,
   send: (run, payer, open, sending) => sendGroup(BULK, run, payer, open, sending),
   follow: followInBulk,
   async leave(open) {
@@ -51,22 +51,22 @@ export const BULK: GroupKind = {
   },
   calls(payer, operation) {
     const { transactionId } = operation;
-    const bulk = bulkOf(payer, operation);
+    const bulk = bulkPaymentsOf(payer, operation);
     return bulk.calls({
-      order: purposeOf(operation),
+      order: groupPurpose(operation),
       transactionId,
       initiation: storedInitiation(operation),
     });
   },
   async refuseOther(payer, operation, transfers) {
     const orders = transfers.map(({ order }) => order);
-    await bulkOf(payer, operation).refuseOther(orders, storedInitiation(operation));
+    await bulkPaymentsOf(payer, operation).refuseOther(orders, storedInitiation(operation));
   },
   mayJoin: (transfer) => isUntouched(transfer) && transfer.initiation === null,
 };
 
 /** @throws Psd2Error `config` */
-function bulkOf({ bank }: Pick<Payer, 'bank'>, { flow }: GenericOperation): BulkPayments {
+function bulkPaymentsOf({ bank }: Pick<Payer, 'bank'>, { flow }: GenericOperation): BulkPayments {
   const { bulk } = bank.payments;
   if (bulk) return bulk;
   throw new Psd2Error('config', 'The bank file no longer has bulk payments', { flow });
@@ -82,18 +82,18 @@ export async function followInBulk(
   bulk: GenericOperation,
 ): Promise<void> {
   const transfers: Transfer[] = [];
-  for (const { flow } of linesIn(await store.batches.find(store.batch), bulk.flow))
+  for (const { flow } of linesOfGroup(await store.batches.find(store.batch), bulk.flow))
     transfers.push(await store.flows.find('transfer', flow));
   const entries = await entriesIn(payer, bulk, transfers);
-  for (const known of transfers) {
-    const entry = entries?.get(known.order.reference ?? '');
-    await writeDown(store, known, (transfer) => followBulk(transfer, bulk, entry));
+  for (const earlier of transfers) {
+    const entry = entries?.get(earlier.order.reference ?? '');
+    await writeDown(store, earlier, (transfer) => followBulk(transfer, bulk, entry));
   }
 }
 
 type Free = Pick<Prepared, 'line' | 'before'>;
 
-async function take(run: BatchRun, share: Share): Promise<void> {
+async function takeIntoBulk(run: BatchRun, share: Share): Promise<void> {
   const { batches, flows } = run;
   const batch = await batches.find(run.batch);
   const free: Free[] = [];
@@ -110,17 +110,17 @@ async function take(run: BatchRun, share: Share): Promise<void> {
   const { bulk } = payer.bank.payments;
   if (!bulk) throw new TypeError('The bank has no bulk payments');
   const { prepared, problems } = await prepareAll(run, payer, bulk, free);
-  const { taken, alone } = await takeAll(run, payer, prepared);
-  const [one, ...others] = taken;
+  const { taken: begun, alone } = await takeAll(run, payer, prepared);
+  const [one, ...others] = begun;
   if (one) {
-    const initiation = await initiationOf(payer, bulk, taken);
-    await beginGroup(run, payer, BULK, { taken: [one, ...others], initiation });
+    const initiation = await bulkInitiation(payer, bulk, begun);
+    await beginGroup(run, payer, BULK, { payments: [one, ...others], initiation });
   }
   for (const line of alone) await SINGLE.take(run, [line]);
   throwProblems(problems);
 }
 
-function initiationOf(payer: Payer, bulk: BulkPayments, lines: readonly Pick<Taken, 'order'>[]) {
+function bulkInitiation(payer: Payer, bulk: BulkPayments, lines: readonly Pick<Taken, 'order'>[]) {
   const orders = lines.map(({ order }) => order);
   return bulk.initiation(orders, newReturn(payer), payer.world.newId);
 }
@@ -138,7 +138,7 @@ async function prepareAll(
   for (const each of free) {
     try {
       const one = await prepareLine(run, payer, batch, each, (order) =>
-        initiationOf(payer, bulk, [{ order }]),
+        bulkInitiation(payer, bulk, [{ order }]),
       );
       if (one) prepared.push(one);
     } catch (error) {
@@ -159,20 +159,20 @@ async function takeAll(
   payer: Payer,
   prepared: readonly Prepared[],
 ): Promise<{ taken: Taken[]; alone: BatchLine[] }> {
-  const taken: Taken[] = [];
+  const begun: Taken[] = [];
   const alone: BatchLine[] = [];
   for (const each of prepared) {
     const { line, order, checked, before } = each;
     const begin = () =>
       beginLine(run, payer, each, {}, async (open) => {
-        taken.push({ line, order, checked, flow: open.current.flow });
+        begun.push({ line, order, checked, flow: open.current.flow });
       });
     try {
       await begin();
     } catch (error) {
-      const holder = await holderOf(run, line, error);
+      const holder = await referenceHolder(run, line, error);
       if (!holder) continue;
-      await giveUp(run, holder);
+      await giveUpTransfer(run, holder);
       const now = await run.flows.find('transfer', holder.flow);
       if (isBeforeAll(now)) await begin();
       else {
@@ -181,7 +181,7 @@ async function takeAll(
       }
     }
   }
-  return { taken, alone };
+  return { taken: begun, alone };
 }
 
 /** What became of each transfer of a bulk payment, if the bank has not decided alike about all. Undefined: it has. */
@@ -190,7 +190,7 @@ async function entriesIn(
   bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState> | undefined> {
-  if (isPartial(bulk)) return entriesOf(payer, bulk, transfers);
+  if (isPartial(bulk)) return entriesAfterRejection(payer, bulk, transfers);
   return bulk.executionStatus === 'KO' ? rejectedOf(payer, bulk, transfers) : undefined;
 }
 
@@ -203,31 +203,31 @@ async function rejectedOf(
   bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState>> {
-  const said = await saidOfEach(payer, bulk).catch((error: unknown) => {
+  const statuses = await saidOfEach(payer, bulk).catch((error: unknown) => {
     if (error instanceof Psd2Error && error.contradicts) return null;
     throw error;
   });
-  if (said && [...said.values()].every(({ means }) => means === 'refused')) return said;
+  if (statuses && [...statuses.values()].every(({ means }) => means === 'refused')) return statuses;
   const ids = transfers.flatMap(({ order }) => order.reference ?? []);
   const open: [string, EntryState][] = ids.map((id) => [id, { transactionStatus: 'RJCT', means: 'open' }]);
-  return new Map([...open, ...(said ?? [])]);
+  return new Map([...open, ...(statuses ?? [])]);
 }
 
 /**
  * What became of each transfer of a bulk payment of which the bank has rejected some: as the bank says, else by the bookings of the
  * account. What neither shows is missing.
  */
-async function entriesOf(
+async function entriesAfterRejection(
   payer: AskedOfBulk,
   bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState>> {
-  const said = await ifAnswered(saidOfEach(payer, bulk));
-  const found = new Map([...(said ?? [])].filter(([, { means }]) => means !== 'open'));
-  const left = transfers.filter(({ order }) => !found.has(order.reference ?? ''));
+  const statuses = await ifAnswered(saidOfEach(payer, bulk));
+  const entries = new Map([...(statuses ?? [])].filter(([, { means }]) => means !== 'open'));
+  const left = transfers.filter(({ order }) => !entries.has(order.reference ?? ''));
   const booked = (await ifAnswered(bookedIn(payer, left, bulk))) ?? new Set<string>();
-  for (const id of booked) found.set(id, { transactionStatus: 'ACSC', means: 'paid', isFinal: true });
-  return found;
+  for (const id of booked) entries.set(id, { transactionStatus: 'ACSC', means: 'paid', isFinal: true });
+  return entries;
 }
 
 /** What the bank says of each transfer. @throws Psd2Error an answer that contradicts itself */

@@ -54,7 +54,7 @@ export async function readEarlierPayments(
       begun.set(batch, (begun.get(batch) ?? new Set()).add(line));
     if (isPlainlyFailed(transfer)) continue;
     if (order.reference !== null) references.set(comparableReference(order.reference), flow);
-    if (dayAtBank(createdAt) >= since) payments.set(keyOf({ ...order, iban: order.to }), flow);
+    if (dayAtBank(createdAt) >= since) payments.set(paymentKey({ ...order, iban: order.to }), flow);
     if (batch === undefined || line === undefined) continue;
     live.add(batch);
     if (isRecent(transfer, since)) lines.set(orderedForm({ ...order, iban: order.to }), { batch, line });
@@ -80,7 +80,7 @@ export async function readEarlierPayments(
   return {
     withReference: ({ reference }) =>
       reference === null ? undefined : references.get(comparableReference(reference)),
-    same: (line) => payments.get(keyOf(line)),
+    same: (line) => payments.get(paymentKey(line)),
     sameLine: (line) => lines.get(orderedForm(line)),
     sameContent: (ordered) => contents.get(ordered),
     batches: ids,
@@ -105,6 +105,6 @@ function waitingIn({ rejection, pseudonymised, refused, cancelled }: Batch, begu
 }
 
 /** The day does not count: an invoice that is paid twice is seldom paid twice on one day. */
-function keyOf({ iban, amount }: Pick<BatchLine, 'iban' | 'amount'>): string {
+function paymentKey({ iban, amount }: Pick<BatchLine, 'iban' | 'amount'>): string {
   return `${iban} ${amount}`;
 }

@@ -52,7 +52,7 @@ export interface Yardstick {
   checksPayees: boolean;
   /** The most that one payment may be. Null: the profile names no limit. */
   limit: Decimal | null | undefined;
-  known: EarlierPayments | undefined;
+  earlier: EarlierPayments | undefined;
   accounts: KnownAccounts | undefined;
 }
 
@@ -77,12 +77,12 @@ export async function examine(
   payees: PayeeChecks | null,
   { again, complete, keep }: Examination,
 ): Promise<Examined> {
-  const { known, bank } = yardstick;
+  const { earlier, bank } = yardstick;
   const hash = contentHash();
   const ordered = orderedHash();
   const repeated: BatchProblem[] = [];
   const totals = addUp();
-  const found = collectProblems();
+  const problems = collectProblems();
   const fileLines = new Map<number, number>();
   let source: BatchSource | null = null;
   let lines = 0;
@@ -90,7 +90,7 @@ export async function examine(
   for await (const finding of findings) {
     if (finding.type === 'source') source = finding.source;
     else if (finding.type === 'problem') {
-      found.add(finding.problem);
+      problems.add(finding.problem);
       isReadable &&= finding.problem.severity === 'warning';
     } else {
       const line = complete(finding.line);
@@ -101,13 +101,13 @@ export async function examine(
       ordered.add(line);
       totals.add(line);
       // A reference of its own that is taken says more.
-      const isNew = !again && known?.withReference(line) === undefined;
-      const other = isNew ? known?.sameLine(line) : undefined;
+      const isNew = !again && earlier?.withReference(line) === undefined;
+      const other = isNew ? earlier?.sameLine(line) : undefined;
       for (const problem of problemsOf(line, yardstick, other !== undefined))
-        found.add({ ...problem, fileLine });
-      for (const rule of brokenRules(line, yardstick)) found.addOnce(ruleProblem(rule, line, finding));
+        problems.add({ ...problem, fileLine });
+      for (const rule of brokenRules(line, yardstick)) problems.addOnce(ruleProblem(rule, line, finding));
       const booking = bookingProblem(line, bank.bulk);
-      if (booking) found.addOnce({ ...booking, fileLine });
+      if (booking) problems.addOnce({ ...booking, fileLine });
       if (other) repeated.push({ ...repeatOf(line, other), fileLine });
       if (payees) fileLines.set(line.line, fileLine);
       await payees?.add(line);
@@ -115,15 +115,16 @@ export async function examine(
   }
   const checked = (await payees?.end()) ?? null;
   for (const problem of checked?.problems ?? [])
-    found.add({ ...problem, fileLine: fileLines.get(problem.line ?? 0) ?? null });
-  const sameContent = again || !isReadable || lines === 0 ? undefined : known?.sameContent(ordered.digest());
+    problems.add({ ...problem, fileLine: fileLines.get(problem.line ?? 0) ?? null });
+  const sameContent =
+    again || !isReadable || lines === 0 ? undefined : earlier?.sameContent(ordered.digest());
   // That the file is stored says more than that each of its lines is.
   const repeats = sameContent === undefined ? repeated : [contentProblem(sameContent)];
-  for (const problem of repeats) found.add(problem);
-  const { errors, warnings } = found;
+  for (const problem of repeats) problems.add(problem);
+  const { errors, warnings } = problems;
   return {
-    ...{ source, lines, errors, warnings, totals: totals.read(), problems: found.sorted() },
-    ...{ sameContent, compared: known?.batches ?? new Set(), sha256: errors === 0 ? hash.digest() : null },
+    ...{ source, lines, errors, warnings, totals: totals.read(), problems: problems.sorted() },
+    ...{ sameContent, compared: earlier?.batches ?? new Set(), sha256: errors === 0 ? hash.digest() : null },
     payees: checked?.counts ?? null,
   };
 }
@@ -134,15 +135,15 @@ export async function examine(
  * @returns the ids of all batches that it was compared with
  * @throws Psd2Error `usage` if a batch has them, or one of them
  */
-function refuseRepeats(known: EarlierPayments, lines: readonly BatchLine[]): ReadonlySet<string> {
-  const same = known.sameContent(orderedHashOf(lines));
+function refuseRepeats(earlier: EarlierPayments, lines: readonly BatchLine[]): ReadonlySet<string> {
+  const same = earlier.sameContent(orderedHashOf(lines));
   if (same !== undefined) throw contentIsStored(same);
   for (const line of lines) {
-    const other = known.sameLine(line);
+    const other = earlier.sameLine(line);
     if (other)
       throw new Psd2Error('usage', repeatOf(line, other).message, { hint: 'psd2 has stored nothing.' });
   }
-  return known.batches;
+  return earlier.batches;
 }
 
 const UNCHECKED_PAYEE =
@@ -187,9 +188,9 @@ function contentProblem(batch: string): BatchProblem {
  * @param isRepeated a batch has the same line, which is a problem of its own
  */
 function* problemsOf(line: BatchLine, yardstick: Yardstick, isRepeated: boolean): Generator<PaymentProblem> {
-  const { bank, known, limit } = yardstick;
-  yield* problemsWith(line, limit, known, isRepeated);
-  const refusal = refusalOf(line, yardstick);
+  const { bank, earlier, limit } = yardstick;
+  yield* problemsWith(line, limit, earlier, isRepeated);
+  const refusal = refusalOfLine(line, yardstick);
   if (refusal && factOf(line, refusal, yardstick) === null)
     yield { ...warningAt(line, refusal.message), severity: 'error' };
   if (line.address && !bank.has.has('addresses of payees')) yield withoutAddress(line);
@@ -208,7 +209,7 @@ interface BrokenRule {
 /** The rules of the bank and the customer for what a payment has in common with others. */
 function* brokenRules(line: BatchLine, yardstick: Yardstick): Generator<BrokenRule> {
   const { bank, accounts } = yardstick;
-  const refusal = refusalOf(line, yardstick);
+  const refusal = refusalOfLine(line, yardstick);
   const fact = refusal && factOf(line, refusal, yardstick);
   if (refusal && fact) yield { fact, message: refusal.message };
   const isNamed = line.from !== null || line.fromIban !== null;
@@ -218,14 +219,17 @@ function* brokenRules(line: BatchLine, yardstick: Yardstick): Generator<BrokenRu
 }
 
 /** Why the bank does not take a payment; undefined if it does. */
-function refusalOf(line: BatchLine, { bank: { refusePayment }, today }: Yardstick): Psd2Error | undefined {
+function refusalOfLine(
+  line: BatchLine,
+  { bank: { refusePayment }, today }: Yardstick,
+): Psd2Error | undefined {
   return refusePayment && errorOf(() => refusePayment(plannedOf(line), today));
 }
 
 /** What a refusal is about, if it is nothing of this payment alone. */
 function factOf(line: BatchLine, { code, message }: Psd2Error, yardstick: Yardstick): Fact | null {
   if (code === 'invalid_date') return 'executionDate';
-  const isUrgency = line.urgent && refusalOf({ ...line, urgent: false }, yardstick)?.message !== message;
+  const isUrgency = line.urgent && refusalOfLine({ ...line, urgent: false }, yardstick)?.message !== message;
   return isUrgency ? 'type' : null;
 }
 
@@ -261,7 +265,7 @@ function atOnce(group: GroupPlaces | undefined): string {
 function* problemsWith(
   line: BatchLine,
   limit: Decimal | null | undefined,
-  known: EarlierPayments | undefined,
+  earlier: EarlierPayments | undefined,
   isRepeated: boolean,
 ): Generator<PaymentProblem> {
   const { amount, currency, reference } = line;
@@ -273,7 +277,7 @@ function* problemsWith(
       ),
       severity: 'error',
     };
-  const flow = known?.withReference(line);
+  const flow = earlier?.withReference(line);
   if (flow !== undefined)
     yield {
       ...warningAt(
@@ -282,7 +286,7 @@ function* problemsWith(
       ),
       severity: 'error',
     };
-  const same = isRepeated ? undefined : known?.same(line);
+  const same = isRepeated ? undefined : earlier?.same(line);
   if (same !== undefined && same !== flow)
     yield warningAt(line, `The transfer ${same} of the last 30 days paid the same amount to the same payee`);
 }
@@ -299,13 +303,13 @@ function errorOf(work: () => void): Psd2Error | undefined {
 
 /** Counts problems, and keeps the first of them. */
 function collectProblems() {
-  const kept: BatchProblem[] = [];
+  const firstProblems: BatchProblem[] = [];
   const counts = { error: 0, warning: 0 };
   /** How many payments have what is said once. */
   const shared = new Map<string, { problem: BatchProblem; payments: number }>();
   const add = (problem: BatchProblem) => {
     counts[problem.severity] += 1;
-    if (kept.length < MAX_PROBLEMS) kept.push(problem);
+    if (firstProblems.length < MAX_PROBLEMS) firstProblems.push(problem);
   };
   return {
     add,
@@ -328,7 +332,7 @@ function collectProblems() {
     /** Payee checks end in any order. What is about no line of the file comes first. */
     sorted() {
       const more = new Map([...shared.values()].map(({ problem, payments }) => [problem, payments - 1]));
-      return kept
+      return firstProblems
         .map((problem) => withOthers(problem, more.get(problem) ?? 0))
         .toSorted((one, other) => (one.fileLine ?? 0) - (other.fileLine ?? 0));
     },
@@ -353,15 +357,16 @@ export async function readKnownAccounts(flows: Flows, usual: string | undefined)
   const accounts = new Map<string, Set<string>>();
   for await (const consent of flows.list('consent', { onDamaged: () => {} })) {
     if (consent.state !== 'confirmed') continue;
-    const known = accounts.get(consent.customerId) ?? new Set();
-    for (const { products } of consent.categories) for (const product of products) known.add(product);
-    accounts.set(consent.customerId, known);
+    const ofCustomer = accounts.get(consent.customerId) ?? new Set();
+    for (const { products } of consent.categories) for (const product of products) ofCustomer.add(product);
+    accounts.set(consent.customerId, ofCustomer);
   }
   return {
     problemWith({ customer, from }) {
       const payer = customer ?? usual;
-      const known = payer === undefined ? undefined : accounts.get(payer);
-      if (from === null || !known || known.size === 0 || known.has(from)) return undefined;
+      const accountsOfPayer = payer === undefined ? undefined : accounts.get(payer);
+      if (from === null || !accountsOfPayer || accountsOfPayer.size === 0 || accountsOfPayer.has(from))
+        return undefined;
       return `The account ${from} is not one that customer ${payer} has given a consent for`;
     },
   };

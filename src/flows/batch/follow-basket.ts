@@ -20,7 +20,7 @@ export type BasketMeans =
   | 'not authorised'
   | 'unknown';
 
-export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
+export function basketMeaning(basket: Operation<OrderTarget>): BasketMeans {
   switch (basket.state) {
     case 'created':
     case 'verified':
@@ -57,7 +57,7 @@ function isDeleted({ state, isCancellationTaken }: Operation<OrderTarget>): bool
 /** Whether nobody has the link of a basket: the bank has not answered it, or has refused it, or psd2 has sent the customer nowhere yet. */
 export function isWithoutLink(basket: Operation<OrderTarget>): boolean {
   const isLinkless = basket.verification === null || basket.state === 'verified';
-  return isLinkless && ['not sent', 'unknown'].includes(meaningOf(basket));
+  return isLinkless && ['not sent', 'unknown'].includes(basketMeaning(basket));
 }
 
 /** What the bank says of one payment of a basket, and whether nobody has authorised it. */
@@ -70,20 +70,20 @@ export interface PaymentSaid {
  * The events of a transfer that follow from what became of its basket, and from the bank's own word for the transfer. Empty if there
  * is nothing new.
  *
- * @param said null: the bank has not answered
+ * @param bankStatus null: the bank has not answered
  */
 export function followBasket(
   transfer: Transfer,
   basket: Operation<OrderTarget>,
-  said: PaymentSaid | null,
+  bankStatus: PaymentSaid | null,
 ): StepEvent[] {
   if (!isOpenIn(transfer, basket)) return [];
-  const means = meaningOf(basket);
+  const means = basketMeaning(basket);
   if (means === 'not sent') return [];
-  const found = said?.found;
-  if (isDone(transfer)) return found && isNews(transfer, found) ? [found] : [];
-  if (found?.type === 'execute-unanswered') return isNews(transfer, found) ? [found] : [];
-  if (found && found.type !== 'authorization') return [found];
+  const event = bankStatus?.found;
+  if (isMade(transfer)) return event && isNews(transfer, event) ? [event] : [];
+  if (event?.type === 'execute-unanswered') return isNews(transfer, event) ? [event] : [];
+  if (event && event.type !== 'authorization') return [event];
   switch (means) {
     case 'none':
       if (!isDeleted(basket)) return [{ type: 'bulk-left' }];
@@ -94,8 +94,8 @@ export function followBasket(
       return [];
     case 'not authorised':
       // The authorisation has failed, and after that the bank has not accepted the payment: it never runs.
-      return found && said?.isUnauthorised
-        ? [{ ...found, status: 'NOT_AUTHORIZED' }]
+      return event && bankStatus?.isUnauthorised
+        ? [{ ...event, status: 'NOT_AUTHORIZED' }]
         : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
     case 'unknown':
       return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
@@ -105,9 +105,9 @@ export function followBasket(
 /** Whether it is not known yet what becomes of a transfer of a basket. */
 export function isOpenIn(transfer: Transfer, { flow }: Pick<Operation<OrderTarget>, 'flow'>): boolean {
   if (transfer.bulk !== flow || (isOver(transfer) && !transfer.refusedUnconfirmed)) return false;
-  return !isDone(transfer) || isAccepted(transfer) || needsSettlement(transfer.order);
+  return !isMade(transfer) || isAccepted(transfer) || needsSettlement(transfer.order);
 }
 
-function isDone({ state }: Transfer): boolean {
+function isMade({ state }: Transfer): boolean {
   return state === 'executed' || state === 'ordered';
 }

@@ -17,7 +17,7 @@ export function isPartial({ state, transactionStatus }: Operation<OrderTarget>):
 }
 
 /** Whether the end of its bulk payment says nothing new of a transfer. */
-function isKnown(transfer: Transfer, bulk: Operation<OrderTarget>): boolean {
+function saysNothingNew(transfer: Transfer, bulk: Operation<OrderTarget>): boolean {
   if (transfer.state !== 'executed' && transfer.state !== 'ordered') return false;
   if (needsSettlement(transfer.order) && bulk.state !== 'executed') return false;
   return !isAccepted(transfer) || (bulk.state === transfer.state && !bulk.isFinal);
@@ -49,7 +49,7 @@ function whatFollows(
   // A customer had the link when the bank cancelled the bulk payment.
   if (isKept && bulk.state === 'cancelled') return bulk.linkUntil === null ? [{ type: 'link-over' }] : [];
   if (!isKept && isOver(transfer) && !transfer.refusedUnconfirmed) return [];
-  if (isKnown(transfer, bulk)) return [];
+  if (saysNothingNew(transfer, bulk)) return [];
   const words: BankWords = {
     bank: {
       transactionStatus: entry?.transactionStatus ?? bulk.transactionStatus,

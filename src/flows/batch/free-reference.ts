@@ -37,9 +37,10 @@ export async function beginTransferFlow(
 /** Whether the link of a cancelled payment that holds a reference is over now. What psd2 cannot find out frees nothing. */
 async function isFreed(flows: Flows, bank: Bank, holder: string): Promise<boolean> {
   try {
-    const known = await flows.find('transfer', holder);
-    if (!hasLinkOut(known)) return false;
-    const isOverWithAll = known.bulk !== null && (await isBulksLinkOver(flows, bank, known, known.bulk));
+    const transfer = await flows.find('transfer', holder);
+    if (!hasLinkOut(transfer)) return false;
+    const isOverWithAll =
+      transfer.bulk !== null && (await isBulksLinkOver(flows, bank, transfer, transfer.bulk));
     const now = await flows.resume('transfer', holder, async (open) => {
       const { sca = bank.sca } = bank.payments.transfer(await withLogin(flows, open.current));
       if (open.current.verification) await askWhileKept(open, { bank: { ...bank, sca } });

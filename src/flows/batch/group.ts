@@ -15,7 +15,7 @@ import { endIfUntouched } from '../once.ts';
 import { runOperation } from '../payment/loop.ts';
 import { isInterruption, isOvertaken } from '../refusals.ts';
 import { isOpenIn } from './follow-basket.ts';
-import { linesIn } from './known-lines.ts';
+import { linesOfGroup } from './known-lines.ts';
 import { otherThanOrdered, refuseOtherOrder } from './lines.ts';
 import type { BatchRun, BatchStore, Following, Payer } from './ports.ts';
 import type { Share } from './run.ts';
@@ -57,7 +57,7 @@ const purpose = z.object({
 });
 
 /** What it is for, as its operation keeps it. @throws Psd2Error `config` if psd2 did not write it */
-export function purposeOf({
+export function groupPurpose({
   flow,
   order,
 }: Pick<GenericOperation, 'flow' | 'order'>): z.infer<typeof purpose> {
@@ -68,10 +68,10 @@ export function purposeOf({
   });
 }
 
-function describe({ batch }: BatchRun, first: Taken, taken: readonly Taken[]): string {
-  const sum = taken.reduce((total, { order }) => total.plus(order.amount), new Big(0));
-  const largest = taken.map(({ order }) => order.amount).reduce((a, b) => (new Big(a).gt(b) ? a : b));
-  const lines = taken.map(({ line }) => line.line);
+function purposeData({ batch }: BatchRun, first: Taken, payments: readonly Taken[]): string {
+  const sum = payments.reduce((total, { order }) => total.plus(order.amount), new Big(0));
+  const largest = payments.map(({ order }) => order.amount).reduce((a, b) => (new Big(a).gt(b) ? a : b));
+  const lines = payments.map(({ line }) => line.line);
   const { currency, instant, futureDated } = first.order;
   const data: z.infer<typeof purpose> = {
     ...{ batch, lines, amount: written(sum), largest, currency, instant, futureDated },
@@ -89,35 +89,35 @@ export async function beginGroup(
   run: BatchRun,
   payer: Payer,
   kind: GroupKind,
-  { taken, initiation }: { taken: readonly [Taken, ...Taken[]]; initiation: Initiation },
+  { payments, initiation }: { payments: readonly [Taken, ...Taken[]]; initiation: Initiation },
 ): Promise<void> {
   const { bank, world } = payer;
-  const [first] = taken;
+  const [first] = payments;
   const { customerId, from } = first.order;
-  const lines = taken.map(({ line }) => line.line);
+  const lines = payments.map(({ line }) => line.line);
   const begin = {
     transactionId: world.newId(),
     commits: bank.payments.commits,
-    order: { customerId, from, operation: kind.operation, data: describe(run, first, taken) },
+    order: { customerId, from, operation: kind.operation, data: purposeData(run, first, payments) },
     furtherData: [],
     initiation,
   };
   await run.flows.begin('operation', begin, async (open) => {
     const { flow } = open.current;
     const { recorded } = await run.batches.change(run.batch, (now) => {
-      const isWanted = taken.every(
+      const isWanted = payments.every(
         ({ line, flow: its }) => now.flows.get(line.line) === its && !now.cancelled.has(line.line),
       );
       return isWanted && now.rejection === null ? { type: 'bulk-begun', flow, lines } : null;
     });
-    if (recorded) return kind.send(run, payer, open, { lines: taken, isNew: true });
+    if (recorded) return kind.send(run, payer, open, { lines: payments, isNew: true });
     await kind.leave(open);
-    for (const each of taken) await giveUp(run, await run.flows.find('transfer', each.flow));
+    for (const each of payments) await giveUpTransfer(run, await run.flows.find('transfer', each.flow));
   });
 }
 
 /** Ends a transfer that an earlier run began for a bulk payment and then stopped. Its line begins anew. */
-export async function giveUp(
+export async function giveUpTransfer(
   { flows }: BatchStore,
   { flow, bulk, initiation, commits }: Transfer,
 ): Promise<void> {
@@ -131,17 +131,17 @@ export async function giveUp(
 export async function goOnWith(
   run: BatchRun,
   kind: GroupKind,
-  known: GenericOperation,
+  operation: GenericOperation,
   share: Share,
 ): Promise<void> {
-  const payer = await run.payerOf({ customer: known.order.customerId });
-  if (isOver(known) && !known.refusedUnconfirmed) {
-    await kind.follow(run, payer, known);
-    return tidy(run, known);
+  const payer = await run.payerOf({ customer: operation.order.customerId });
+  if (isOver(operation) && !operation.refusedUnconfirmed) {
+    await kind.follow(run, payer, operation);
+    return tidy(run, operation);
   }
-  if (await awaitsCustomer(run, payer, known, kind.calls(payer, known))) return;
-  const lines = linesIn(await run.batches.find(run.batch), known.flow);
-  await run.flows.resume('operation', known.flow, async (open) => {
+  if (await awaitsCustomer(run, payer, operation, kind.calls(payer, operation))) return;
+  const lines = linesOfGroup(await run.batches.find(run.batch), operation.flow);
+  await run.flows.resume('operation', operation.flow, async (open) => {
     // As long as the bank has not answered, psd2 may send what is stored.
     if (open.current.verification === null)
       await refuseOther(run, payer, kind, { operation: open.current, lines, share });
@@ -200,7 +200,7 @@ export async function sendGroup(
   { lines, isNew }: Sending,
 ): Promise<void> {
   const { flow, order } = open.current;
-  const { amount, largest, currency } = purposeOf(open.current);
+  const { amount, largest, currency } = groupPurpose(open.current);
   if (isUntouched(open.current) && !(await joinAll(run, kind, flow, lines))) {
     await kind.leave(open);
     return kind.follow(run, payer, open.current);
@@ -215,11 +215,11 @@ export async function sendGroup(
     await runAndFollow(run, payer, kind, open, {
       ...ports,
       // The limit is one of each payment. What the bank takes for all of them may be for one of them.
-      refusesCost: ({ verification: said, ...operation }) =>
+      refusesCost: ({ verification: cost, ...operation }) =>
         refusesCost({
           ...operation,
           order: { ...operation.order, amount: largest, currency },
-          verification: said && { ...said, totalAmount: null },
+          verification: cost && { ...cost, totalAmount: null },
         }),
     });
   } finally {
@@ -272,18 +272,18 @@ async function joinAll(
 /** Writes into a transfer what follows from what became of its operation. */
 export async function writeDown(
   { flows }: BatchStore,
-  known: Transfer,
+  before: Transfer,
   following: (transfer: Transfer) => readonly StepEvent[],
 ): Promise<void> {
-  if (following(known).length === 0) return;
-  await flows.resume('transfer', known.flow, async (open) => {
+  if (following(before).length === 0) return;
+  await flows.resume('transfer', before.flow, async (open) => {
     for (const event of following(open.current)) await open.record(event);
   });
 }
 
 /** Removes the tokens of an operation after its end, unless a payment of it can still change: psd2 asks for it with them. */
 export async function tidy(store: BatchStore, operation: GenericOperation): Promise<void> {
-  for (const { flow } of linesIn(await store.batches.find(store.batch), operation.flow))
+  for (const { flow } of linesOfGroup(await store.batches.find(store.batch), operation.flow))
     if (isOpenIn(await store.flows.find('transfer', flow), operation)) return;
   // Nobody asks for a basket itself once its payments are final.
   await store.tidyGroup({ ...operation, isFinal: true });

@@ -46,14 +46,14 @@ export class Initiations {
 
   #ended(problem: unknown): void {
     const isUnknown = problem instanceof Psd2Error && problem.code === 'outcome_unknown';
-    const how = isUnknown ? describe(problem) : null;
+    const how = isUnknown ? describeRefusal(problem) : null;
     this.#count = how === null ? 0 : how === this.#last ? this.#count + 1 : 1;
     this.#last = how;
   }
 }
 
 /** Status and code, which are the same for all if one thing is wrong with all. */
-function describe({ httpStatus, bankCode }: Psd2Error): string {
+function describeRefusal({ httpStatus, bankCode }: Psd2Error): string {
   const parts = [httpStatus !== undefined && `HTTP ${httpStatus}`, bankCode];
   return parts.filter(Boolean).join(', ') || 'no answer';
 }

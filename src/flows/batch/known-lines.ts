@@ -28,7 +28,7 @@ export type LineOutcome =
   | 'unfinished';
 
 /** Whether nothing more becomes of a line by itself, unless the bank takes back what it has accepted. */
-export function hasEnded(outcome: LineOutcome): boolean {
+export function hasLineEnded(outcome: LineOutcome): boolean {
   return ['paid', 'accepted', 'ordered', 'not paid', 'refused', 'kept'].includes(outcome);
 }
 
@@ -39,12 +39,12 @@ export function referenceOf(batch: Batch, { line, reference }: BatchLine): strin
 
 /** The kept result of the payee check of a line; null if there was none. */
 export function keptCheck({ payees }: Batch, { line }: BatchLine): PayeeCheck | null {
-  const kept = payees.find((each) => each.line === line);
-  return kept ? { result: kept.result, name: kept.name, problem: kept.problem } : null;
+  const check = payees.find((each) => each.line === line);
+  return check ? { result: check.result, name: check.name, problem: check.problem } : null;
 }
 
 /** What became of a line. @param transfer the last one that was to pay it */
-export function outcomeOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineOutcome {
+export function lineOutcome(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineOutcome {
   if (!transfer || isBeforeAll(transfer))
     return batch.cancelled.has(line) || batch.refused.has(line) ? 'not paid' : 'unfinished';
   switch (standingOf(transfer)) {
@@ -77,7 +77,7 @@ export function canGoOn(transfer: Transfer): boolean {
 }
 
 /** The lines that go with an operation and have a transfer. */
-export function linesIn({ bulks, flows }: Batch, group: string): Going[] {
+export function linesOfGroup({ bulks, flows }: Batch, group: string): Going[] {
   return [...new Set(bulks.get(group))].flatMap((line) => {
     const flow = flows.get(line);
     return flow === undefined ? [] : [{ line: { line }, flow, checked: null }];
@@ -108,9 +108,9 @@ export async function readLines(
   batch: Batch,
   lines: readonly BatchLine[],
 ): Promise<KnownLine[]> {
-  const known: KnownLine[] = [];
-  for (const line of lines) known.push(await readLine(flows, batch, line));
-  return known;
+  const outcomes: KnownLine[] = [];
+  for (const line of lines) outcomes.push(await readLine(flows, batch, line));
+  return outcomes;
 }
 
 /** A line with its transfer as it is now. If the transfer cannot be read, nobody knows whether the line is paid. */
@@ -121,24 +121,24 @@ export async function readLine(flows: Flows, batch: Batch, line: BatchLine): Pro
     return {
       line,
       transfer,
-      row: reportRowOf(batch, line, transfer),
-      outcome: outcomeOf(batch, line, transfer),
+      row: reportRow(batch, line, transfer),
+      outcome: lineOutcome(batch, line, transfer),
     };
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-    const row = { ...reportRowOf(batch, line, undefined), flow: flow ?? null, reason: error.message };
+    const row = { ...reportRow(batch, line, undefined), flow: flow ?? null, reason: error.message };
     return { line, transfer: undefined, row: { ...row, state: 'unknown' }, outcome: 'unknown' };
   }
 }
 
-function reportRowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): ReportRow {
+function reportRow(batch: Batch, line: BatchLine, transfer: Transfer | undefined): ReportRow {
   const own = transfer && !isBeforeAll(transfer) ? transfer : undefined;
   const check = own?.payeeCheck ?? keptCheck(batch, line);
   const reference = referenceOf(batch, line);
-  const reason = reasonOf(batch, line, own, check);
+  const reason = lineReason(batch, line, own, check);
   return {
     ...{ line: line.line, batch: batch.batch, reference },
-    ...{ flow: own?.flow ?? null, state: stateOf(batch, line, own) },
+    ...{ flow: own?.flow ?? null, state: lineState(batch, line, own) },
     from: line.fromIban ?? line.from ?? own?.debtor ?? null,
     ...{ name: line.name, iban: line.iban, amount: line.amount, currency: line.currency },
     description: line.description,
@@ -149,20 +149,20 @@ function reportRowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefin
     reason: reason && withoutCall(reason),
     refusedCall: reason && refusedCallIn(reason),
     bankReasons: own && standingOf(own) !== 'done' ? [...own.reasons] : [],
-    paidAt: own && outcomeOf(batch, line, own) === 'paid' ? own.updatedAt : null,
+    paidAt: own && lineOutcome(batch, line, own) === 'paid' ? own.updatedAt : null,
     ids: line.ids,
     ...(line.creditorReference && { creditorReference: line.creditorReference }),
     isUncertain: own !== undefined && (own.refusedUnconfirmed || standingOf(own) === 'kept'),
   };
 }
 
-function stateOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineState {
+function lineState(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineState {
   if (transfer) return isForLater(transfer) ? 'ordered' : transfer.state;
   if (batch.refused.has(line)) return 'failed';
   return batch.cancelled.has(line) ? 'cancelled' : 'waiting';
 }
 
-function reasonOf(
+function lineReason(
   batch: Batch,
   { line }: BatchLine,
   transfer: Transfer | undefined,
@@ -174,8 +174,8 @@ function reasonOf(
   if (isAccepted(transfer)) return 'The bank has accepted it, and has not said that it is final';
   if (isForLater(transfer)) return `The bank has accepted it for ${transfer.order.executionDate}`;
   if (standingOf(transfer) === 'done') return null;
-  const kept = whyKept(transfer, 'payment');
-  if (kept !== null) return kept;
+  const linkReason = whyKept(transfer, 'payment');
+  if (linkReason !== null) return linkReason;
   if (transfer.executionStatusDescription !== null) return transfer.executionStatusDescription;
   if (transfer.state === 'cancelled' && check && check.result !== 'match') return describePayeeCheck(check);
   if (transfer.state === 'unknown')
@@ -190,7 +190,7 @@ function reasonOf(
 export interface KnownBatch {
   batch: Batch;
   lines: BatchLine[];
-  known: KnownLine[];
+  outcomes: KnownLine[];
 }
 
 /** Reads a batch with its lines and transfers. @throws Psd2Error `usage` if there is none, `config` if it was changed */
@@ -200,5 +200,5 @@ export async function readBatch(
 ): Promise<KnownBatch> {
   const batch = await batches.find(reference);
   const lines = await batches.lines(batch);
-  return { batch, lines, known: await readLines(flows, batch, lines) };
+  return { batch, lines, outcomes: await readLines(flows, batch, lines) };
 }

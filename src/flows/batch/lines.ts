@@ -8,7 +8,7 @@ import { endSentence, Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import { beginTransferFlow } from './free-reference.ts';
 import { keptCheck, referenceOf } from './known-lines.ts';
-import { orderOf } from './order.ts';
+import { orderOfLine } from './order.ts';
 import type { BatchRun, BatchStore, Payer } from './ports.ts';
 
 // What must hold before a line of a batch is paid, alone or with others, and what begins then.
@@ -122,9 +122,9 @@ export async function checkedPayee(
   batch: Batch,
   line: BatchLine,
 ): Promise<PayeeCheck | null | 'refused'> {
-  const kept = keptCheck(batch, line);
-  const mayCheck = kept === null && checkPayee !== null && !line.payeeVerified;
-  const checked = mayCheck ? await checkPayee(line) : kept;
+  const earlierCheck = keptCheck(batch, line);
+  const mayCheck = earlierCheck === null && checkPayee !== null && !line.payeeVerified;
+  const checked = mayCheck ? await checkPayee(line) : earlierCheck;
   if (checked?.result === 'none') {
     await refuseLine(run, line, `The payee check says: ${describePayeeCheck(checked)}`);
     return 'refused';
@@ -166,7 +166,7 @@ export async function prepareLine<T extends object>(
   { line, before }: Pick<Prepared, 'line' | 'before'>,
   fits: (order: TransferOrder) => T | Promise<T>,
 ): Promise<(Prepared & { fitting: T }) | null> {
-  const order = await orRefused(run, line, () => orderOf(payer, batch, line));
+  const order = await orRefused(run, line, () => orderOfLine(payer, batch, line));
   const fitting = order && (await orRefused(run, line, () => fits(order)));
   if (!fitting) return null;
   const checked = await checkedPayee(run, payer, batch, line);
@@ -176,20 +176,20 @@ export async function prepareLine<T extends object>(
 /**
  * Begins the transfer of a line, which takes its reference.
  *
- * @param taken called once the batch says that it pays the line. If the line is not wanted any more, the transfer ends
- * @throws Psd2Error `duplicate_reference` and what `taken` throws
+ * @param onTaken called once the batch says that it pays the line. If the line is not wanted any more, the transfer ends
+ * @throws Psd2Error `duplicate_reference` and what `onTaken` throws
  */
 export async function beginLine(
   { batches, batch, flows }: BatchRun,
   { bank, world }: Payer,
   { line, order, before }: Prepared,
   own: { initiation?: Initiation },
-  taken: (open: Open<'transfer'>) => Promise<void>,
+  onTaken: (open: Open<'transfer'>) => Promise<void>,
 ): Promise<void> {
   const { commits } = bank.payments;
   const first = { transactionId: world.newId(), commits, order, furtherData: [], ...own };
   await beginTransferFlow(flows, bank, first, async (open) => {
-    if (await takesLine({ batches, batch }, line, open.current.flow, before)) await taken(open);
+    if (await takesLine({ batches, batch }, line, open.current.flow, before)) await onTaken(open);
     else await open.record({ type: 'cancelled' });
   });
 }
@@ -200,7 +200,11 @@ export async function beginLine(
  * @returns null if another payment has the reference: then psd2 has refused the line
  * @throws `error` if it says something else
  */
-export async function holderOf(run: BatchRun, line: BatchLine, error: unknown): Promise<Transfer | null> {
+export async function referenceHolder(
+  run: BatchRun,
+  line: BatchLine,
+  error: unknown,
+): Promise<Transfer | null> {
   if (!(error instanceof Psd2Error) || error.code !== 'duplicate_reference') throw error;
   const holder = error.flow === undefined ? undefined : await run.flows.find('transfer', error.flow);
   const { batch, line: number } = holder?.order.batch ?? {};

@@ -13,7 +13,7 @@ import type { Payer } from './ports.ts';
  *
  * @throws Psd2Error `usage` and the `invalid_…` codes for what psd2 does not pay, and if it cannot read the accounts
  */
-export async function orderOf(payer: Payer, batch: Batch, line: BatchLine): Promise<TransferOrder> {
+export async function orderOfLine(payer: Payer, batch: Batch, line: BatchLine): Promise<TransferOrder> {
   const { bank, bankInterface, customerId, world } = payer;
   const { creditorReference, batchBooking } = line;
   const isNamed = bank.payments.initiation !== undefined;
@@ -64,7 +64,7 @@ async function accountIn(
 /** The payee's address, at a bank that takes one. */
 function addressIn({ address }: BatchLine) {
   if (!address) return {};
-  const { street, building, postcode, town, country } = partsOf(address);
+  const { street, building, postcode, town, country } = addressParts(address);
   return {
     ...{ payeeStreet: street, payeeBuilding: building, payeePostcode: postcode },
     ...{ payeeTown: town, payeeCountry: country },
@@ -74,11 +74,11 @@ function addressIn({ address }: BatchLine) {
 /** What the bank decides about, before there is an order. */
 export function plannedOf(line: BatchLine): PlannedPayment {
   const { instant, urgent, executionDate, address, description, creditorReference, from, fromIban } = line;
-  const planned = { instant, urgent, executionDate, description, address: address && partsOf(address) };
+  const planned = { instant, urgent, executionDate, description, address: address && addressParts(address) };
   return { ...planned, from, fromIban, ...(creditorReference && { creditorReference }) };
 }
 
-function partsOf({ country, townName, ...rest }: NonNullable<BatchLine['address']>) {
+function addressParts({ country, townName, ...rest }: NonNullable<BatchLine['address']>) {
   const { streetName, buildingNumber, postCode } = rest;
   return {
     ...{ country, town: townName },

@@ -43,15 +43,15 @@ export async function payLines(
   const { batches, flows, batch } = run;
   const problems = new Map<number, Psd2Error>();
   const read = async (line: BatchLine): Promise<LeftLine> => {
-    const known = await readLine(flows, await batches.find(batch), line);
+    const current = await readLine(flows, await batches.find(batch), line);
     const problem = problems.get(line.line);
-    return { ...known, outcome: outcomeAfter(known, problem), problem: problem?.message };
+    return { ...current, outcome: outcomeAfter(current, problem), problem: problem?.message };
   };
-  const told = new Set<number>();
+  const reported = new Set<number>();
   let failures = 0;
   const finish = async (line: BatchLine) => {
     const end = await read(line);
-    told.add(line.line);
+    reported.add(line.line);
     ended(end);
     return end;
   };
@@ -85,7 +85,7 @@ export async function payLines(
   }
   const ends: LeftLine[] = [];
   for (const line of shares.flat().sort((one, other) => one.line - other.line))
-    ends.push(told.has(line.line) ? await read(line) : await finish(line));
+    ends.push(reported.has(line.line) ? await read(line) : await finish(line));
   return { ends, stop };
 }
 
@@ -122,8 +122,8 @@ export async function waitsForOthers(flows: Flows, ends: readonly KnownLine[]): 
   const looked = new Set<string>();
   for (const { outcome, transfer } of ends) {
     if (outcome !== 'awaited' || !transfer || looked.has(transfer.bulk ?? '')) continue;
-    const asked = transfer.bulk === null ? transfer : await flows.find('operation', transfer.bulk);
-    if (asked.authorisations.some(isAuthorised)) return true;
+    const operation = transfer.bulk === null ? transfer : await flows.find('operation', transfer.bulk);
+    if (operation.authorisations.some(isAuthorised)) return true;
     if (transfer.bulk !== null) looked.add(transfer.bulk);
   }
   return false;
@@ -152,17 +152,17 @@ export function refuseUnpaid(
       : new Psd2Error('outcome_unknown', `${what}. ${STOPPED}: ${alike}`, afterStop(batch, open));
   }
   const refused = count('refused');
-  const kept = count('kept');
+  const linked = count('kept');
   const unpaid = count('not paid');
   const own = ends.filter(({ row: { state, flow } }) => state === 'failed' && flow === null).length;
-  const unmade = unpaid + refused + kept + open;
+  const unmade = unpaid + refused + linked + open;
   if (unmade > 0)
     throw new Psd2Error(
       'payment_failed',
       `${unmade} of ${ends.length} payments ${unmade === 1 ? 'was' : 'were'} not made`,
       open > 0
         ? { hint: 'Go on with:', next: [['batch', 'run', batch]] }
-        : afterRefusals(batch, { unpaid, refused, kept, own }),
+        : afterRefusals(batch, { unpaid, refused, kept: linked, own }),
     );
   const awaited = count('awaited');
   if (unasked.length > 0)
@@ -259,25 +259,25 @@ function whileUnknown(batch: string, isStuck: boolean): { hint: string; next: st
  * What to do about payments that were not made.
  *
  * @param refused how many of them the bank has refused by one answer alone
- * @param kept how many can still be paid by a link, although the bank has cancelled them
+ * @param linked how many can still be paid by a link, although the bank has cancelled them
  * @param own how many of the unpaid psd2 has refused before they had a transfer
  */
 function afterRefusals(
   batch: string,
-  { unpaid, refused, kept, own }: Record<'unpaid' | 'refused' | 'kept' | 'own', number>,
+  { unpaid, refused, kept: linked, own }: Record<'unpaid' | 'refused' | 'kept' | 'own', number>,
 ): { hint: string; next: string[][] } {
-  if (refused + kept === 0 && own === unpaid)
+  if (refused + linked === 0 && own === unpaid)
     return {
       hint: 'psd2 refused them and sent nothing: their reasons say what to correct. See them with:',
       next: [['batch', 'report', batch]],
     };
   const retry = 'Make a new batch of those that are known not to be paid with:';
-  if (refused + kept === 0) return { hint: retry, next: [['batch', 'retry', batch]] };
+  if (refused + linked === 0) return { hint: retry, next: [['batch', 'retry', batch]] };
   const reserved = [
     refused > 0 &&
       `The bank refused ${refused} without confirming that no money moved. Each reference stays reserved until you run psd2 transfer resolve.`,
-    kept > 0 &&
-      `The bank has cancelled ${kept} whose customer has a link that may work. Each reference stays reserved until its time is over.`,
+    linked > 0 &&
+      `The bank has cancelled ${linked} whose customer has a link that may work. Each reference stays reserved until its time is over.`,
   ]
     .filter(Boolean)
     .join(' ');

@@ -7,7 +7,7 @@ import type { GenericOperation } from '../../store/ports/flows.ts';
 import { BASKET, mayGoIntoBasket } from './basket.ts';
 import { BULK } from './bulk.ts';
 import { isWithoutLink } from './follow-basket.ts';
-import { type GroupKind, giveUp, goOnWith } from './group.ts';
+import { type GroupKind, giveUpTransfer, goOnWith } from './group.ts';
 import { isBeforeAll } from './known-lines.ts';
 import { transferOf } from './lines.ts';
 import type { BatchRun } from './ports.ts';
@@ -59,17 +59,17 @@ function mayJoin(line: BatchLine, { bulk, isBasket }: Choice): boolean {
 /**
  * What the run pays at once.
  *
- * @param known all lines, with the transfers of earlier runs
+ * @param outcomes all lines, with the transfers of earlier runs
  * @param chosen in the order in which they are paid
  * @throws Psd2Error `usage` if the operator wants bulk payments and the bank has none for such a line
  */
 export function sharesIn(
-  known: readonly { line: BatchLine; transfer: Transfer | undefined }[],
+  outcomes: readonly { line: BatchLine; transfer: Transfer | undefined }[],
   chosen: readonly BatchLine[],
   way: Choice,
 ): Share[] {
   const single = new Set(
-    known.flatMap(({ line, transfer }) => (transfer && isAlone(transfer, way) ? [line.line] : [])),
+    outcomes.flatMap(({ line, transfer }) => (transfer && isAlone(transfer, way) ? [line.line] : [])),
   );
   const other = way.isBulkOnly ? chosen.find((line) => !mayJoin(line, way)) : undefined;
   if (other)
@@ -79,7 +79,7 @@ export function sharesIn(
   const most = way.bulk?.maxEntries ?? null;
   const shares = sharesOf(chosen, (line) => !single.has(line.line) && mayJoin(line, way), most);
   const begun = new Set(
-    known.flatMap(({ line, transfer }) => (transfer && !isBeforeAll(transfer) ? [line.line] : [])),
+    outcomes.flatMap(({ line, transfer }) => (transfer && !isBeforeAll(transfer) ? [line.line] : [])),
   );
   for (const share of shares) {
     const isBulk = way.bulk?.batchBooking === 'required' && (share.length > 1 || way.isBulkOnly);
@@ -122,10 +122,10 @@ export async function payShare(
 }
 
 async function payTogether(run: BatchRun, share: Share, choice: Choice): Promise<void> {
-  for (const flow of await groupsOf(run, share)) {
-    const known = await run.flows.find('operation', flow);
-    const kind = kindOf(known);
-    if (choice.isSingle && kind === BASKET && isWithoutLink(known))
+  for (const flow of await groupsOfShare(run, share)) {
+    const group = await run.flows.find('operation', flow);
+    const kind = groupKindOf(group);
+    if (choice.isSingle && kind === BASKET && isWithoutLink(group))
       await run.flows.resume('operation', flow, BASKET.leave);
     await goOnWith(run, kind, await run.flows.find('operation', flow), share);
   }
@@ -138,21 +138,21 @@ async function wayFor(
   share: Share,
   choice: Choice,
 ): Promise<Pick<Way<'operation'>, 'take'> | null> {
-  const known = await transferOf(run, share[0]);
-  const isKnownAlone = known !== undefined && isAlone(known, choice);
+  const transfer = await transferOf(run, share[0]);
+  const isKnownAlone = transfer !== undefined && isAlone(transfer, choice);
   const isMany = share.length > 1 || choice.isBulkOnly;
   if (choice.isBasket && (isMany || !isKnownAlone)) return BASKET;
   if (isMany) return BULK;
-  return known && !isBeforeAll(known) && !isKnownAlone ? null : SINGLE;
+  return transfer && !isBeforeAll(transfer) && !isKnownAlone ? null : SINGLE;
 }
 
 /** What kind of operation an earlier run began. */
-export function kindOf({ order }: GenericOperation): GroupKind {
+export function groupKindOf({ order }: GenericOperation): GroupKind {
   return order.operation === BASKET.operation ? BASKET : BULK;
 }
 
 /** The operations that earlier runs have begun for some lines. Ends the transfers that were only prepared for one. */
-async function groupsOf(run: BatchRun, share: Share): Promise<Set<string>> {
+async function groupsOfShare(run: BatchRun, share: Share): Promise<Set<string>> {
   const batch = await run.batches.find(run.batch);
   const begun = new Set<string>();
   for (const { line } of share) {
@@ -162,7 +162,7 @@ async function groupsOf(run: BatchRun, share: Share): Promise<Set<string>> {
     // The last one that the line was to go with.
     const group = [...batch.bulks].findLast(([, lines]) => lines.includes(line))?.[0];
     if (group !== undefined && (transfer.bulk ?? group) === group) begun.add(group);
-    else await giveUp(run, transfer);
+    else await giveUpTransfer(run, transfer);
   }
   return begun;
 }

@@ -8,7 +8,14 @@ import { isInterruption } from '../refusals.ts';
 import { askOfOperation } from '../resolve.ts';
 import { BULK, followInBulk } from './bulk.ts';
 import { endSettledGroups } from './end-groups.ts';
-import { type KnownBatch, type KnownLine, linesIn, outcomeOf, readBatch, withLogin } from './known-lines.ts';
+import {
+  type KnownBatch,
+  type KnownLine,
+  lineOutcome,
+  linesOfGroup,
+  readBatch,
+  withLogin,
+} from './known-lines.ts';
 import type { BatchStore, Payer } from './ports.ts';
 
 // A person ends the lines of a batch of which nobody knows what became: none of them was executed.
@@ -37,10 +44,10 @@ export interface ResolvePorts {
  */
 export async function unknownLines(
   flows: Pick<Flows, 'find'>,
-  { known }: KnownBatch,
+  { outcomes }: KnownBatch,
 ): Promise<UnknownLine[]> {
   const unknown: UnknownLine[] = [];
-  for (const { transfer, ...line } of known) {
+  for (const { transfer, ...line } of outcomes) {
     if (!transfer || !isForPerson(line)) continue;
     const group = transfer.bulk === null ? null : await flows.find('operation', transfer.bulk);
     if (!group || !isUnderWay(group)) unknown.push({ ...line, transfer });
@@ -77,7 +84,7 @@ export async function resolveNotExecuted(
   const now = await readBatch({ batches, flows }, batch);
   const wanted = new Set(lines.map(({ line }) => line.line));
   refusePaid(
-    now.known.filter(({ line }) => wanted.has(line.line)),
+    now.outcomes.filter(({ line }) => wanted.has(line.line)),
     batch,
   );
   const left = (await unknownLines(flows, now)).filter(({ line }) => wanted.has(line.line));
@@ -90,7 +97,7 @@ export async function resolveNotExecuted(
     });
   for (const { line, transfer } of left)
     await flows.resume('transfer', transfer.flow, async (open) => {
-      const outcome = outcomeOf(now.batch, line, open.current);
+      const outcome = lineOutcome(now.batch, line, open.current);
       if (isForPerson({ outcome })) await open.record(event);
       await store.tidy(open.current);
     });
@@ -110,7 +117,7 @@ async function unknownBulks(
     if (group.order.operation !== BULK.operation || standingOf(group) !== 'sent') continue;
     bulks.add(group.flow);
     const others: number[] = [];
-    for (const each of linesIn(await batches.find(id), group.flow)) {
+    for (const each of linesOfGroup(await batches.find(id), group.flow)) {
       const its = await flows.find('transfer', each.flow);
       const isInIt = its.bulk === group.flow && standingOf(its) === 'sent';
       if (isInIt && !wanted.has(each.line.line)) others.push(each.line.line);
@@ -128,7 +135,7 @@ async function unknownBulks(
 /** Asks the bank about what it has a resource for, and records what it says. */
 async function askBank(store: BatchStore, lines: readonly UnknownLine[], ports: ResolvePorts): Promise<void> {
   const { flows } = store;
-  const asked = new Set<string>();
+  const askedBulks = new Set<string>();
   for (const { line, transfer } of lines) {
     const { flow, bulk, order, verification } = transfer;
     const payer = () => ports.payerOf({ customer: order.customerId });
@@ -143,8 +150,8 @@ async function askBank(store: BatchStore, lines: readonly UnknownLine[], ports: 
         ports.tell(`Payment ${line.line}`, sentences);
         for (const event of events) await open.record(event);
       });
-    else if (bulk !== null && !asked.has(bulk)) {
-      asked.add(bulk);
+    else if (bulk !== null && !askedBulks.has(bulk)) {
+      askedBulks.add(bulk);
       await askOfBulk(store, bulk, payer, ports);
     }
   }
@@ -156,7 +163,7 @@ async function askOfBulk(
   payer: () => Promise<Pick<Payer, 'bank' | 'accounts'>>,
   { tell }: Pick<ResolvePorts, 'tell'>,
 ): Promise<void> {
-  const known = await store.flows.resume('operation', bulk, async (open) => {
+  const bulkPayment = await store.flows.resume('operation', bulk, async (open) => {
     if (!open.current.verification) return open.current;
     const { sentences, events } = await askOfOperation(
       async () => (await payer()).bank,
@@ -168,7 +175,7 @@ async function askOfBulk(
     return open.current;
   });
   try {
-    await followInBulk(store, await payer(), known);
+    await followInBulk(store, await payer(), bulkPayment);
   } catch (error) {
     // What cannot be asked decides nothing.
     if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;

@@ -105,16 +105,16 @@ export async function runLines(
   };
 
   for (let left = [...shares], isFirst = true; left.length > 0; isFirst = false) {
-    const taken: Share[] = [];
+    const others: Share[] = [];
     for (const share of left) {
       if (isFirst && !(await isOpen(share))) continue;
       const result = await runShare(share, !isFirst);
       if (result === 'stop') return;
-      if (result === 'taken') taken.push(share);
+      if (result === 'taken') others.push(share);
     }
     left = [];
     // Another run ends them, or stops: then this one takes them over.
-    for (const share of taken) if (await isOpen(share)) left.push(share);
+    for (const share of others) if (await isOpen(share)) left.push(share);
   }
 }
 

@@ -20,8 +20,8 @@ export async function awaitsCustomer(
 ): Promise<boolean> {
   if (!links || operation.state !== 'authorizing' || !operation.verification) return false;
   if (!(await batches.find(batch)).linked.has(operation.flow)) return false;
-  const { found, partly } = await lookAt({ bank: { sca } }, operation);
-  return isPending(found) && !(person && partly);
+  const { found: event, partly } = await lookAt({ bank: { sca } }, operation);
+  return isPending(event) && !(person && partly);
 }
 
 /**
@@ -43,7 +43,7 @@ export async function payingPorts(
   const { initiated, ...ports } = payer.ports();
   const near: CustomerPorts = { ...ports.customer, whileWaiting };
   const line = lines[0]?.line.line ?? 0;
-  const given = async () => {
+  const recordLink = async () => {
     await batches.change(batch, (now) => (now.linked.has(flow) ? null : { type: 'link-given', line, flow }));
   };
   // What nobody has authorised, the customer does first.
@@ -54,7 +54,7 @@ export async function payingPorts(
     ...ports,
     // The log has nothing of a new flow.
     ...(!isNew && { initiated }),
-    customer: links ? byLink(near, links, { ...link, ...whose }, given) : near,
+    customer: links ? byLink(near, links, { ...link, ...whose }, recordLink) : near,
     ...(returns && { returns }),
   };
 }
@@ -63,16 +63,21 @@ export async function payingPorts(
  * The customer's side of a payment whose link is written out.
  *
  * @param link what is written beside the address
- * @param given called once the link is out
+ * @param onSent called once the link is out
  */
-function byLink(ports: CustomerPorts, links: Links, link: object, given: () => Promise<void>): CustomerPorts {
+function byLink(
+  ports: CustomerPorts,
+  links: Links,
+  link: object,
+  onSent: () => Promise<void>,
+): CustomerPorts {
   return {
     ...ports,
     atAnotherDevice: true,
     listen: async () => null,
     async sendBrowser(url) {
       await links.give({ ...link, url });
-      await given();
+      await onSent();
     },
   };
 }

@@ -6,7 +6,14 @@ import type { Open } from '../../store/ports/flows.ts';
 import { endIfUntouched } from '../once.ts';
 import { runOperation } from '../payment/loop.ts';
 import { isBeforeAll } from './known-lines.ts';
-import { beginLine, checkedPayee, holderOf, prepareLine, refuseOtherOrder, takesLine } from './lines.ts';
+import {
+  beginLine,
+  checkedPayee,
+  prepareLine,
+  referenceHolder,
+  refuseOtherOrder,
+  takesLine,
+} from './lines.ts';
 import type { BatchRun, Payer } from './ports.ts';
 import { awaitsCustomer, newReturn, payingPorts } from './send.ts';
 import type { Sending, Way } from './way.ts';
@@ -19,7 +26,7 @@ export const SINGLE: Way<'transfer'> = {
   async take(run, share) {
     for (const line of share) await takeLine(run, line, 'to the end');
   },
-  send: (run, payer, open, sending) => send(run, payer, open, sending, 'to the end'),
+  send: (run, payer, open, sending) => sendLine(run, payer, open, sending, 'to the end'),
   // It is what the bank knows.
   async follow() {},
   async leave(open) {
@@ -38,8 +45,8 @@ type Extent = 'to the end' | 'for a basket';
 async function takeLine(run: BatchRun, line: BatchLine, extent: Extent): Promise<void> {
   const batch = await run.batches.find(run.batch);
   const before = batch.flows.get(line.line);
-  const known = before === undefined ? undefined : await run.flows.find('transfer', before);
-  if (known && !isBeforeAll(known)) return resumeLine(run, line, known, extent);
+  const transfer = before === undefined ? undefined : await run.flows.find('transfer', before);
+  if (transfer && !isBeforeAll(transfer)) return resumeLine(run, line, transfer, extent);
   const payer = await run.payerOf(line);
   const prepared = await prepareLine(run, payer, batch, { line, before }, async (order) => {
     const initiation = await payer.bank.payments.initiation?.(order, newReturn(payer), payer.world.newId);
@@ -53,31 +60,31 @@ async function takeLine(run: BatchRun, line: BatchLine, extent: Extent): Promise
   try {
     await beginLine(run, payer, prepared, fitting, (open) => {
       const lines = [{ line, flow: open.current.flow, checked }];
-      return send(run, payer, open, { lines, isNew: true }, extent);
+      return sendLine(run, payer, open, { lines, isNew: true }, extent);
     });
   } catch (error) {
-    const holder = await holderOf(run, line, error);
+    const holder = await referenceHolder(run, line, error);
     if (holder && (await takesLine(run, line, holder.flow, before)))
       await resumeLine(run, line, holder, extent);
   }
 }
 
-async function resumeLine(run: BatchRun, line: BatchLine, known: Transfer, extent: Extent): Promise<void> {
+async function resumeLine(run: BatchRun, line: BatchLine, transfer: Transfer, extent: Extent): Promise<void> {
   const batch = await run.batches.find(run.batch);
-  refuseOtherOrder(batch, line, known.order);
-  if (isOver(known) && !known.refusedUnconfirmed) return;
-  const payer = await run.payerOf({ customer: known.order.customerId });
-  if (await awaitsCustomer(run, payer, known, payer.bank.payments.transfer(known))) return;
-  const checked = known.accepted ? null : await checkedPayee(run, payer, batch, line);
+  refuseOtherOrder(batch, line, transfer.order);
+  if (isOver(transfer) && !transfer.refusedUnconfirmed) return;
+  const payer = await run.payerOf({ customer: transfer.order.customerId });
+  if (await awaitsCustomer(run, payer, transfer, payer.bank.payments.transfer(transfer))) return;
+  const checked = transfer.accepted ? null : await checkedPayee(run, payer, batch, line);
   // Nobody has confirmed what psd2 refuses now, so nothing irreversible was sent.
-  if (checked === 'refused') return run.flows.resume('transfer', known.flow, SINGLE.leave);
-  const lines = [{ line, flow: known.flow, checked }];
-  await run.flows.resume('transfer', known.flow, (open) =>
-    send(run, payer, open, { lines, isNew: false }, extent),
+  if (checked === 'refused') return run.flows.resume('transfer', transfer.flow, SINGLE.leave);
+  const lines = [{ line, flow: transfer.flow, checked }];
+  await run.flows.resume('transfer', transfer.flow, (open) =>
+    sendLine(run, payer, open, { lines, isNew: false }, extent),
   );
 }
 
-async function send(
+async function sendLine(
   run: BatchRun,
   payer: Payer,
   open: Open<'transfer'>,

@@ -39,27 +39,27 @@ export class SeenRows {
 
   /** The rows of a page that did not come on an earlier one. */
   fresh(page: readonly Transaction[]): Transaction[] {
-    const ids = page.map(idsOf);
-    const given = ids.filter((id) => id !== undefined);
-    this.areShared ||= new Set(given).size < given.length;
+    const ids = page.map(rowIds);
+    const bankIds = ids.filter((id) => id !== undefined);
+    this.areShared ||= new Set(bankIds).size < bankIds.length;
     const isShown = page.map((row, place) => {
       const id = ids[place];
       if (id === undefined || this.areShared) return false;
-      const known = this.#rows.get(id);
+      const earlierRow = this.#rows.get(id);
       this.#rows.set(id, row);
       const [oldest] = this.#rows.size > this.#most ? this.#rows.keys() : [];
       if (oldest !== undefined) this.#rows.delete(oldest);
-      this.areShared = known !== undefined && !isSameRow(known, row);
-      return known !== undefined;
+      this.areShared = earlierRow !== undefined && !isSameRow(earlierRow, row);
+      return earlierRow !== undefined;
     });
     return this.areShared ? [...page] : page.filter((_, place) => !isShown[place]);
   }
 }
 
 /** Undefined if the bank names the row in no way. */
-function idsOf({ status, transactionId, entryReference }: Transaction): string | undefined {
-  const given = [transactionId, entryReference].filter((id) => id && id !== NO_REFERENCE);
-  return given.length === 0 ? undefined : JSON.stringify([status, ...given]);
+function rowIds({ status, transactionId, entryReference }: Transaction): string | undefined {
+  const bankIds = [transactionId, entryReference].filter((id) => id && id !== NO_REFERENCE);
+  return bankIds.length === 0 ? undefined : JSON.stringify([status, ...bankIds]);
 }
 
 /** The last rows that were read from a list, in constant memory. */
@@ -112,8 +112,8 @@ export function continuesWith(
 ): boolean {
   if (count >= part.length || count + beginning.length <= 0) return false;
   return beginning.every((row, place) => {
-    const found = part[count + place];
-    return found === undefined || isSameRow(row, found);
+    const otherRow = part[count + place];
+    return otherRow === undefined || isSameRow(row, otherRow);
   });
 }
 

@@ -187,12 +187,12 @@ export async function withOlder<List extends WatchedList>(
   const { cutAt, rows } = list;
   if (cutAt === undefined) return list;
   const uncertain = { ...list, certainFrom: addDays(cutAt, 1) };
-  const found = await older(cutAt);
+  const olderList = await older(cutAt);
   const isOld = (row: Transaction) => row.status === 'booked' && (dayOfRow(row) ?? cutAt) <= cutAt;
-  const before = found?.rows.filter(isOld) ?? [];
+  const before = olderList?.rows.filter(isOld) ?? [];
   const ofLastDay = before.filter((row) => (dayOfRow(row) ?? cutAt) === cutAt);
-  if (!found || ofLastDay.length < rows.filter(isOld).length) return uncertain;
-  const certainFrom = found.certainFrom ?? (found.cutAt && addDays(found.cutAt, 1));
+  if (!olderList || ofLastDay.length < rows.filter(isOld).length) return uncertain;
+  const certainFrom = olderList.certainFrom ?? (olderList.cutAt && addDays(olderList.cutAt, 1));
   return { ...list, rows: [...rows.filter((row) => !isOld(row)), ...before], certainFrom };
 }
 

@@ -14,7 +14,7 @@ export type BookedTransaction = Omit<Transaction, 'index'> & { id: string; futur
  * Reads on from the newest row of the last sync, at a bank that can ({@link Accounts.readsOn}).
  *
  * @param newest the bank's `entryReference` of that row
- * @param limits `known`: older rows cannot be recognised any more. `maxRows`: more rows are too many for the memory
+ * @param limits `knownFrom`: older rows cannot be recognised any more. `maxRows`: more rows are too many for the memory
  * @returns the booked rows, oldest first, and the pending ones. Undefined if only days show what is new: the bank does not
  *   know the row any more, a row has no id of the bank, or there are too many rows
  * @throws Psd2Error for what no other reading can help with
@@ -23,14 +23,14 @@ export async function fetchAfter(
   accounts: Accounts,
   query: SyncQuery & { of: RowsOf },
   newest: string,
-  { known, maxRows }: { known: IsoDate; maxRows: number },
+  { knownFrom, maxRows }: { knownFrom: IsoDate; maxRows: number },
 ): Promise<{ booked: BookedTransaction[]; pending: Transaction[] } | undefined> {
   if (!accounts.readsOn) return undefined;
   const rows = await readAfter(accounts, query, newest, maxRows);
   if (!rows) return undefined;
   // Some banks give that row, too.
   const booked = rows.filter((row) => row.status === 'booked' && row.entryReference !== newest);
-  if (!booked.every((row) => isIdentified(row) && (dayOfRow(row) ?? '') >= known)) return undefined;
+  if (!booked.every((row) => isIdentified(row) && (dayOfRow(row) ?? '') >= knownFrom)) return undefined;
   const withoutIndex = withIds(query.of, booked).map(({ index: _restarts, ...row }) => row);
   return { booked: oldestFirst(withoutIndex), pending: rows.filter(({ status }) => status === 'pending') };
 }

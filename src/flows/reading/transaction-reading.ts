@@ -95,7 +95,7 @@ export class WholeReadings {
   ): Promise<Transaction[] | undefined> {
     const rows: Transaction[] = [];
     const fresh: Transaction[] = [];
-    const known = new SeenRows(Number.POSITIVE_INFINITY);
+    const shownRows = new SeenRows(Number.POSITIVE_INFINITY);
     this.hasPages = false;
     this.cut = undefined;
     this.contradictions.clear();
@@ -106,7 +106,7 @@ export class WholeReadings {
     const totals: (number | null)[] = [];
     const lists = { booked: new CollectedList(), pending: new CollectedList() };
     const wasSeen = () => {
-      const seen = fingerprint(rows, totals);
+      const seen = readingIdentity(rows, totals);
       if (this.#seen.has(seen)) return true;
       this.#seen.add(seen);
       return false;
@@ -122,7 +122,7 @@ export class WholeReadings {
         const part = page[status];
         if (!part) continue;
         for (const row of part.rows) rows.push(row);
-        for (const row of known.fresh(part.rows)) fresh.push(row);
+        for (const row of shownRows.fresh(part.rows)) fresh.push(row);
         totals.push(part.total);
         this.hasPages ||= part.hasMore;
         isChanged = lists[status].take(part) || isChanged;
@@ -147,7 +147,7 @@ export class WholeReadings {
       both.some((list) => list.isInDoubt) ||
       (isEnded && doTotalsTell && both.some(({ isComplete }) => !isComplete));
     if (isInDoubt && !wasSeen()) return undefined;
-    return known.areShared ? rows : fresh;
+    return shownRows.areShared ? rows : fresh;
   }
 }
 
@@ -182,7 +182,7 @@ class CollectedList {
 }
 
 /** A hash of what a reading saw, without `index`, to compare readings. */
-function fingerprint(rows: readonly Transaction[], totals: readonly (number | null)[]): string {
+function readingIdentity(rows: readonly Transaction[], totals: readonly (number | null)[]): string {
   const hash = createHash('sha256').update(JSON.stringify(totals));
   for (const { index: _place, ...row } of rows) hash.update(JSON.stringify(row));
   return hash.digest('base64');
@@ -238,9 +238,10 @@ export async function* streamTransactions(
     // This also runs if the caller stops early.
     if (!failed) {
       const [booked, pending] = [lists.booked.inFront, lists.pending.inFront];
-      if (booked > 0) tell(`${count(booked, 'transaction')} booked while psd2 read the list: not included.`);
+      if (booked > 0)
+        tell(`${countOf(booked, 'transaction')} booked while psd2 read the list: not included.`);
       if (pending > 0)
-        tell(`${count(pending, 'pending transaction')} added while psd2 read the list: not included.`);
+        tell(`${countOf(pending, 'pending transaction')} added while psd2 read the list: not included.`);
       for (const status of STATUSES) {
         const odd = lists[status].oddity;
         if (odd) tell(odd);
@@ -249,7 +250,7 @@ export async function* streamTransactions(
   }
 }
 
-function count(number: number, what: string): string {
+function countOf(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
@@ -361,7 +362,7 @@ class StreamedList {
     const printed = this.#known.fresh(fresh);
     const doesTotalTell = this.#doTotalsTell && !this.#isFirstPageAll;
     if (!page.hasMore && doesTotalTell && page.total !== null && page.total !== this.#received)
-      this.oddity = `The bank announced ${count(page.total, `${this.#status} transaction`)} but sent ${this.#received}.`;
+      this.oddity = `The bank announced ${countOf(page.total, `${this.#status} transaction`)} but sent ${this.#received}.`;
     return printed;
   }
 
@@ -375,7 +376,7 @@ class StreamedList {
   /** As {@link take}, but keeps all rows. */
   takeAsItIs(page: ListPage): Transaction[] {
     if (this.#total !== null && page.total !== null && page.total !== this.#total)
-      this.oddity = `The list changed while psd2 read it: the bank announced ${count(this.#total, 'transaction')}, then ${page.total}. Rows may be repeated or missing. Run the command again.`;
+      this.oddity = `The list changed while psd2 read it: the bank announced ${countOf(this.#total, 'transaction')}, then ${page.total}. Rows may be repeated or missing. Run the command again.`;
     this.#remember(page, page.rows);
     return page.rows;
   }

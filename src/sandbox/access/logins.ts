@@ -72,8 +72,8 @@ export class Logins<R extends Returning, G extends AnyGrant> implements StatePar
 
   /** What a code stands for. A code is valid once, for five minutes. @returns undefined if it is unknown or older */
   code(value: string): Code<R, G> | undefined {
-    const found = this.memory.codes.get(value);
-    return found && this.#age(found.issuedAt) <= CODE_MS ? found : undefined;
+    const issued = this.memory.codes.get(value);
+    return issued && this.#age(issued.issuedAt) <= CODE_MS ? issued : undefined;
   }
 
   /** Ends the codes of a customer. A pending login has no customer yet. */

@@ -39,7 +39,7 @@ export const consentCalls: Calls = {
       data: { categoriesOutcome: consent.categories.map(({ name, outcome }) => ({ name, outcome })) },
       resourceId: consent.id,
       place: {
-        ...placeOf(customer),
+        ...consentPlace(customer),
         self: { href: 'request', method: 'POST' },
         next: { href: `request/${consent.id}/confirm`, method: 'PUT' },
       },
@@ -52,12 +52,12 @@ export const consentCalls: Calls = {
     if (consent.finishedAt) throw new Refusal('ALREADY_CONFIRMED', 'The consent was already confirmed');
     bank.resources.requireAuthorized(consent);
     consent.finishedAt = bank.now();
-    record(bank, consent);
+    recordConsent(bank, consent);
     return success(bank, {
       data: {},
       resourceId: consent.id,
       place: {
-        ...placeOf(consent.customer),
+        ...consentPlace(consent.customer),
         self: { href: `request/${consent.id}/confirm`, method: 'PUT' },
       },
     });
@@ -65,7 +65,7 @@ export const consentCalls: Calls = {
 };
 
 /** Records one consent for each granted category and product. */
-function record(bank: Bank, { customer, categories }: ConsentResource): void {
+function recordConsent(bank: Bank, { customer, categories }: ConsentResource): void {
   for (const { name, products } of categories.filter(({ outcome }) => outcome)) {
     for (const { productId } of products)
       bank.consents.give({ customerId: customer.customerId, category: name, productId });
@@ -82,8 +82,8 @@ function readCategories(
   );
   return categories.map(({ name, products }) => {
     refuseTwice(`the products of ${name}`, products);
-    const found = products.map((productId) => findProduct(customer, productId));
-    return { name, products: found, outcome: isOffered(name, found) };
+    const covered = products.map((productId) => findProduct(customer, productId));
+    return { name, products: covered, outcome: isOffered(name, covered) };
   });
 }
 
@@ -97,6 +97,6 @@ function refuseTwice(where: string, values: readonly string[]): void {
   if (twice !== undefined) throw new Refusal('FIELD_INVALID', `${twice} is twice in ${where}`);
 }
 
-function placeOf({ customerId }: Customer): Pick<Place, 'base' | 'name'> {
+function consentPlace({ customerId }: Customer): Pick<Place, 'base' | 'name'> {
   return { base: `/private/customers/${customerId}/consent`, name: 'consent' };
 }

@@ -35,13 +35,13 @@ export class Consents implements StatePart {
     givenAt = this.#now(),
   ): void {
     const consent = { customerId, category, productId, givenAt, endsAt: endOfConsent(givenAt) };
-    this.memory.consents.set(keyOf(consent), consent);
+    this.memory.consents.set(consentKey(consent), consent);
   }
 
   /** Whether this consent is in force. */
   has(consent: Pick<Consent, 'customerId' | 'category' | 'productId'>): boolean {
-    const known = this.memory.consents.get(keyOf(consent));
-    return known !== undefined && this.#holds(known);
+    const stored = this.memory.consents.get(consentKey(consent));
+    return stored !== undefined && this.#holds(stored);
   }
 
   /** The consents in force, in the order in which they were first given. */
@@ -51,9 +51,9 @@ export class Consents implements StatePart {
 
   /** The customer withdraws all consents. @returns how many were in force */
   revokeAll(customerId: string): number {
-    const given = this.inForce().filter((consent) => consent.customerId === customerId);
-    for (const consent of given) this.memory.consents.delete(keyOf(consent));
-    return given.length;
+    const ended = this.inForce().filter((consent) => consent.customerId === customerId);
+    for (const consent of ended) this.memory.consents.delete(consentKey(consent));
+    return ended.length;
   }
 
   /** Ends all consents of a customer. */
@@ -67,6 +67,10 @@ export class Consents implements StatePart {
   }
 }
 
-function keyOf({ customerId, category, productId }: Pick<Consent, 'customerId' | 'category' | 'productId'>) {
+function consentKey({
+  customerId,
+  category,
+  productId,
+}: Pick<Consent, 'customerId' | 'category' | 'productId'>) {
   return [customerId, category, productId].join(' ');
 }

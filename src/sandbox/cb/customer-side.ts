@@ -16,14 +16,14 @@ export function customerSide(bank: Bank): BankSide {
     return returnTo;
   };
   return {
-    logins: () => bank.customers.shown.map(loginOf),
+    logins: () => bank.customers.shown.map(siteLogin),
     loginRequest: (id) => {
       const login = bank.logins.find(id);
       return login && { id, tppName: bank.tppName, applicationName: login.application.applicationName };
     },
     authenticate: (user, password) => {
       const customer = bank.customers.byUser(user);
-      return customer?.password === password ? loginOf(customer) : undefined;
+      return customer?.password === password ? siteLogin(customer) : undefined;
     },
     allowLogin: (id, customerId) => {
       const login = bank.logins.require(id);
@@ -33,7 +33,7 @@ export function customerSide(bank: Bank): BankSide {
     scaRequest: (resourceId) => {
       const resource = bank.resources.find(resourceId);
       return (
-        resource?.sca && { request: requestOf(bank, resource), state: bank.resources.scaState(resource) }
+        resource?.sca && { request: scaRequestOf(bank, resource), state: bank.resources.scaState(resource) }
       );
     },
     approveSca: (resourceId) => decided(bank.resources.decide(resourceId, 'AUTHORIZED')),
@@ -41,17 +41,17 @@ export function customerSide(bank: Bank): BankSide {
   };
 }
 
-function loginOf(customer: Customer): SandboxLogin {
+function siteLogin(customer: Customer): SandboxLogin {
   const { user, password, customerId } = customer;
-  return { user, password, name: nameOf(customer), customerId };
+  return { user, password, name: fullName(customer), customerId };
 }
 
-function nameOf({ firstName, lastName }: Customer): string {
+function fullName({ firstName, lastName }: Customer): string {
   return `${firstName} ${lastName}`;
 }
 
-function requestOf({ tppName, now }: Bank, resource: Resource): ScaRequest {
-  const common = { resourceId: resource.id, tppName, customerName: nameOf(resource.customer) };
+function scaRequestOf({ tppName, now }: Bank, resource: Resource): ScaRequest {
+  const common = { resourceId: resource.id, tppName, customerName: fullName(resource.customer) };
   if (resource.kind === 'consent')
     return {
       ...common,

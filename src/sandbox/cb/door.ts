@@ -7,7 +7,7 @@ import type { Bank } from '../bank.ts';
 import type { Fault } from '../faults/fault.ts';
 import { magicFault } from '../faults/magic.ts';
 import { clockOf, find } from '../faults/spoil.ts';
-import { valuesIn } from '../server/path-values.ts';
+import { pathValues } from '../server/path-values.ts';
 import type { Door, Met, Passage, Served } from '../server/pipeline.ts';
 import { checkKeyId, checkRequest } from '../strict/check-request.ts';
 import { header } from '../strict/headers.ts';
@@ -124,7 +124,7 @@ function endpointOf<Call>(
 ): { serve: Calls<Call>[string]; parameters: PublicCall['parameters'] } {
   for (const [name, serve] of Object.entries(calls)) {
     const [method, template = ''] = name.split(' ');
-    const parameters = method === request.method ? valuesIn(template, path) : undefined;
+    const parameters = method === request.method ? pathValues(template, path) : undefined;
     if (parameters) return { serve, parameters };
   }
   throw unknownEndpoint(request);

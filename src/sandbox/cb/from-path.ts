@@ -90,9 +90,9 @@ export function inquiredProductOf(bank: Bank, call: PrivateCall): { customer: Cu
  * @throws Refusal as {@link productOf}, `ROLE_MISSING`, `CONSENT_MISSING`, `PRODUCT_NOT_ENABLED`
  */
 export function payingProductOf(bank: Bank, call: PrivateCall): { customer: Customer; product: Product } {
-  const found = permittedProductOf(bank, call, 'PAYMENTS');
-  const { kind, productId } = found.product;
-  if (kind !== 'card') return found;
+  const owned = permittedProductOf(bank, call, 'PAYMENTS');
+  const { kind, productId } = owned.product;
+  if (kind !== 'card') return owned;
   throw new Refusal('PRODUCT_NOT_ENABLED', `${productId} is a card. Only accounts can pay`);
 }
 
@@ -130,9 +130,9 @@ function permittedProductOf(
   category: Category,
 ): { customer: Customer; product: Product } {
   requireRole(bank, category);
-  const found = productOf(bank, call);
-  requireConsent(bank, found.customer, found.product, category);
-  return found;
+  const owned = productOf(bank, call);
+  requireConsent(bank, owned.customer, owned.product, category);
+  return owned;
 }
 
 function unknownResource(id: string): Refusal {

@@ -125,14 +125,14 @@ function redeem(
   application: Application,
   { code, redirect_uri: redirectUri }: z.infer<typeof codeGrant>,
 ): Grant {
-  const found = logins.code(code);
-  if (!found || !isOf(application)(found.grant))
+  const issued = logins.code(code);
+  if (!issued || !isOf(application)(issued.grant))
     throw new Refusal(
       'GRANT_INVALID',
       'The authorization code is unknown, older than five minutes or for another application',
     );
-  const { grant, login } = found;
-  if (found.used) {
+  const { grant, login } = issued;
+  if (issued.used) {
     tokens.endGrant(grant);
     throw new Refusal('GRANT_INVALID', 'The authorization code was already used. Its tokens are revoked');
   }
@@ -143,13 +143,13 @@ function redeem(
       login.redirectUri,
       redirectUri,
     );
-  found.used = true;
+  issued.used = true;
   return grant;
 }
 
 function findApplication({ applications }: Bank, clientId: string): Application {
-  const found = Object.values(applications).find((application) => application.clientId === clientId);
-  if (found) return found;
+  const registered = Object.values(applications).find((application) => application.clientId === clientId);
+  if (registered) return registered;
   throw new Refusal('CLIENT_INVALID', 'client_id does not belong to a registered application');
 }
 

@@ -16,16 +16,16 @@ const fields = {
 /** The consents of a seed at the first door. */
 export const cbSeed: DoorSeed<Pick<Bank, 'consents'>> = {
   fields,
-  check(given, customer, path) {
-    for (const [index, { products = [] }] of consentsIn(given).entries())
+  check(record, customer, path) {
+    for (const [index, { products = [] }] of consentsIn(record).entries())
       for (const [place, id] of products.entries())
-        if (!customer.products.some(({ productId: known }) => known === id))
+        if (!customer.products.some(({ productId: own }) => own === id))
           throw new BadSeed(
             `${path}.consents[${index}].products[${place}]: the customer has no account ${id}`,
           );
   },
-  give({ consents }, { customerId, products: all }, given) {
-    for (const { category, products, givenOn } of consentsIn(given)) {
+  give({ consents }, { customerId, products: all }, record) {
+    for (const { category, products, givenOn } of consentsIn(record)) {
       const givenAt = givenOn === undefined ? undefined : bookingInstant(givenOn);
       for (const id of products ?? all.map(({ productId: each }) => each))
         consents.give({ customerId, category, productId: id }, givenAt);
@@ -33,6 +33,6 @@ export const cbSeed: DoorSeed<Pick<Bank, 'consents'>> = {
   },
 };
 
-function consentsIn(given: object): z.infer<typeof consent>[] {
-  return z.object(fields).parse(given).consents ?? [];
+function consentsIn(record: object): z.infer<typeof consent>[] {
+  return z.object(fields).parse(record).consents ?? [];
 }

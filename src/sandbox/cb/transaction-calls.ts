@@ -15,7 +15,7 @@ import {
   writeBankDate,
 } from '../ledger/bank-time.ts';
 import { euros } from '../ledger/cents.ts';
-import { type Entry, type Rows, rowsOf } from '../ledger/entry.ts';
+import { type Entry, ledgerRows, type Rows } from '../ledger/entry.ts';
 import type { DayRange } from '../ledger/ledger.ts';
 import { readQuery } from '../strict/query.ts';
 import type { Calls } from './bank-call.ts';
@@ -47,7 +47,7 @@ export const transactionCalls: Calls = {
     }
     const { rowsAPage } = bank.rules;
     const bookedPage = pageOf(booked, readCursor(query, 'nextAccounting'), rowsAPage);
-    const pendingPage = pageOf(rowsOf(pending), readCursor(query, 'nextNotAccounting'), rowsAPage);
+    const pendingPage = pageOf(ledgerRows(pending), readCursor(query, 'nextNotAccounting'), rowsAPage);
     const base = `/private/customers/${customer.customerId}/products/${product.productId}/transactions`;
     return success(bank, {
       data: {
@@ -103,9 +103,16 @@ function readExportType(query: Query): 'pdf' | 'xls' | undefined {
 }
 
 function refuseOtherParameters(query: Query): void {
-  const known = ['dateFrom', 'dateTo', 'nextAccounting', 'nextNotAccounting', 'exportType', ...emptyFilters];
+  const parameters = [
+    'dateFrom',
+    'dateTo',
+    'nextAccounting',
+    'nextNotAccounting',
+    'exportType',
+    ...emptyFilters,
+  ];
   for (const [name, value] of query) {
-    if (!known.includes(name) || (emptyFilters.includes(name) && value !== ''))
+    if (!parameters.includes(name) || (emptyFilters.includes(name) && value !== ''))
       throw wrongValue(
         'FIELD_INVALID',
         `The sandbox does not support the parameter ${name}`,
@@ -116,8 +123,8 @@ function refuseOtherParameters(query: Query): void {
 }
 
 function readRange(query: Query): DayRange {
-  const from = readDay(query, 'dateFrom');
-  const to = readDay(query, 'dateTo');
+  const from = readDayParameter(query, 'dateFrom');
+  const to = readDayParameter(query, 'dateTo');
   if (from !== undefined && to !== undefined && from > to)
     throw wrongValue(
       'FIELD_INVALID',
@@ -128,7 +135,7 @@ function readRange(query: Query): DayRange {
   return { from, to };
 }
 
-function readDay(query: Query, name: string): IsoDate | undefined {
+function readDayParameter(query: Query, name: string): IsoDate | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
   const day = readBankDate(text);
@@ -174,7 +181,7 @@ function pendingRow(entry: Entry, index: number): Record<string, unknown> {
     shortDescription: '',
     extendedDescription: '',
     amountTransaction: euros(entry.amount),
-    dateLiquidationValue: compact(bankTimestamp(entry.enteredAt)),
+    dateLiquidationValue: plainTime(bankTimestamp(entry.enteredAt)),
     codeDescription: entry.code,
     idMoneyTransfer: entry.transferReference,
     preAuthorized: entry.preAuthorized,
@@ -182,12 +189,12 @@ function pendingRow(entry: Entry, index: number): Record<string, unknown> {
 }
 
 /** `YYYYMMDDThh:mm:ss`, the format of dates in transactions. */
-function compact(timestamp: string): string {
+function plainTime(timestamp: string): string {
   return timestamp.replaceAll('-', '');
 }
 
 function midnight(day: IsoDate): string {
-  return compact(`${day}T00:00:00`);
+  return plainTime(`${day}T00:00:00`);
 }
 
 function descriptionsOf(entries: readonly Entry[]): { value: string; label: string }[] {

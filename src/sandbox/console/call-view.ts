@@ -55,7 +55,7 @@ interface CertificateView {
 }
 
 /** A call as a line of the console's list. @param rowsAPage transactions per page */
-export function lineOf(seen: Seen, rowsAPage: number): CallLine {
+export function shownCall(seen: Seen, rowsAPage: number): CallLine {
   const at = seen.at.toISOString();
   if ('reason' in seen) {
     const { id, reason } = seen;
@@ -67,7 +67,7 @@ export function lineOf(seen: Seen, rowsAPage: number): CallLine {
   return {
     id,
     at,
-    title: hideSecrets(seen.title ?? titleOf(seen, rowsAPage)),
+    title: hideSecrets(seen.title ?? callTitle(seen, rowsAPage)),
     method: request.method,
     target: hideSecrets(request.target),
     status: cut ? 0 : answer.status,
@@ -90,7 +90,7 @@ export async function detailOf(
 ): Promise<CallDetail> {
   const { request, answer, body, milliseconds, caller, refusal, faults, warnings } = seen;
   return {
-    ...lineOf(seen, rowsAPage),
+    ...shownCall(seen, rowsAPage),
     milliseconds,
     caller,
     explanation: refusal ? explain(refusal) : '',
@@ -207,7 +207,7 @@ const WORDS = new Map([
  *
  * @param rowsAPage transactions per page
  */
-function titleOf({ request, body }: Pick<SeenCall, 'request' | 'body'>, rowsAPage: number): string {
+function callTitle({ request, body }: Pick<SeenCall, 'request' | 'body'>, rowsAPage: number): string {
   const [path = '', query = ''] = request.target.split('?', 2);
   const endpoint = endpointOf(request);
   if (endpoint === undefined) return path;

@@ -14,7 +14,7 @@ import { decimal } from '../ledger/cents.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Doors } from '../server/pipeline.ts';
 import { registeredFor } from '../strict/registered-pair.ts';
-import { detailOf, lineOf } from './call-view.ts';
+import { detailOf, shownCall } from './call-view.ts';
 import { paymentsTogether } from './payments-together.ts';
 
 /** The page's files. Their folder is next to this module in the source, and next to the bundle in the package. */
@@ -62,12 +62,12 @@ export function consoleSite(bank: Bank, doors: Doors, guards: readonly Middlewar
     const { rules } = bank;
     return c.json(
       'reason' in seen
-        ? lineOf(seen, rules.rowsAPage)
+        ? shownCall(seen, rules.rowsAPage)
         : await detailOf(seen, registeredFor(bank, seen.request), rules.rowsAPage),
     );
   });
   site.get('/flows', (c) => c.json(flowsOf(bank, doors)));
-  site.get('/accounts', (c) => c.json(accountsOf(bank, c.req.query('user'))));
+  site.get('/accounts', (c) => c.json(accountRows(bank, c.req.query('user'))));
   site.get('/accounts/:productId', (c) => {
     const ledger = ledgerOf(bank, c.req.param('productId'));
     return ledger ? c.json(ledger) : refuse(c, 404, 'The bank has no such account');
@@ -147,12 +147,12 @@ function eventStream(bank: Bank, doors: Doors, pageToken: string): Handler {
       send('hello', {
         token: pageToken,
         addresses: owners.map(({ url }) => url ?? bank.baseUrl),
-        calls: bank.calls.list().map((seen) => lineOf(seen, rowsAPage)),
+        calls: bank.calls.list().map((seen) => shownCall(seen, rowsAPage)),
         faults: [...faultKinds].map(([kind, { says, value }]) => ({ kind, says, value })),
         endpoints: owners.flatMap(({ calls }) => calls),
       });
       const end = bank.calls.watch((seen) =>
-        seen ? send('call', lineOf(seen, rowsAPage)) : send('change', {}),
+        seen ? send('call', shownCall(seen, rowsAPage)) : send('change', {}),
       );
       await new Promise<void>((resolve) => {
         const heartbeat = setInterval(() => send('alive', {}), HEARTBEAT_MS).unref();
@@ -184,7 +184,7 @@ function flowsOf(bank: Bank, doors: Doors) {
 }
 
 /** The accounts of one customer. Default: of the seeded customers. */
-function accountsOf(bank: Bank, user: string | undefined) {
+function accountRows(bank: Bank, user: string | undefined) {
   const one = user === undefined ? undefined : bank.customers.byUser(user);
   const customers: readonly Customer[] = user === undefined ? bank.customers.seeded : one ? [one] : [];
   const now = bank.now();
@@ -208,10 +208,10 @@ function accountsOf(bank: Bank, user: string | undefined) {
 
 /** The newest entries of an account, pending ones first. Undefined if the bank has no such account. */
 function ledgerOf(bank: Bank, productId: string) {
-  const found = bank.customers.byProduct(productId);
-  if (!found) return undefined;
+  const owned = bank.customers.byProduct(productId);
+  if (!owned) return undefined;
   const whole = { from: undefined, to: undefined };
-  const { booked, pending } = bank.ledger.entries(found.product, whole, bank.now());
+  const { booked, pending } = bank.ledger.entries(owned.product, whole, bank.now());
   const view =
     (state: string) =>
     ({ amount, bookingDay, shortDescription, extendedDescription, transferReference }: Entry) => ({

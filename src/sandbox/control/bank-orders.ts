@@ -57,7 +57,7 @@ const clock: readonly Order[] = [
     path: '/clock',
     says: "The bank's time",
     answer: clockAnswer,
-    run: ({ bank }) => clockOf(bank),
+    run: ({ bank }) => clockFacts(bank),
   }),
   orderWith({
     method: 'POST',
@@ -82,7 +82,7 @@ const clock: readonly Order[] = [
           400,
           `The bank's time is ${now.toISOString()}. It only moves forward: a reset takes it back`,
         );
-      return clockOf(bank);
+      return clockFacts(bank);
     },
   }),
 ];
@@ -204,6 +204,6 @@ function answerOf({ user, password, customerId, firstName, lastName, products }:
   };
 }
 
-function clockOf(bank: Bank): z.infer<typeof clockAnswer> {
+function clockFacts(bank: Bank): z.infer<typeof clockAnswer> {
   return { time: bank.now().toISOString(), aheadSeconds: bank.clock.aheadSeconds };
 }

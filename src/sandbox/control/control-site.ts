@@ -13,7 +13,7 @@ export function ordersOf(doors: Doors): Order[] {
   return [...bankOrders, ...[...doors.values()].flatMap(({ owner }) => owner?.orders ?? [])];
 }
 
-function placeOf(bank: Bank, doors: Doors): OrderPlace {
+function orderPlace(bank: Bank, doors: Doors): OrderPlace {
   return {
     bank,
     readTan: (customerId) =>
@@ -54,7 +54,7 @@ export function controlSite(
 
 /** Serves orders: for programs under `/control`, for the console's buttons under `/console`. */
 export function orderRoutes(bank: Bank, doors: Doors, orders: readonly Order[]): Hono {
-  const place = placeOf(bank, doors);
+  const place = orderPlace(bank, doors);
   const routes = new Hono();
   for (const order of orders) {
     const path = order.path.replace('{id}', ':id{\\d+}').replace('{user}', ':user');
@@ -81,7 +81,7 @@ const refusal = { description: 'Refused: `error` says why', content: json(z.obje
 function openApiOf(orders: readonly Order[]) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const order of orders)
-    paths[order.path] = { ...paths[order.path], [order.method.toLowerCase()]: operationOf(order) };
+    paths[order.path] = { ...paths[order.path], [order.method.toLowerCase()]: openApiOperation(order) };
   return {
     openapi: '3.1.0',
     info: {
@@ -96,7 +96,7 @@ function openApiOf(orders: readonly Order[]) {
   };
 }
 
-function operationOf({ path, says, body, answer, status }: Order) {
+function openApiOperation({ path, says, body, answer, status }: Order) {
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     ...{ name, in: 'path', required: true, schema: { type: 'string' } },
   }));

@@ -50,7 +50,7 @@ export function orderWith<Body, Answer>(
 ): Order {
   const { body, run } = order;
   // `controlRoutes` has checked the body against the same shape. Parsing again gives it its type.
-  return { ...order, run: (place, given, parameters) => run(place, body.shape.parse(given), parameters) };
+  return { ...order, run: (place, sent, parameters) => run(place, body.shape.parse(sent), parameters) };
 }
 
 /** Declares an order without a body. */

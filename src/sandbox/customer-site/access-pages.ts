@@ -22,7 +22,7 @@ export function accessPage({ request, login, shown, token }: Asked & { shown: Ac
   return decisionCard({
     title: questionOf(request),
     lead: loggedInAs(login),
-    content: contentOf(request, shown),
+    content: requestHtml(request, shown),
     form: { action: '/authorise', fields: { request: request.id, token } },
     buttons: decisionButtons(approvalOf(request)),
     after: `${consent ? `${periodText(consent)} ` : ''}If you did not ask for this, refuse it.`,
@@ -40,7 +40,7 @@ function questionOf({ tppName, consent, payments }: AccessRequest): Html {
   return html`${name} asks you to authorise ${length === 1 ? one : `${length} payments`}`;
 }
 
-function contentOf({ consent, payments }: AccessRequest, shown: AccessShown): Html {
+function requestHtml({ consent, payments }: AccessRequest, shown: AccessShown): Html {
   const others = othersText(shown);
   if (payments)
     return html`${others}${payments.all.map(paymentDetails)}${shown.choose ? accountChoice(shown) : ''}`;
@@ -149,9 +149,9 @@ export function donePage(approved: boolean): Html {
 export function waitingPage(page: {
   login: SandboxLogin;
   waiting: { request: AccessRequest; shown: AccessShown | undefined; token: string }[];
-  given: { consent: GivenConsent; token: string }[];
+  consents: { consent: GivenConsent; token: string }[];
 }): Html {
-  const { login, waiting, given } = page;
+  const { login, waiting, consents } = page;
   return html`
 <section class="card" aria-labelledby="title">
 <h1 id="title">${waiting.length === 0 ? 'Nothing waits for you' : 'Requests that wait for you'}</h1>
@@ -159,7 +159,7 @@ export function waitingPage(page: {
 ${waiting.map(
   ({ request, shown, token }) => html`
 <h2>${questionOf(request)}</h2>
-${shown ? contentOf(request, { ...shown, choose: false }) : html`<p>These are not your accounts.</p>`}
+${shown ? requestHtml(request, { ...shown, choose: false }) : html`<p>These are not your accounts.</p>`}
 <form method="post" action="/requests">
 ${hidden({ id: request.id, token })}
 ${shown ? decisionButtons(approvalOf(request)) : html`<button name="decision" value="refuse">Refuse</button>`}
@@ -168,12 +168,12 @@ ${shown ? decisionButtons(approvalOf(request)) : html`<button name="decision" va
 ${waiting.length === 0 ? '' : html`<p class="note after">If you did not ask for one of these, refuse it.</p>`}
 </section>
 ${
-  given.length === 0
+  consents.length === 0
     ? ''
     : html`
 <section class="card" aria-labelledby="given">
 <h2 id="given">Consents that you gave</h2>
-${given.map(
+${consents.map(
   ({ consent, token }) => html`
 <form method="post" action="/requests">
 <p><bdi>${consent.tppName}</bdi> ${consent.until === undefined ? 'may ask whether your account has an amount' : `sees ${consent.accounts} accounts until ${dateText(consent.until)}`}</p>

@@ -105,7 +105,7 @@ function waitingRoutes({ access, desk }: Pages): Hono {
         shown: access.shown(request.id, login.customerId),
         token: tokens.issue(session, `waiting ${request.id}`),
       })),
-      given: access.given(login.customerId).map((consent) => ({
+      consents: access.given(login.customerId).map((consent) => ({
         consent,
         token: tokens.issue(session, `waiting ${consent.id}`),
       })),
@@ -140,10 +140,14 @@ function sendRequest({ access, desk }: Pages, c: Context, id: string): Response 
   const body = shown
     ? accessPage({ request, login, shown, token })
     : foreignAccountsPage({ request, login, token });
-  return sendPage(c, 200, { title: shown ? titleOf(request) : 'Not your accounts', forms: 'decision', body });
+  return sendPage(c, 200, {
+    title: shown ? requestTitle(request) : 'Not your accounts',
+    forms: 'decision',
+    body,
+  });
 }
 
-function titleOf({ payments }: AccessRequest): string {
+function requestTitle({ payments }: AccessRequest): string {
   if (!payments) return 'Give access';
   return payments.cancels ? 'Cancel a payment' : 'Authorise a payment';
 }

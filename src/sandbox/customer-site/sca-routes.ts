@@ -50,7 +50,7 @@ type Inquiry = Extract<ScaRequest, { kind: 'inquiry' }>;
 
 /** Shows the whole request, with buttons to approve and refuse it (dynamic linking: RTS (EU) 2018/389, article 5). */
 function scaPage(request: ScaRequest, token: string): { title: string; body: Html } {
-  const { title, details, approve } = contentOf(request);
+  const { title, details, approve } = scaContent(request);
   const { resourceId, tppName, customerName } = request;
   const body = decisionCard({
     title,
@@ -69,7 +69,7 @@ interface Content {
   approve: string;
 }
 
-function contentOf(request: ScaRequest): Content {
+function scaContent(request: ScaRequest): Content {
   switch (request.kind) {
     case 'payment':
       return payment(request);

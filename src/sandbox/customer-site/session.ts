@@ -15,8 +15,8 @@ const started = new WeakMap<Context, string>();
  * page's forms, and the login, to the browser that was shown them.
  */
 export function sessionOf(c: Context): string {
-  const known = started.get(c) ?? getCookie(c, COOKIE);
-  if (known !== undefined && /^[\w-]{32}$/.test(known)) return known;
+  const cookie = started.get(c) ?? getCookie(c, COOKIE);
+  if (cookie !== undefined && /^[\w-]{32}$/.test(cookie)) return cookie;
   const session = randomBytes(24).toString('base64url');
   started.set(c, session);
   // Lax, not Strict: the customer comes from the TPP's page.

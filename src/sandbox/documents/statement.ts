@@ -70,12 +70,12 @@ type Cell = string | { decimal: string };
  * Makes a workbook with one sheet in SpreadsheetML 2003, an XML format that Excel and LibreOffice open as `.xls`.
  */
 export function workbook(sheet: string, rows: readonly (readonly Cell[])[]): Buffer {
-  const body = rows.map((row) => `   <Row>${row.map(cell).join('')}</Row>\n`).join('');
+  const body = rows.map((row) => `   <Row>${row.map(tableCell).join('')}</Row>\n`).join('');
   return Buffer.from(
     `<?xml version="1.0" encoding="UTF-8"?>
 <?mso-application progid="Excel.Sheet"?>
 <Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">
- <Worksheet ss:Name="${escaped(sheet)}">
+ <Worksheet ss:Name="${escapedHtml(sheet)}">
   <Table>
 ${body}  </Table>
  </Worksheet>
@@ -84,13 +84,13 @@ ${body}  </Table>
   );
 }
 
-function cell(content: Cell): string {
+function tableCell(content: Cell): string {
   return typeof content === 'string'
-    ? `<Cell><Data ss:Type="String">${escaped(content)}</Data></Cell>`
+    ? `<Cell><Data ss:Type="String">${escapedHtml(content)}</Data></Cell>`
     : `<Cell><Data ss:Type="Number">${content.decimal}</Data></Cell>`;
 }
 
-function escaped(text: string): string {
+function escapedHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

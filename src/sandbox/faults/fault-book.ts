@@ -78,7 +78,7 @@ export class FaultBook implements StatePart {
     if (this.memory.faults.length >= MAX_RULES)
       throw new BadFault(`There are already ${MAX_RULES} faults`, 'Clear them: psd2 sandbox fault clear');
     this.memory.lastId += 1;
-    const kept: KeptFault = {
+    const rule: KeptFault = {
       id: this.memory.lastId,
       fault: faultText(parsed),
       on: target?.text ?? null,
@@ -92,19 +92,19 @@ export class FaultBook implements StatePart {
       fired: 0,
       customerId,
     };
-    this.memory.faults.push(kept);
-    return recordOf(kept);
+    this.memory.faults.push(rule);
+    return publicRecord(rule);
   }
 
   list(now: Date): FaultRecord[] {
     this.#forgetEnded(now);
-    return this.memory.faults.map(recordOf);
+    return this.memory.faults.map(publicRecord);
   }
 
   /** @param id the fault to remove. Default: all faults. @returns the number of removed faults */
   clear(id?: number): number {
     const before = this.memory.faults.length;
-    this.memory.faults = id === undefined ? [] : this.memory.faults.filter((kept) => kept.id !== id);
+    this.memory.faults = id === undefined ? [] : this.memory.faults.filter((rule) => rule.id !== id);
     return before - this.memory.faults.length;
   }
 
@@ -112,13 +112,13 @@ export class FaultBook implements StatePart {
   due(call: IncomingCall, moment: CallMoment): Fault[] {
     this.#forgetEnded(moment.now);
     return this.memory.faults
-      .filter((kept) => fires(kept, call, moment))
+      .filter((rule) => fires(rule, call, moment))
       .map(({ fault }) => parseFault(fault));
   }
 
   /** Removes the faults of a customer. */
   forgetCustomer({ customerId }: Customer): void {
-    this.memory.faults = this.memory.faults.filter((kept) => kept.customerId !== customerId);
+    this.memory.faults = this.memory.faults.filter((rule) => rule.customerId !== customerId);
   }
 
   #forgetEnded(now: Date): void {
@@ -126,17 +126,17 @@ export class FaultBook implements StatePart {
   }
 }
 
-function fires(kept: KeptFault, call: IncomingCall, { customerId }: CallMoment): boolean {
-  if (kept.customerId !== undefined && kept.customerId !== customerId) return false;
-  if (kept.on !== null && !parseTarget(kept.on).matches(call)) return false;
-  kept.seen += 1;
-  if (kept.seen <= kept.after || (kept.times !== null && kept.fired >= kept.times)) return false;
-  if (!seededRandom(`${kept.seed} ${kept.seen}`).chance(kept.probability)) return false;
-  kept.fired += 1;
+function fires(rule: KeptFault, call: IncomingCall, { customerId }: CallMoment): boolean {
+  if (rule.customerId !== undefined && rule.customerId !== customerId) return false;
+  if (rule.on !== null && !parseTarget(rule.on).matches(call)) return false;
+  rule.seen += 1;
+  if (rule.seen <= rule.after || (rule.times !== null && rule.fired >= rule.times)) return false;
+  if (!seededRandom(`${rule.seed} ${rule.seen}`).chance(rule.probability)) return false;
+  rule.fired += 1;
   return true;
 }
 
-function recordOf({ customerId: _customerId, ...record }: KeptFault): FaultRecord {
+function publicRecord({ customerId: _customerId, ...record }: KeptFault): FaultRecord {
   return record;
 }
 

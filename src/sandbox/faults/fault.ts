@@ -117,17 +117,17 @@ export class BadFault extends Error {
  */
 export function parseFault(text: string): Fault {
   const [name = '', ...rest] = text.trim().split('=');
-  const kind = [...faultKinds.keys()].find((known): known is FaultKind => known === name);
+  const kind = [...faultKinds.keys()].find((each): each is FaultKind => each === name);
   if (kind === undefined)
     throw new BadFault(`There is no fault ${JSON.stringify(text)}`, `The faults are ${usages().join(', ')}.`);
-  const given = rest.length === 0 ? undefined : rest.join('=');
+  const written = rest.length === 0 ? undefined : rest.join('=');
   const { value }: Kind = kinds[kind];
   if (!value) {
-    if (given === undefined) return { kind, value: 0 };
+    if (written === undefined) return { kind, value: 0 };
     throw new BadFault(`The fault ${kind} has no value`, `Write ${kind} alone.`);
   }
   const { from, to, unit, example } = value;
-  const number = given !== undefined && /^[+-]?\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
+  const number = written !== undefined && /^[+-]?\d{1,6}$/.test(written) ? Number(written) : Number.NaN;
   if (number >= from && number <= to) return { kind, value: number };
   throw new BadFault(
     `The fault ${kind} needs its ${unit}, a whole number from ${from} to ${to}`,

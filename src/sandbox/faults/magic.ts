@@ -35,12 +35,12 @@ export function magicFault(bank: Bank, request: RawRequest): Fault | undefined {
   return magic && faults[magic];
 }
 
-function pathOf({ target }: RawRequest): string {
+function targetPath({ target }: RawRequest): string {
   return target.split('?', 1)[0] ?? '';
 }
 
 function inquiryFault({ customers }: Bank, request: RawRequest): MagicFault | undefined {
-  const productId = inquiry.exec(pathOf(request))?.[1];
+  const productId = inquiry.exec(targetPath(request))?.[1];
   return productId === undefined ? undefined : customers.byProduct(productId)?.product.fault;
 }
 
@@ -56,7 +56,7 @@ export function productFault(
 
 function callFault(bank: Bank, request: RawRequest): MagicFault | undefined {
   for (const [method, path, call] of calls) {
-    const match = method === request.method ? path.exec(pathOf(request)) : null;
+    const match = method === request.method ? path.exec(targetPath(request)) : null;
     if (!match) continue;
     const resourceId = match[1];
     const name = beneficiaryOf(request);

@@ -64,7 +64,7 @@ export interface FaultTarget {
 export function parseTarget(text: string): FaultTarget {
   if (stepNames.includes(text)) return { text, matches: ({ step }) => step === text };
   if (operationIds.some((id) => id === text)) return { text, matches: ({ operation }) => operation === text };
-  const [method, path] = endpoints.get(text) ?? patternOf(text);
+  const [method, path] = endpoints.get(text) ?? targetPattern(text);
   return {
     text,
     matches: (call) =>
@@ -72,7 +72,7 @@ export function parseTarget(text: string): FaultTarget {
   };
 }
 
-function patternOf(text: string): [method: string, path: RegExp] {
+function targetPattern(text: string): [method: string, path: RegExp] {
   const [, method, path] = /^(\*|[A-Za-z]+) +(\/\S*|\*)$/.exec(text.trim()) ?? [];
   if (method === undefined || path === undefined)
     throw new BadFault(

@@ -42,7 +42,7 @@ export async function replaceDurably(folder: string, name: string, content: stri
 }
 
 /** The text of a file. Undefined if there is none. */
-export async function textOf(path: string): Promise<string | undefined> {
+export async function fileText(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(ignoreMissing);
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { flushFolder, replaceDurably, temporaryPath, textOf, writeDurably } from './durable-files.ts';
+import { fileText, flushFolder, replaceDurably, temporaryPath, writeDurably } from './durable-files.ts';
 
 // What a state folder keeps for clients and programs of others, so that they keep working after a restart.
 
@@ -17,7 +17,7 @@ export type KeptPorts = z.infer<typeof ports>;
 
 /** The ports of the last sandbox with this state folder. Undefined if there was none, or its file is damaged. */
 export async function keptPorts(stateFolder: string): Promise<KeptPorts | undefined> {
-  const text = await textOf(join(stateFolder, PORTS));
+  const text = await fileText(join(stateFolder, PORTS));
   try {
     return ports.parse(JSON.parse(text ?? ''));
   } catch {
@@ -34,8 +34,8 @@ export async function controlTokenOf(stateFolder: string | undefined): Promise<s
   const made = randomBytes(24).toString('base64url');
   if (stateFolder === undefined) return made;
   const path = join(stateFolder, TOKEN);
-  const kept = (await textOf(path))?.trim() ?? '';
-  if (kept.length >= 16) return kept;
+  const stored = (await fileText(path))?.trim() ?? '';
+  if (stored.length >= 16) return stored;
   const temporary = temporaryPath(stateFolder, TOKEN);
   await rm(path, { force: true });
   await writeDurably(temporary, `${made}\n`);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { hasCode, isAlive, temporaryPath, textOf } from './durable-files.ts';
+import { fileText, hasCode, isAlive, temporaryPath } from './durable-files.ts';
 
 const runningFile = z.object({
   pid: z.int().check(z.positive()),
@@ -38,10 +38,10 @@ export async function recordRunning(folder: string, running: RunningSandbox): Pr
   await writeFile(temporary, `${JSON.stringify(running, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
   try {
     // Unlike a rename, a link does not replace an existing file.
-    await link(temporary, pathOf(folder)).catch(async (error: unknown) => {
+    await link(temporary, runningFilePath(folder)).catch(async (error: unknown) => {
       if (!hasCode(error, 'EEXIST')) throw error;
       await refuseSecondStart(folder);
-      await link(temporary, pathOf(folder));
+      await link(temporary, runningFilePath(folder));
     });
   } finally {
     await rm(temporary, { force: true });
@@ -53,9 +53,9 @@ export async function recordRunning(folder: string, running: RunningSandbox): Pr
  * ended sandbox.
  */
 export async function runningSandbox(folder: string): Promise<RunningSandbox | undefined> {
-  const text = await textOf(pathOf(folder));
+  const text = await fileText(runningFilePath(folder));
   if (text === undefined) return undefined;
-  const running = parse(text);
+  const running = runningIn(text);
   if (running && isAlive(running.pid) && (await answers(running))) return running;
   await removeIfStill(folder, text);
   return undefined;
@@ -128,7 +128,7 @@ async function answers({ pid, customerSiteUrl, startedAt }: RunningSandbox): Pro
   }
 }
 
-function parse(text: string): RunningSandbox | undefined {
+function runningIn(text: string): RunningSandbox | undefined {
   try {
     return runningFile.parse(JSON.parse(text));
   } catch {
@@ -138,10 +138,10 @@ function parse(text: string): RunningSandbox | undefined {
 
 /** Keeps the file if another sandbox has written its own in the meantime. */
 async function removeIfStill(folder: string, text: string): Promise<void> {
-  const now = await readFile(pathOf(folder), 'utf8').catch(() => undefined);
-  if (now === text) await rm(pathOf(folder), { force: true });
+  const now = await readFile(runningFilePath(folder), 'utf8').catch(() => undefined);
+  if (now === text) await rm(runningFilePath(folder), { force: true });
 }
 
-function pathOf(folder: string): string {
+function runningFilePath(folder: string): string {
   return join(folder, FILE);
 }

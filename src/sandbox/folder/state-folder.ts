@@ -36,18 +36,19 @@ const keptParts = z.record(z.string(), z.record(z.string(), z.unknown()));
  */
 export async function openStateFolder(folder: string): Promise<StateFolder> {
   const path = join(folder, FILE);
-  const content = await readState(folder, path);
-  const kept = content && parse(path, content);
+  const content = await readStateFile(folder, path);
+  const storedParts = content && parseState(path, content);
   const writer = new StateWriter(folder, path, await identityOf(path));
   return {
     restore: (parts) => {
-      for (const [name, part] of Object.entries(parts)) part.memory = { ...part.memory, ...kept?.[name] };
+      for (const [name, part] of Object.entries(parts))
+        part.memory = { ...part.memory, ...storedParts?.[name] };
     },
     save: (parts) => writer.save(parts),
   };
 }
 
-async function readState(folder: string, path: string): Promise<Buffer | undefined> {
+async function readStateFile(folder: string, path: string): Promise<Buffer | undefined> {
   try {
     makeFolder(folder);
     await removeLeftovers(folder);
@@ -60,7 +61,7 @@ async function readState(folder: string, path: string): Promise<Buffer | undefin
   }
 }
 
-function parse(path: string, content: Buffer): Record<string, Record<string, unknown>> {
+function parseState(path: string, content: Buffer): Record<string, Record<string, unknown>> {
   const [end, body] = [content.indexOf('\n'), content.subarray(content.indexOf('\n') + 1)];
   const header = content.subarray(0, Math.max(end, 0)).toString('latin1');
   try {
@@ -140,6 +141,6 @@ class StateWriter {
 }
 
 async function identityOf(path: string): Promise<string | undefined> {
-  const found = await stat(path).catch(ignoreMissing);
-  return found && `${found.ino} ${found.mtimeMs} ${found.size}`;
+  const file = await stat(path).catch(ignoreMissing);
+  return file && `${file.ino} ${file.mtimeMs} ${file.size}`;
 }

@@ -34,7 +34,7 @@ export interface Rows {
 }
 
 /** Rows of a complete list of entries. */
-export function rowsOf(entries: readonly Entry[]): Rows {
+export function ledgerRows(entries: readonly Entry[]): Rows {
   const sum = (counts: (amount: Cents) => boolean): Cents =>
     entries.reduce((total, { amount }) => (counts(amount) ? total + amount : total), 0);
   return {
@@ -56,6 +56,6 @@ export function joinRows(newer: Rows, older: Rows): Rows {
       ...newer.slice(start, end),
       ...older.slice(Math.max(0, start - newer.count), Math.max(0, end - newer.count)),
     ],
-    samples: () => rowsOf([...older.samples(), ...newer.samples()]).samples(),
+    samples: () => ledgerRows([...older.samples(), ...newer.samples()]).samples(),
   };
 }

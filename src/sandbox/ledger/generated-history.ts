@@ -113,8 +113,8 @@ interface Span {
 const spans = new WeakMap<Date, Span>();
 
 function spanBefore(startedAt: Date): Span {
-  const known = spans.get(startedAt);
-  if (known) return known;
+  const earlier = spans.get(startedAt);
+  if (earlier) return earlier;
   const today = bankDay(startedAt);
   const first = dayNumber(addMonths(today, -HISTORY_MONTHS));
   const span = { first, days: dayNumber(today) - first };

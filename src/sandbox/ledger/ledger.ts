@@ -3,7 +3,7 @@ import type { Customer, Product } from '../customers/seed-customers.ts';
 import type { StatePart } from '../state-part.ts';
 import { bankDay, type IsoDate } from './bank-time.ts';
 import type { Cents } from './cents.ts';
-import { type Entry, joinRows, type Rows, rowsOf } from './entry.ts';
+import { type Entry, joinRows, ledgerRows, type Rows } from './entry.ts';
 import { GeneratedHistory } from './generated-history.ts';
 import { pendingAt, seedHistory } from './seed-history.ts';
 
@@ -94,7 +94,7 @@ export class Ledger implements StatePart {
     const { from, to } = range;
     const inRange = (day: IsoDate): boolean => (from ?? day) <= day && day <= (to ?? day);
     const newestFirst = this.#listed(product).toReversed();
-    const booked = rowsOf(
+    const booked = ledgerRows(
       newestFirst
         .filter((entry) => isBooked(entry, now) && inRange(entry.bookingDay))
         .sort((a, b) => b.bookedFrom.getTime() - a.bookedFrom.getTime()),
@@ -126,8 +126,8 @@ export class Ledger implements StatePart {
   }
 
   #listed(product: Product): Entry[] {
-    const known = this.memory.entries.get(product.productId);
-    if (known) return known;
+    const stored = this.memory.entries.get(product.productId);
+    if (stored) return stored;
     if (product.generatedTransactions !== undefined) return pendingAt(this.memory.startedAt, product);
     if (product.history) return [...product.history];
     const owner = this.#customers.byProduct(product.productId)?.customer;

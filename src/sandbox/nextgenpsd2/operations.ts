@@ -1,10 +1,10 @@
 import {
   OPERATIONS,
   type OperationId,
-  pathOf as templateOf,
+  pathOfOperation as templateOf,
 } from '../../bank/interfaces/nextgenpsd2/description/operations.ts';
 import type { BankDescription } from '../../bank/interfaces/nextgenpsd2/description/schema.ts';
-import { valuesIn } from '../server/path-values.ts';
+import { pathValues } from '../server/path-values.ts';
 
 export type { OperationId } from '../../bank/interfaces/nextgenpsd2/description/operations.ts';
 
@@ -89,7 +89,7 @@ export function operationAt(
     .filter((id) => funds.consent === 'auto' || !id.includes('ConsentConfirmationOfFunds'))
     .flatMap((id) => {
       const template = templateOf(api, id);
-      const parameters = valuesIn(template, path);
+      const parameters = pathValues(template, path);
       return parameters && isPaymentPath(parameters)
         ? [{ id, parameters, variables: template.split('{').length }]
         : [];

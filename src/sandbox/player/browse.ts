@@ -48,12 +48,12 @@ export class Browse {
         status: answer.statusCode ?? 0,
         redirect:
           location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined,
-        html: await bodyOf(answer),
+        html: await answerBody(answer),
       };
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof Psd2Error) throw cause;
-      throw new Psd2Error('sandbox', `${placeOf(url)} does not answer`, {
+      throw new Psd2Error('sandbox', `${addressOf(url)} does not answer`, {
         hint: 'Check that the sandbox, and the command that waits for the customer, still run.',
         cause,
       });
@@ -93,11 +93,11 @@ export class Browse {
 }
 
 /** An address without its query, which can contain a code. */
-export function placeOf({ origin, pathname }: URL): string {
+export function addressOf({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }
 
-async function bodyOf(answer: IncomingMessage): Promise<string> {
+async function answerBody(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer) {
@@ -145,7 +145,7 @@ export function readPage(html: string, url: URL): Page {
     title: textOf('title'),
     message: textOf('[role=alert]') || textOf('h1') || textOf('title'),
     forms: root.querySelectorAll('form').map((form) => ({
-      fields: form.querySelectorAll('input').flatMap(fieldOf),
+      fields: form.querySelectorAll('input').flatMap(formFields),
       buttons: form
         .querySelectorAll('button')
         .filter((button) => (button.getAttribute('type') ?? 'submit') === 'submit')
@@ -159,7 +159,7 @@ export function readPage(html: string, url: URL): Page {
   };
 }
 
-function fieldOf(input: HTMLElement): Field[] {
+function formFields(input: HTMLElement): Field[] {
   const name = input.getAttribute('name');
   const type = input.getAttribute('type')?.toLowerCase() ?? 'text';
   const value = input.getAttribute('value') ?? '';

@@ -1,12 +1,12 @@
 import { Psd2Error } from '../../errors.ts';
 import { generatedPassword, numberOfUser } from '../customers/generated-customers.ts';
 import {
+  addressOf,
   Browse,
   type Form,
   type Page,
   type PageAnswer,
   type PageRequest,
-  placeOf,
   readPage,
   submit,
 } from './browse.ts';
@@ -67,13 +67,16 @@ export async function playCustomer(url: string, options: CustomerOptions = {}): 
     const page = readPage(answer.html, request.url);
     // A callback may redirect into the TPP's application. The customer has nothing to do there.
     if (!isPage(answer) && !(back && (hasDecided || isRedirect(answer))))
-      throw new Psd2Error('sandbox', `${placeOf(request.url)} answered ${answer.status}: ${page.message}`);
+      throw new Psd2Error('sandbox', `${addressOf(request.url)} answered ${answer.status}: ${page.message}`);
     pages.push(page.title);
-    if (back) return { finalUrl: placeOf(request.url), pages, opened: true };
+    if (back) return { finalUrl: addressOf(request.url), pages, opened: true };
     const decision = decide(page, options);
-    if (!decision && hasDecided) return { finalUrl: placeOf(request.url), pages, opened: true };
+    if (!decision && hasDecided) return { finalUrl: addressOf(request.url), pages, opened: true };
     if (!decision)
-      throw new Psd2Error('sandbox', `${placeOf(request.url)} has no form to continue with: ${page.message}`);
+      throw new Psd2Error(
+        'sandbox',
+        `${addressOf(request.url)} has no form to continue with: ${page.message}`,
+      );
     hasDecided ||= decision.isFinal;
     request = decision.request;
   }
@@ -95,7 +98,7 @@ function isRedirect({ status }: PageAnswer): boolean {
 
 function redirectOf({ redirect, status }: PageAnswer, from: URL): URL {
   if (redirect) return redirect;
-  throw new Psd2Error('sandbox', `${placeOf(from)} answered ${status} without an address to redirect to`);
+  throw new Psd2Error('sandbox', `${addressOf(from)} answered ${status} without an address to redirect to`);
 }
 
 interface Decision {

@@ -21,7 +21,7 @@ export async function readSeed(path: string, generated: number | undefined): Pro
       cause,
     });
   });
-  const read = seedFile().safeParse(parse(path, content));
+  const read = seedFile().safeParse(parseSeed(path, content));
   if (!read.success) throw bad(path, read.error.issues.map(sentenceOf).join('; '));
   try {
     return seedOf(read.data.customers, new Customers({ ...defaultRules, customers: generated ?? 0 }));
@@ -30,7 +30,7 @@ export async function readSeed(path: string, generated: number | undefined): Pro
   }
 }
 
-function parse(path: string, content: string): unknown {
+function parseSeed(path: string, content: string): unknown {
   try {
     return JSON.parse(content);
   } catch (cause) {

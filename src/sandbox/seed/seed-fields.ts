@@ -11,8 +11,8 @@ export interface DoorSeed<State> {
   /** Its fields of a customer. */
   fields: Readonly<Record<string, z.ZodMiniType>>;
   /** @throws BadSeed if what was given contradicts the customer */
-  check?(given: object, customer: Customer, path: string): void;
-  give(state: State, customer: Customer, given: object): void;
+  check?(record: object, customer: Customer, path: string): void;
+  give(state: State, customer: Customer, record: object): void;
 }
 
 /** A text of a seed. @param rule what it must be */

@@ -25,12 +25,12 @@ export interface KnownCustomers {
  *
  * @throws BadSeed
  */
-export function seedOf(customers: readonly SeedCustomer[], known: KnownCustomers): SeededCustomer[] {
+export function seedOf(customers: readonly SeedCustomer[], earlier: KnownCustomers): SeededCustomer[] {
   const made: SeededCustomer[] = [];
   const all: KnownCustomers = {
-    find: (id) => known.find(id) ?? made.find(({ customer }) => customer.customerId === id)?.customer,
-    byUser: (user) => known.byUser(user) ?? made.find(({ customer }) => customer.user === user)?.customer,
-    byProduct: (id) => known.byProduct(id) ?? made.find(({ customer }) => hasProduct(customer, id)),
+    find: (id) => earlier.find(id) ?? made.find(({ customer }) => customer.customerId === id)?.customer,
+    byUser: (user) => earlier.byUser(user) ?? made.find(({ customer }) => customer.user === user)?.customer,
+    byProduct: (id) => earlier.byProduct(id) ?? made.find(({ customer }) => hasProduct(customer, id)),
   };
   for (const [index, customer] of customers.entries())
     made.push(seededCustomer(customer, all, `customers[${index}]`));
@@ -43,13 +43,13 @@ export function seedOf(customers: readonly SeedCustomer[], known: KnownCustomers
  * @param path of the customer, for messages
  * @throws BadSeed if another customer has the user, the id or a product
  */
-export function seededCustomer(given: SeedCustomer, known: KnownCustomers, path: string): SeededCustomer {
-  const { user, firstName = capital(user), lastName = 'Sandbox' } = given;
-  if (known.byUser(user)) throw new BadSeed(`${path}.user: the bank already has a customer ${user}`);
-  const customerId = given.customerId ?? freeId(known);
-  if (known.find(customerId))
+export function seededCustomer(record: SeedCustomer, earlier: KnownCustomers, path: string): SeededCustomer {
+  const { user, firstName = capital(user), lastName = 'Sandbox' } = record;
+  if (earlier.byUser(user)) throw new BadSeed(`${path}.user: the bank already has a customer ${user}`);
+  const customerId = record.customerId ?? freeId(earlier);
+  if (earlier.find(customerId))
     throw new BadSeed(`${path}.customerId: the bank already has a customer ${customerId}`);
-  const accounts = given.accounts ?? [{ kind: 'current' as const, opening: '1000.00' }];
+  const accounts = record.accounts ?? [{ kind: 'current' as const, opening: '1000.00' }];
   const ids = accounts.map(
     ({ productId, kind }, index) => productId ?? madeId(customerId, kind, index, path),
   );
@@ -57,7 +57,7 @@ export function seededCustomer(given: SeedCustomer, known: KnownCustomers, path:
   const products = accounts.map((one, index) => {
     const at = `${path}.accounts[${index}]`;
     const id = ids[index] ?? '';
-    if (known.byProduct(id) || ids.indexOf(id) !== index)
+    if (earlier.byProduct(id) || ids.indexOf(id) !== index)
       throw new BadSeed(`${at}.productId: the bank already has an account ${id}`);
     return product(one, id, accountIban(one.kind === 'card' ? (current ?? digits(id)) : digits(id)));
   });
@@ -66,8 +66,8 @@ export function seededCustomer(given: SeedCustomer, known: KnownCustomers, path:
     monthly: { salary: 0, rent: 0, saving: 0 },
     products,
   };
-  for (const { seed } of DOORS.values()) seed?.check?.(given, customer, path);
-  return { customer, given };
+  for (const { seed } of DOORS.values()) seed?.check?.(record, customer, path);
+  return { customer, record };
 }
 
 function product(
@@ -79,14 +79,14 @@ function product(
     ...{ productId, name, iban },
     opening: cents(opening),
     creditLimit: cents(creditLimit),
-    history: transactions.map(entryOf).toSorted((a, b) => a.enteredAt.getTime() - b.enteredAt.getTime()),
+    history: transactions.map(seededEntry).toSorted((a, b) => a.enteredAt.getTime() - b.enteredAt.getTime()),
   });
 }
 
 type SeedAccount = NonNullable<SeedCustomer['accounts']>[number];
 
-function entryOf(given: NonNullable<SeedAccount['transactions']>[number]): Entry {
-  const { day, amount, description, valueDay = day, code = '43', pending = false } = given;
+function seededEntry(transaction: NonNullable<SeedAccount['transactions']>[number]): Entry {
+  const { day, amount, description, valueDay = day, code = '43', pending = false } = transaction;
   return {
     amount: cents(amount),
     enteredAt: bookingInstant(day),
@@ -113,9 +113,9 @@ function capital(user: string): string {
   return user.slice(0, 1).toUpperCase() + user.slice(1);
 }
 
-function freeId(known: KnownCustomers): string {
+function freeId(earlier: KnownCustomers): string {
   let id = FIRST_ID;
-  while (known.find(String(id))) id += 1;
+  while (earlier.find(String(id))) id += 1;
   return String(id);
 }
 

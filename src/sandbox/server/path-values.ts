@@ -3,20 +3,20 @@
  *
  * @returns undefined if the path has another form
  */
-export function valuesIn(template: string, path: string): Map<string, string> | undefined {
-  const [wanted, given] = [template.split('/'), path.split('/')];
-  if (wanted.length !== given.length) return undefined;
+export function pathValues(template: string, path: string): Map<string, string> | undefined {
+  const [wanted, parts] = [template.split('/'), path.split('/')];
+  if (wanted.length !== parts.length) return undefined;
   const values = new Map<string, string>();
   for (const [index, part] of wanted.entries()) {
-    const value = given[index] ?? '';
+    const value = parts[index] ?? '';
     const name = part.startsWith('{') ? part.slice(1, -1) : undefined;
     if (name === undefined ? part !== value : value === '') return undefined;
-    if (name !== undefined) values.set(name, decoded(value));
+    if (name !== undefined) values.set(name, percentDecoded(value));
   }
   return values;
 }
 
-function decoded(value: string): string {
+function percentDecoded(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {

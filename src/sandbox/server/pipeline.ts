@@ -161,8 +161,8 @@ function answerTo(bank: Bank, door: Door, passage: Passage): OutgoingAnswer {
   if (find(passage.faults, 'cut-before-effect'))
     return { status: 200, headers: new Headers(), body: Buffer.alloc(0) };
   // A fault does not make the bank less strict: it replaces a call that passed the checks.
-  const found = check();
-  return replaced(door, passage, passage.faults) ?? served(door, passage, found());
+  const serve = check();
+  return replaced(door, passage, passage.faults) ?? served(door, passage, serve());
 }
 
 function served(door: Door, passage: Passage, { serve, magic }: Served): OutgoingAnswer {

@@ -94,11 +94,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 
   try {
-    const kept = port === 0 && state !== undefined ? await keptPorts(state) : undefined;
-    const { customerSiteUrl, outsideUrl } = await listenWithSites({ site, outer }, options, kept);
+    const ports = port === 0 && state !== undefined ? await keptPorts(state) : undefined;
+    const { customerSiteUrl, outsideUrl } = await listenWithSites({ site, outer }, options, ports);
     bank.customerSiteUrl = outsideUrl ?? customerSiteUrl;
-    const apiPort = await listenAgain(kept?.api, (known) =>
-      listen(api.server, outside?.host ?? HOST, known ?? port, '--port'),
+    const apiPort = await listenAgain(ports?.api, (earlier) =>
+      listen(api.server, outside?.host ?? HOST, earlier ?? port, '--port'),
     );
     bank.baseUrl = `https://${inUrl(names[0] ?? HOST)}:${apiPort}`;
     const { baseUrl } = bank;
@@ -162,7 +162,7 @@ async function makeServers(
     },
     answerWith(api),
   );
-  apiServer.on('tlsClientError', (error: Error) => bank.calls.addHandshake(bank.now(), reasonOf(error)));
+  apiServer.on('tlsClientError', (error: Error) => bank.calls.addHandshake(bank.now(), opensslReason(error)));
   return {
     api: closable(apiServer),
     site: closable(createHttpServer(answerWith(site))),
@@ -177,9 +177,9 @@ function rulesOf({
   customerPort: _site,
   state: _state,
   outside: _outside,
-  ...given
+  ...options
 }: SandboxOptions): BankRules {
-  const chosen = Object.entries(given).filter(([, value]) => value !== undefined);
+  const chosen = Object.entries(options).filter(([, value]) => value !== undefined);
   const rules: BankRules = { ...defaultRules, ...Object.fromEntries(chosen) };
   return { ...rules, description: playedBank(rules) };
 }
@@ -195,10 +195,10 @@ interface Servers {
 async function listenWithSites(
   { site, outer }: Servers,
   { outside, port, customerPort }: SandboxOptions,
-  kept: KeptPorts | undefined,
+  ports: KeptPorts | undefined,
 ): Promise<{ customerSiteUrl: string; outsideUrl: string | undefined }> {
   const listenAsBefore = (server: Server, host: string) =>
-    listenAgain(kept?.site, (known) => listenForCustomers(server, host, port, known ?? customerPort));
+    listenAgain(ports?.site, (earlier) => listenForCustomers(server, host, port, earlier ?? customerPort));
   if (!outer || !outside) {
     const sitePort = await listenAsBefore(site.server, HOST);
     return { customerSiteUrl: `http://${HOST}:${sitePort}`, outsideUrl: undefined };
@@ -215,11 +215,11 @@ function inUrl(host: string): string {
 
 /** Listens at the port of the last start, or as if there was none if that port is taken by now. */
 async function listenAgain(
-  kept: number | undefined,
+  earlier: number | undefined,
   at: (kept: number | undefined) => Promise<number>,
 ): Promise<number> {
-  if (kept === undefined) return at(undefined);
-  return at(kept).catch((error: unknown) => {
+  if (earlier === undefined) return at(undefined);
+  return at(earlier).catch((error: unknown) => {
     if (error instanceof Psd2Error) return at(undefined);
     throw error;
   });
@@ -243,8 +243,8 @@ function listenForCustomers(
 /** @returns the port. Port 0 gives a free one that browsers do not block. */
 async function listen(server: Server, host: string, port: number, option: string): Promise<number> {
   for (;;) {
-    const taken = await listenAt(server, host, port, option);
-    if (port !== 0 || !isBlockedPort(taken)) return taken;
+    const opened = await listenAt(server, host, port, option);
+    if (port !== 0 || !isBlockedPort(opened)) return opened;
     await new Promise((resolve) => server.close(resolve));
   }
 }
@@ -258,9 +258,9 @@ function listenAt(server: Server, host: string, port: number, option: string): P
         reject(new Psd2Error('sandbox', `This computer has no address ${host}`, { hint, cause }));
         return;
       }
-      const known = cause.code === 'EACCES' || cause.code === 'EADDRINUSE';
+      const isPortRefused = cause.code === 'EACCES' || cause.code === 'EADDRINUSE';
       reject(
-        known
+        isPortRefused
           ? new Psd2Error('sandbox', `The port ${port} ${reason}`, {
               hint: `Choose another one with ${option}, or 0 for any free port.`,
               cause,
@@ -278,7 +278,7 @@ function listenAt(server: Server, host: string, port: number, option: string): P
 }
 
 /** OpenSSL's reason, without its source location. */
-function reasonOf(error: Error): string {
+function opensslReason(error: Error): string {
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }
 

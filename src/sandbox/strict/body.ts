@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { expectedAndReceived } from '../answers/bank-refusal.ts';
 import { Refusal, wrongValue } from '../answers/refusal.ts';
 import { header } from './headers.ts';
-import { fieldsOf } from './query.ts';
+import { parametersOf } from './query.ts';
 import type { RawRequest } from './raw-request.ts';
 
 const JSON_TYPE = 'application/json';
@@ -47,7 +47,7 @@ export function checkBodyPresence({ method, body }: RawRequest): void {
  */
 export function readJsonBody<T>(request: RawRequest, schema: z.ZodMiniType<T>): T {
   requireContentType(request, [JSON_TYPE]);
-  return inShape(schema, parseJson(request));
+  return inShape(schema, parseBody(request));
 }
 
 /**
@@ -57,7 +57,7 @@ export function readJsonBody<T>(request: RawRequest, schema: z.ZodMiniType<T>): 
  */
 export function readJsonOrFormBody<T>(request: RawRequest, schema: z.ZodMiniType<T>): T {
   const type = requireContentType(request, [JSON_TYPE, FORM_TYPE]);
-  return inShape(schema, type === FORM_TYPE ? parseForm(request) : parseJson(request));
+  return inShape(schema, type === FORM_TYPE ? parseForm(request) : parseBody(request));
 }
 
 const empty = z.strictObject({});
@@ -83,7 +83,7 @@ function requireContentType(request: RawRequest, allowed: readonly string[]): st
   );
 }
 
-function parseJson(request: RawRequest): unknown {
+function parseBody(request: RawRequest): unknown {
   try {
     return JSON.parse(decodeUtf8(request));
   } catch {
@@ -94,7 +94,7 @@ function parseJson(request: RawRequest): unknown {
 
 function parseForm(request: RawRequest): unknown {
   const twice = (name: string) => new Refusal('BODY_MALFORMED', `The form has the field ${name} twice`);
-  return Object.fromEntries(fieldsOf(decodeUtf8(request), twice));
+  return Object.fromEntries(parametersOf(decodeUtf8(request), twice));
 }
 
 /** @throws Refusal `BODY_MALFORMED` */

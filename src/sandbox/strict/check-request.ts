@@ -4,10 +4,10 @@ import { checkDate, checkOptionalHeaders, refuseDuplicates, uuidHeader } from '.
 import type { RawRequest } from './raw-request.ts';
 import type { SeenRequestIds } from './seen-request-ids.ts';
 import {
+  certificateFingerprint,
   checkDigest,
   checkSignature,
   checkTppCertificate,
-  fingerprint,
   type TppCertificates,
 } from './signature.ts';
 
@@ -49,8 +49,8 @@ function checkTransport({ clientCertificate }: RawRequest, { qwac, qseal }: TppC
     clientCertificate?.equals(qseal.raw)
       ? 'The TLS client certificate is the QSealC, but must be the QWAC'
       : 'The TLS client certificate is not the registered QWAC',
-    `SHA-256 ${fingerprint(qwac.raw)}`,
-    clientCertificate ? `SHA-256 ${fingerprint(clientCertificate)}` : 'no certificate',
+    `SHA-256 ${certificateFingerprint(qwac.raw)}`,
+    clientCertificate ? `SHA-256 ${certificateFingerprint(clientCertificate)}` : 'no certificate',
   );
 }
 

@@ -47,16 +47,16 @@ export function explainSignature(
   const prescribed = signingNames(request);
   const computed = signingString(request, prescribed.split(' '));
   const base = { computed, received: undefined, differsAt: undefined };
-  const parsed = read(value);
+  const parsed = readHeader(value);
   if (parsed instanceof Refusal)
     return { ...base, verdict: 'malformed', says: [`${parsed.message}.`, parsed.detail] };
-  const found = recover(parsed.signature, keysOf(request, registered));
-  if (!found)
+  const recovered = recover(parsed.signature, keysOf(request, registered));
+  if (!recovered)
     return { ...base, verdict: 'other-key', says: [withoutHash(computed, parsed.signature, registered)] };
   const sent = header(request, SIGNING_STRING_HEADER);
   const fits = (signed: Buffer): boolean =>
-    createHash(found.algorithm).update(signed).digest().equals(found.digest);
-  const remarks = [...keyRemark(found.owner), ...algorithmRemark(found.algorithm)];
+    createHash(recovered.algorithm).update(signed).digest().equals(recovered.digest);
+  const remarks = [...keyRemark(recovered.owner), ...algorithmRemark(recovered.algorithm)];
   const compare = (received: string) => ({
     ...base,
     received,
@@ -79,7 +79,7 @@ export function explainSignature(
   }
   const unknown = [
     'The signature is over another text, and no common mistake explains it.',
-    `Its hash is ${found.digest.toString('hex')}. The hash of the bank's text is ${createHash(found.algorithm).update(computed).digest('hex')}.`,
+    `Its hash is ${recovered.digest.toString('hex')}. The hash of the bank's text is ${createHash(recovered.algorithm).update(computed).digest('hex')}.`,
     sent === undefined
       ? 'To see the difference, send the text that you sign as X-Sandbox-Signing-String, in base64.'
       : 'X-Sandbox-Signing-String is not the text that was signed.',
@@ -87,7 +87,7 @@ export function explainSignature(
   return { ...base, verdict: 'unknown', says: [...remarks, ...unknown] };
 }
 
-function read(value: string): SignatureHeader | Refusal {
+function readHeader(value: string): SignatureHeader | Refusal {
   try {
     return parseSignatureHeader(value);
   } catch (error) {
@@ -108,15 +108,15 @@ type Owner = 'qseal' | 'qwac' | 'sent';
 
 /** The keys that the client may have used. The right one is first. */
 function keysOf(request: RawRequest, { qseal, qwac }: TppCertificates): [Owner, KeyObject][] {
-  const known: [Owner, KeyObject][] = [
+  const registered: [Owner, KeyObject][] = [
     ['qseal', qseal.publicKey],
     ['qwac', qwac.publicKey],
   ];
   try {
     const sent = new X509Certificate(readTppCertificate(header(request, 'tpp-certificate') ?? ''));
-    return [...known, ['sent', sent.publicKey]];
+    return [...registered, ['sent', sent.publicKey]];
   } catch {
-    return known;
+    return registered;
   }
 }
 
@@ -130,8 +130,13 @@ interface Recovered {
 function recover(signature: Buffer, keys: readonly [Owner, KeyObject][]): Recovered | undefined {
   for (const [owner, key] of keys) {
     const info = decrypted(key, signature)?.toString('hex') ?? '';
-    const known = DIGEST_INFO.find(([, prefix]) => info.startsWith(prefix));
-    if (known) return { owner, algorithm: known[0], digest: Buffer.from(info.slice(known[1].length), 'hex') };
+    const digestKind = DIGEST_INFO.find(([, prefix]) => info.startsWith(prefix));
+    if (digestKind)
+      return {
+        owner,
+        algorithm: digestKind[0],
+        digest: Buffer.from(info.slice(digestKind[1].length), 'hex'),
+      };
   }
   return undefined;
 }

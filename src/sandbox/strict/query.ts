@@ -6,7 +6,7 @@ import type { RawRequest } from './raw-request.ts';
  *
  * @param twice the refusal of one that came twice
  */
-export function fieldsOf(text: string, twice: (name: string) => Error): Map<string, string> {
+export function parametersOf(text: string, twice: (name: string) => Error): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
     if (fields.has(name)) throw twice(name);
@@ -27,7 +27,7 @@ export function queryOf({ target }: RawRequest): string {
  * @throws Refusal `PARAMETER_INVALID` if one was sent twice.
  */
 export function readQuery(request: RawRequest): ReadonlyMap<string, string> {
-  return fieldsOf(
+  return parametersOf(
     queryOf(request),
     (name) => new Refusal('PARAMETER_INVALID', `The parameter ${name} was sent twice`),
   );

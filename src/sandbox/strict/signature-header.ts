@@ -20,7 +20,7 @@ const example = 'keyId="<application name>",algorithm="rsa-sha256",headers="..."
  */
 export function parseSignatureHeader(value: string): SignatureHeader {
   const parts = splitParts(value);
-  const unknown = [...parts.keys()].find((name) => !partNames.some((known) => known === name));
+  const unknown = [...parts.keys()].find((name) => !partNames.some((each) => each === name));
   if (unknown !== undefined) throw malformed(`The Signature header has the unknown part ${unknown}`, value);
   const take = (name: (typeof partNames)[number]): string => {
     const content = parts.get(name);

@@ -38,8 +38,8 @@ export function checkTppCertificate(request: RawRequest, registered: TppCertific
     der.equals(registered.qwac.raw)
       ? 'TPP-Certificate is the QWAC, but must be the QSealC that signs the requests'
       : 'TPP-Certificate is not the registered QSealC',
-    `SHA-256 ${fingerprint(registered.qseal.raw)}`,
-    `SHA-256 ${fingerprint(der)}`,
+    `SHA-256 ${certificateFingerprint(registered.qseal.raw)}`,
+    `SHA-256 ${certificateFingerprint(der)}`,
   );
 }
 
@@ -84,7 +84,7 @@ export interface TppCertificates {
 }
 
 /** The SHA-256 of a certificate's DER, in hexadecimal. */
-export function fingerprint(der: Buffer): string {
+export function certificateFingerprint(der: Buffer): string {
   return createHash('sha256').update(der).digest('hex');
 }
 

@@ -166,7 +166,7 @@ function targetMistakes({ method, target, headers }: RawRequest): Mistake[] {
   return [
     line('has no query', `${verb} ${path}`),
     line('has its method in capitals', `${method} ${target}`),
-    line('is percent-decoded', `${verb} ${decoded(target)}`),
+    line('is percent-decoded', `${verb} ${percentDecoded(target)}`),
     line('has its percent-encoding in lower case', `${verb} ${escapes(target, 'toLowerCase')}`),
     line('has its percent-encoding in capitals', `${verb} ${escapes(target, 'toUpperCase')}`),
     line('has another percent-encoding', `${verb} ${encodedAgain(target)}`),
@@ -230,7 +230,7 @@ function permutations(names: readonly string[]): string[][] {
   );
 }
 
-function decoded(target: string): string {
+function percentDecoded(target: string): string {
   try {
     return decodeURIComponent(target);
   } catch {
@@ -245,7 +245,7 @@ function escapes(target: string, write: 'toLowerCase' | 'toUpperCase'): string {
 /** With the percent-encoding of `URLSearchParams`. */
 function encodedAgain(target: string): string {
   const [path = '', query] = target.split('?', 2);
-  return query === undefined ? encodeURI(decoded(path)) : `${path}?${new URLSearchParams(query)}`;
+  return query === undefined ? encodeURI(percentDecoded(path)) : `${path}?${new URLSearchParams(query)}`;
 }
 
 function sha256(text: string) {

@@ -77,14 +77,17 @@ function bankOf(calls: Caller, settings: WireSettings): Bank {
     call: Omit<BankCall, 'facts'> & Partial<BankCall>,
     shape: z.ZodMiniType<T>,
   ): Promise<T> => {
-    const { data } = await calls.ask({ facts: NO_FACTS, ...call }, ({ status, said, call: { bearer } }) => {
-      if (status >= 400)
-        throw new Psd2Error(status === 401 ? 'not_logged_in' : 'bank_refused', `The toy says ${status}`, {
-          ...{ refusal: status === 401 ? 'unread' : 'other', isBanks: true },
-          ...(bearer !== undefined && { hadToken: true }),
-        });
-      return { data: shape.parse(said.json), notices: [] };
-    });
+    const { data } = await calls.ask(
+      { facts: NO_FACTS, ...call },
+      ({ status, reply: said, call: { bearer } }) => {
+        if (status >= 400)
+          throw new Psd2Error(status === 401 ? 'not_logged_in' : 'bank_refused', `The toy says ${status}`, {
+            ...{ refusal: status === 401 ? 'unread' : 'other', isBanks: true },
+            ...(bearer !== undefined && { hadToken: true }),
+          });
+        return { data: shape.parse(said.json), notices: [] };
+      },
+    );
     return data;
   };
   const get = (path: string, transactionId: string, facts: Partial<CallFacts> = {}) => ({

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { bundle } from '../../../src/commands/log/bundle.ts';
 import { list } from '../../../src/commands/log/list.ts';
-import { type LogOptions, nameOf, selectCalls } from '../../../src/commands/log/select-calls.ts';
+import { type LogOptions, selectCalls, shortCall } from '../../../src/commands/log/select-calls.ts';
 import type { LoggedCall } from '../../../src/store/machine/call-log.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { transferOrder } from '../../domain/orders.ts';
@@ -224,7 +224,7 @@ it.each([
   [`/v1/consents/${FIRST}0`, `/v1/consents/${FIRST}0`],
   [`/v1/consents/x${FIRST}`, `/v1/consents/x${FIRST}`],
 ])('psd2 log names the call of %s %s', (path, name) => {
-  expect(nameOf({ method: 'PUT', path })).toBe(`PUT ${name}`);
+  expect(shortCall({ method: 'PUT', path })).toBe(`PUT ${name}`);
 });
 
 describe('the timeline of a transaction', () => {

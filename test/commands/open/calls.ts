@@ -13,7 +13,15 @@ export function callsTo(outcomes: Outcome[] = []): { made: BankCall[]; caller: C
       if (typeof outcome !== 'number') throw outcome;
       const said = { json: {}, requestId: null, asksForSca: false, turnedAway: false };
       const route = { path: '{other}', kind: 'other' } as const;
-      return { status: outcome, headers: {}, body: Buffer.from('{}'), call, route, tppRequestId: 'q', said };
+      return {
+        status: outcome,
+        headers: {},
+        body: Buffer.from('{}'),
+        call,
+        route,
+        tppRequestId: 'q',
+        reply: said,
+      };
     },
     () => {},
   );

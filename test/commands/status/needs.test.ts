@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { needsOf, sumOf } from '../../../src/commands/status/needs.ts';
+import { needsOf, sumOfFlows } from '../../../src/commands/status/needs.ts';
 import { applyOperationEvent, type StepEvent } from '../../../src/domain/operation.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../../../src/domain/transfer.ts';
 import type { GenericOperation } from '../../../src/store/ports/flows.ts';
@@ -70,9 +70,9 @@ it('a bulk payment that waits for one person is one need, with the sum of its pa
   const lines = [1, 2, 3].map((number) => line(number, IN_BULK));
   const flows = [...lines, bulk(...BY_DORA)];
   expect(told(flows)).toEqual([['tr-1 tr-2 tr-3', WAITS, `batch run ${BATCH} --psu-id ID`]]);
-  expect(sumOf(lines)).toEqual({ amount: '37.50', currency: 'EUR' });
-  expect(sumOf([...lines, line(4, IN_BULK, { currency: 'PLN' })])).toBeNull();
-  expect(sumOf([bulk()])).toBeNull();
+  expect(sumOfFlows(lines)).toEqual({ amount: '37.50', currency: 'EUR' });
+  expect(sumOfFlows([...lines, line(4, IN_BULK, { currency: 'PLN' })])).toBeNull();
+  expect(sumOfFlows([bulk()])).toBeNull();
 });
 
 it('payments of a batch that are authorised alone are one need if they wait for the same', () => {

@@ -3,7 +3,7 @@ import {
   type LineRules,
   readDebit,
   readDebited,
-  readPayment,
+  readLineOfBatch,
   type WrittenDebit,
   type WrittenPayment,
 } from '../../../src/domain/batch/read-line.ts';
@@ -21,7 +21,7 @@ const WRITTEN: WrittenPayment = {
 
 function read(changes: Partial<WrittenPayment>) {
   const reported: [string, string][] = [];
-  const payment = readPayment({ ...WRITTEN, ...changes }, (...problem) => void reported.push(problem));
+  const payment = readLineOfBatch({ ...WRITTEN, ...changes }, (...problem) => void reported.push(problem));
   return { payment, reported };
 }
 

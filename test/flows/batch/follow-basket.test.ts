@@ -3,10 +3,10 @@ import { standingOf } from '../../../src/domain/flow-states.ts';
 import type { Transfer, TransferEvent } from '../../../src/domain/transfer.ts';
 import {
   type BasketMeans,
+  basketMeaning,
   followBasket,
   isOpenIn,
   isWithoutLink,
-  meaningOf,
   type PaymentSaid,
   SIGNING_BASKET,
 } from '../../../src/flows/batch/follow-basket.ts';
@@ -123,7 +123,7 @@ it.each<[Partial<GenericOperation>, BasketMeans]>([
   [{ state: 'executing' }, 'unknown'],
   [{ state: 'unknown' }, 'unknown'],
 ])('a basket with %o means: %s', (state, means) => {
-  expect(meaningOf(basket(state))).toBe(means);
+  expect(basketMeaning(basket(state))).toBe(means);
 });
 
 const ANSWERED = { resourceId: 'b-1', totalAmount: null, commissions: null, bankName: null, nextStep: 'sca' };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkKeyId, checkRequest } from '../../../src/sandbox/strict/check-request.ts';
 import type { RawRequest } from '../../../src/sandbox/strict/raw-request.ts';
 import { SeenRequestIds } from '../../../src/sandbox/strict/seen-request-ids.ts';
-import { checkTppCertificate, fingerprint } from '../../../src/sandbox/strict/signature.ts';
+import { certificateFingerprint, checkTppCertificate } from '../../../src/sandbox/strict/signature.ts';
 import { answerTo, rawRequest } from './raw.ts';
 import { keys, registered, stranger } from './registered.ts';
 
@@ -133,11 +133,13 @@ describe('a request', () => {
     ['the QSealC', registered.qseal.raw, 'The TLS client certificate is the QSealC, but must be the QWAC'],
     ['another certificate', stranger.raw, 'The TLS client certificate is not the registered QWAC'],
   ])('the bank refuses a connection with %s', (_, clientCertificate, message) => {
-    const received = clientCertificate ? `SHA-256 ${fingerprint(clientCertificate)}` : 'no certificate';
+    const received = clientCertificate
+      ? `SHA-256 ${certificateFingerprint(clientCertificate)}`
+      : 'no certificate';
     expect(answerTo(() => check({ ...signed(), clientCertificate }))).toEqual([
       'QWAC_NOT_REGISTERED',
       message,
-      `Expected: SHA-256 ${fingerprint(registered.qwac.raw)}. Received: ${received}.`,
+      `Expected: SHA-256 ${certificateFingerprint(registered.qwac.raw)}. Received: ${received}.`,
     ]);
   });
 
@@ -151,7 +153,7 @@ describe('a request', () => {
   });
 
   it('a fingerprint is the one that other programs show, in lower case', () => {
-    expect(fingerprint(registered.qwac.raw)).toBe(
+    expect(certificateFingerprint(registered.qwac.raw)).toBe(
       registered.qwac.fingerprint256.replaceAll(':', '').toLowerCase(),
     );
   });
@@ -198,7 +200,7 @@ describe('TPP-Certificate', () => {
     expect(sent(raw.toString('base64'))).toEqual([
       'TPP_CERTIFICATE_NOT_REGISTERED',
       `TPP-Certificate ${message}`,
-      `Expected: SHA-256 ${fingerprint(registered.qseal.raw)}. Received: SHA-256 ${fingerprint(raw)}.`,
+      `Expected: SHA-256 ${certificateFingerprint(registered.qseal.raw)}. Received: SHA-256 ${certificateFingerprint(raw)}.`,
     ]);
   });
 });

@@ -93,19 +93,19 @@ const rowSchema = (isBooked: boolean) =>
       const read = <T>(name: string, missing: T, readIn: (value: unknown) => T | undefined): T => {
         const value = row[name];
         if (value === undefined || value === null) return missing;
-        const found = readIn(value);
-        if (found === undefined) unread = [...(unread ?? []), name];
-        return found ?? missing;
+        const content = readIn(value);
+        if (content === undefined) unread = [...(unread ?? []), name];
+        return content ?? missing;
       };
       const refuse = (message: string, path: PropertyKey[]) => {
         context.issues.push({ code: 'custom', message, input: value, path });
         return z.NEVER;
       };
-      const given = row.amountTransaction;
-      const { amount: bare, currency = '' } = isRecord(given) ? given : { amount: given };
+      const money = row.amountTransaction;
+      const { amount: bare, currency = '' } = isRecord(money) ? money : { amount: money };
       const amount = decimalIn(bare);
       if (amount === null) {
-        const path = ['amountTransaction', ...(isRecord(given) ? ['amount'] : [])];
+        const path = ['amountTransaction', ...(isRecord(money) ? ['amount'] : [])];
         return refuse('expected a decimal number', path);
       }
       const dateAccountingCurrency = read('dateAccountingCurrency', null, rowDayIn);
@@ -232,9 +232,9 @@ async function fetchBalance(
   );
   const { date, hour, accountBalance, ...others } = data;
   const amount = (name: keyof typeof others) => {
-    const found = others[name];
-    if (found !== 'unreadable') return found;
-    count(unread, name);
+    const balance = others[name];
+    if (balance !== 'unreadable') return balance;
+    countUnread(unread, name);
     return null;
   };
   return {
@@ -264,7 +264,7 @@ async function* fetchPages(
   unread: Map<string, number>,
 ): AsyncGenerator<TransactionPage> {
   const base = `${productPath(query.customerId, query.productId)}/transactions/retrieve`;
-  const range = new URLSearchParams(rangeOf(query));
+  const range = new URLSearchParams(rangeParameters(query));
   let booked = new ListCursor('nextAccounting', query.status !== 'pending');
   let pending = new ListCursor('nextNotAccounting', query.status !== 'booked');
   let path = withQuery(base, range);
@@ -330,11 +330,11 @@ function taken(
   status: Transaction['status'],
   unread: Map<string, number>,
 ): Transaction {
-  for (const field of row.unread ?? []) count(unread, field);
+  for (const field of row.unread ?? []) countUnread(unread, field);
   return toTransaction(row, status);
 }
 
-function count(counts: Map<string, number>, name: string): void {
+function countUnread(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
@@ -351,7 +351,7 @@ async function fetchDocument(
 ): Promise<Buffer> {
   const path = withQuery(
     `${productPath(query.customerId, query.productId)}/transactions/retrieve`,
-    new URLSearchParams({ ...rangeOf(query), exportType: format }),
+    new URLSearchParams({ ...rangeParameters(query), exportType: format }),
   );
   return readDocument(await bank.send(get(path, query.transactionId)));
 }
@@ -404,7 +404,7 @@ function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {
   });
 }
 
-function rangeOf({ from, to }: Pick<TransactionQuery, 'from' | 'to'>): Record<string, string> {
+function rangeParameters({ from, to }: Pick<TransactionQuery, 'from' | 'to'>): Record<string, string> {
   return { ...(from && { dateFrom: writeBankDate(from) }), ...(to && { dateTo: writeBankDate(to) }) };
 }
 
@@ -451,13 +451,14 @@ const OTHER: CallFacts = { reads: null, needsConsent: false, login: false };
  * @param path relative to the base URL; its query does not matter
  */
 export function factsOf(method: string, path: string): CallFacts {
-  const asked = path.split('?', 1)[0] ?? '';
-  if (asked.startsWith('/auth/oauth/')) return { ...OTHER, login: true };
+  const pathname = path.split('?', 1)[0] ?? '';
+  if (pathname.startsWith('/auth/oauth/')) return { ...OTHER, login: true };
   if (method !== 'GET') return OTHER;
   // Calls about a product need a consent.
-  const needsConsent = asked.includes('/products/');
-  if (/\/private\/customers\/[^/]+\/(?:accounts|products)$/.test(asked)) return { ...OTHER, reads: 'list' };
-  const account = PRODUCT.exec(asked)?.[1];
+  const needsConsent = pathname.includes('/products/');
+  if (/\/private\/customers\/[^/]+\/(?:accounts|products)$/.test(pathname))
+    return { ...OTHER, reads: 'list' };
+  const account = PRODUCT.exec(pathname)?.[1];
   return { ...OTHER, needsConsent, ...(account !== undefined && { reads: { account } }) };
 }
 

@@ -12,7 +12,7 @@ import {
   type Reading,
   type Said,
 } from '../../call/call.ts';
-import { textOf } from '../../call/charset.ts';
+import { answerText } from '../../call/charset.ts';
 import { parseJson } from '../../call/json.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
 import { text } from './wire/fields.ts';
@@ -32,7 +32,7 @@ const SCA_REQUIRED = 'PSD2_SCA_REQUIRED';
 /** Parses an answer (interface specification, "Response envelope"). */
 export async function understand(answer: WireAnswer, call: BankCall): Promise<CbSaid> {
   const { status, body } = answer;
-  const { text: content, problem } = textOf(answer);
+  const { text: content, problem } = answerText(answer);
   const isReadable = problem === null || status >= 400;
   const json = isReadable ? await parseJson(content.trim()).catch(() => undefined) : undefined;
   const envelope = readEnvelope(json);
@@ -73,7 +73,7 @@ export const TOKEN_PATH = '/auth/oauth/v2/token';
 export function ask<T>(bank: CbCaller, call: BankCall, schema: z.ZodMiniType<T>): Promise<CbReading<T>> {
   return bank.ask(call, (answer) => {
     if (answer.status !== 204) return readAnswer(answer, schema);
-    throw new Psd2Error('bank_answer', `The bank's answer to ${nameOf(answer)} is empty`, {
+    throw new Psd2Error('bank_answer', `The bank's answer to ${callName(answer)} is empty`, {
       httpStatus: answer.status,
       tppRequestId: answer.tppRequestId,
       transactionId: call.transactionId,
@@ -88,22 +88,22 @@ export function ask<T>(bank: CbCaller, call: BankCall, schema: z.ZodMiniType<T>)
  *   without a required field. The message names the field and the request.
  */
 export function readAnswer<T>(answer: CbAnswer, schema: z.ZodMiniType<T>): CbReading<T> {
-  const { envelope } = answer.said;
+  const { envelope } = answer.reply;
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
   if (!envelope && answer.status !== 204) {
-    const { json, problem } = answer.said;
-    const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${kindOf(answer)}`;
-    throw new Psd2Error('bank_answer', `The bank's answer to ${nameOf(answer)} ${what}`, {
-      ...idsOf(answer, envelope),
+    const { json, problem } = answer.reply;
+    const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${answerKind(answer)}`;
+    throw new Psd2Error('bank_answer', `The bank's answer to ${callName(answer)} ${what}`, {
+      ...answerIds(answer, envelope),
       ...(isPage(answer) && { hint: PAGE_ADVICE }),
     });
   }
   if (envelope?.outcome === null && needsEnvelope(answer))
     throw new Psd2Error(
       'bank_answer',
-      `The bank's answer to ${nameOf(answer)} has no result.outcome`,
-      idsOf(answer, envelope),
+      `The bank's answer to ${callName(answer)} has no result.outcome`,
+      answerIds(answer, envelope),
     );
   const read = envelope ?? NO_CONTENT;
   const result = schema.safeParse(read.data);
@@ -112,8 +112,8 @@ export function readAnswer<T>(answer: CbAnswer, schema: z.ZodMiniType<T>): CbRea
     const field = ['data', ...(issue?.path ?? [])].join('.');
     throw new Psd2Error(
       'bank_answer',
-      `The bank's answer to ${nameOf(answer)} has no usable ${field}: ${issue?.message ?? 'unreadable'}`,
-      idsOf(answer, envelope),
+      `The bank's answer to ${callName(answer)} has no usable ${field}: ${issue?.message ?? 'unreadable'}`,
+      answerIds(answer, envelope),
     );
   }
   return {
@@ -143,14 +143,14 @@ function needsEnvelope({ call }: CbAnswer): boolean {
  * @throws Psd2Error as {@link readAnswer} for an unsuccessful answer, `bank_answer` if there is no document
  */
 export function readDocument(answer: CbAnswer): Buffer {
-  const { envelope } = answer.said;
+  const { envelope } = answer.reply;
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
   if (envelope || answer.body.length === 0 || isPage(answer))
     throw new Psd2Error(
       'bank_answer',
-      `The bank answered ${nameOf(answer)} without a document`,
-      idsOf(answer, envelope),
+      `The bank answered ${callName(answer)} without a document`,
+      answerIds(answer, envelope),
     );
   return answer.body;
 }
@@ -173,20 +173,20 @@ function toError(answer: CbAnswer, envelope: Envelope | null): Psd2Error {
     envelope?.messages.find(({ type }) => type === 'ERROR') ??
     envelope?.messages.find(({ code }) => code) ??
     envelope?.messages[0];
-  const said = message && shortened([message.text, message.detail].filter(Boolean).join(' – '));
+  const detail = message && shortened([message.text, message.detail].filter(Boolean).join(' – '));
   const code: ErrorCode = envelope?.messages.some(
     (item) => item.code === SCA_REQUIRED || item.text === SCA_REQUIRED,
   )
     ? 'sca_required'
-    : codeOf(status);
+    : errorCodeOf(status);
   const words: Record<string, string> = {
-    sca_required: `The bank requires the customer to authenticate again before ${nameOf(answer)}`,
-    not_logged_in: `The bank does not accept the token or the client for ${nameOf(answer)}`,
-    forbidden: `The bank does not allow ${nameOf(answer)}`,
+    sca_required: `The bank requires the customer to authenticate again before ${callName(answer)}`,
+    not_logged_in: `The bank does not accept the token or the client for ${callName(answer)}`,
+    forbidden: `The bank does not allow ${callName(answer)}`,
     too_many_calls: 'The bank allows no more calls at the moment',
-    bank_failing: `The bank failed on ${nameOf(answer)}`,
-    bank_answer: `The bank answered ${nameOf(answer)} with a redirect. psd2 does not follow it`,
-    bank_refused: `The bank refused ${nameOf(answer)}`,
+    bank_failing: `The bank failed on ${callName(answer)}`,
+    bank_answer: `The bank answered ${callName(answer)} with a redirect. psd2 does not follow it`,
+    bank_refused: `The bank refused ${callName(answer)}`,
   };
   const advice: Partial<Record<ErrorCode, Pick<ErrorContext, 'hint' | 'next'>>> = {
     not_logged_in: answer.call.facts.login
@@ -205,16 +205,20 @@ function toError(answer: CbAnswer, envelope: Envelope | null): Psd2Error {
         : 'Wait, then try again.',
     },
   };
-  return new Psd2Error(code, `${words[code]} (HTTP ${status})${said ? `: ${said}` : kindOf(answer)}`, {
-    ...idsOf(answer, envelope),
-    ...advice[code],
-    ...(message?.code && { bankCode: shortened(message.code) }),
-    ...(answer.call.beforeSend && toldReasons(message ? [message, ...(envelope?.messages ?? [])] : [])),
-    ...refusalIn(code, status, envelope, message?.code),
-    ...(status === 501 && { isLacking: true }),
-    ...(code === 'not_logged_in' && answer.call.bearer !== undefined && { hadToken: true }),
-    ...(envelope?.resourceId && { resourceId: envelope.resourceId }),
-  });
+  return new Psd2Error(
+    code,
+    `${words[code]} (HTTP ${status})${detail ? `: ${detail}` : answerKind(answer)}`,
+    {
+      ...answerIds(answer, envelope),
+      ...advice[code],
+      ...(message?.code && { bankCode: shortened(message.code) }),
+      ...(answer.call.beforeSend && toldReasons(message ? [message, ...(envelope?.messages ?? [])] : [])),
+      ...refusalIn(code, status, envelope, message?.code),
+      ...(status === 501 && { isLacking: true }),
+      ...(code === 'not_logged_in' && answer.call.bearer !== undefined && { hadToken: true }),
+      ...(envelope?.resourceId && { resourceId: envelope.resourceId }),
+    },
+  );
 }
 
 /** Statuses with which the bank refuses what a request contains (interface specification, "HTTP status codes"). */
@@ -246,7 +250,7 @@ function shortened(text: string): string {
   return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
 }
 
-function codeOf(status: number): ErrorCode {
+function errorCodeOf(status: number): ErrorCode {
   if (status === 401) return 'not_logged_in';
   if (status === 403) return 'forbidden';
   if (status === 420 || status === 429) return 'too_many_calls';
@@ -255,7 +259,7 @@ function codeOf(status: number): ErrorCode {
   return 'bank_refused';
 }
 
-function idsOf(answer: CbAnswer, envelope: Envelope | null): ErrorContext {
+function answerIds(answer: CbAnswer, envelope: Envelope | null): ErrorContext {
   return {
     httpStatus: answer.status,
     ...(envelope?.requestId && { requestId: envelope.requestId }),
@@ -264,11 +268,11 @@ function idsOf(answer: CbAnswer, envelope: Envelope | null): ErrorContext {
   };
 }
 
-function nameOf({ call }: CbAnswer): string {
+function callName({ call }: CbAnswer): string {
   return `${call.method} ${pathOf({ target: call.path })}`;
 }
 
-function kindOf(answer: CbAnswer): string {
+function answerKind(answer: CbAnswer): string {
   if (answer.body.length === 0) return ': the answer is empty';
   const type = answer.headers['content-type']?.split(';')[0];
   return type && type !== 'application/json' ? `: the answer is ${type}` : '';
@@ -352,38 +356,38 @@ export function readEnvelope(body: unknown): Envelope | null {
 
   const outcome = find('outcome');
   const plainError = 'result' in body ? null : (body.error ?? null);
-  const oauthError = read(text, plainError);
+  const oauthError = readOrNull(text, plainError);
   const links = find('_links');
   const resources = find('resources');
   const data = find('data');
   return {
     isBanksError: levels.slice(1).some((level) => level.outcome === 'ERROR'),
     outcome: outcome === 'SUCCESS' ? 'SUCCESS' : 'result' in body || plainError !== null ? 'ERROR' : null,
-    requestId: read(requestId, find('requestId')),
+    requestId: readOrNull(requestId, find('requestId')),
     messages:
       oauthError === null
-        ? asArray(find('messages')).flatMap((item) => read(message, item) ?? [])
+        ? asArray(find('messages')).flatMap((item) => readOrNull(message, item) ?? [])
         : [
             {
               code: oauthError,
-              text: read(text, body.error_description) ?? oauthError,
+              text: readOrNull(text, body.error_description) ?? oauthError,
               type: 'ERROR',
               detail: null,
             },
           ],
     data: data ?? ('result' in body ? {} : body),
-    resourceId: isRecord(resources) ? read(text, resources.resourceId) : null,
-    next: isRecord(links) ? read(link, links.next) : null,
+    resourceId: isRecord(resources) ? readOrNull(text, resources.resourceId) : null,
+    next: isRecord(links) ? readOrNull(link, links.next) : null,
     embedded: Object.fromEntries(
       Object.entries(asObject(find('_embedded'))).flatMap(([name, value]) => {
-        const found = read(link, value);
-        return found ? [[name, found]] : [];
+        const target = readOrNull(link, value);
+        return target ? [[name, target]] : [];
       }),
     ),
   };
 }
 
-function read<T>(schema: z.ZodMiniType<T>, value: unknown): T | null {
+function readOrNull<T>(schema: z.ZodMiniType<T>, value: unknown): T | null {
   // Most answers lack most fields, and to collect why zod refuses one takes longer than all the rest.
   if (value === undefined || value === null) return null;
   const result = schema.safeParse(value);

@@ -47,9 +47,9 @@ interface Asked {
  *
  * @throws Psd2Error `bank_answer`. The answer decides nothing then
  */
-export function assertAbout({ resourceId: named }: Envelope, asked: Asked): void {
-  if (named === null || named.toLowerCase() === asked.resourceId.toLowerCase()) return;
-  throw notItsAnswer(asked, `is about the resource ${named}, not about ${asked.resourceId}`);
+export function assertAbout({ resourceId: named }: Envelope, resource: Asked): void {
+  if (named === null || named.toLowerCase() === resource.resourceId.toLowerCase()) return;
+  throw notItsAnswer(resource, `is about the resource ${named}, not about ${resource.resourceId}`);
 }
 
 /** Fields of the answers to other calls of a flow: status, approach, verify, consent request. */
@@ -63,11 +63,11 @@ const OTHERS = [
  *
  * @throws Psd2Error `bank_answer`. The answer decides nothing then
  */
-export function assertDone(envelope: Envelope, asked: Asked): void {
-  assertAbout(envelope, asked);
+export function assertDone(envelope: Envelope, resource: Asked): void {
+  assertAbout(envelope, resource);
   const { data } = envelope;
   const other = typeof data === 'object' && data !== null && OTHERS.find((field) => field in data);
-  if (other) throw notItsAnswer(asked, `has the field ${other}, so it belongs to another request`);
+  if (other) throw notItsAnswer(resource, `has the field ${other}, so it belongs to another request`);
 }
 
 function notItsAnswer({ name, transactionId }: Asked, why: string): Psd2Error {

@@ -60,13 +60,13 @@ export async function sendFreely(bank: CbCaller, free: FreeCall): Promise<FreeAn
 }
 
 function toFreeAnswer(answer: CbAnswer, free: FreeCall, call: BankCall): FreeAnswer {
-  const { body, said } = answer;
+  const { body, reply } = answer;
   try {
     readAnswer(answer, z.unknown());
-    return { body, json: said.json, refusal: null };
+    return { body, json: reply.json, refusal: null };
   } catch (error) {
     if (!(error instanceof Psd2Error)) throw error;
-    return { body, json: said.json, refusal: withWayOn(withWayToSca(error, free), call) };
+    return { body, json: reply.json, refusal: withWayOn(withWayToSca(error, free), call) };
   }
 }
 
@@ -78,7 +78,7 @@ function toFreeAnswer(answer: CbAnswer, free: FreeCall, call: BankCall): FreeAns
 export function pagesFreely(bank: CbCaller, free: FreeCall): AsyncIterable<FreeAnswer> {
   return followPages(toBankCall(free), async (call) => {
     const answer = await bank.send(call);
-    const { envelope } = answer.said;
+    const { envelope } = answer.reply;
     const path = nextPathOf(answer);
     return {
       answer: toFreeAnswer(answer, free, call),
@@ -90,16 +90,16 @@ export function pagesFreely(bank: CbCaller, free: FreeCall): AsyncIterable<FreeA
 }
 
 /** @throws Psd2Error `bank_answer` for a position or a link that psd2 cannot use */
-function nextPathOf({ call, said, status }: CbAnswer): string | null {
-  const { envelope } = said;
+function nextPathOf({ call, reply, status }: CbAnswer): string | null {
+  const { envelope } = reply;
   if (!envelope || status > 299) return null;
   const positions = z.partial(z.object(cursors)).safeParse(envelope.data ?? {});
   const [path = '', query = ''] = call.path.split('?', 2);
-  const asked = new URLSearchParams(query);
-  for (const name of ['nextAccounting', 'nextNotAccounting'] as const) asked.delete(name);
-  const given = Object.entries(positions.data ?? {}).filter(([, position]) => position !== null);
-  for (const [name, position] of given) asked.set(name, String(position));
-  if (given.length > 0) return `${path}?${asked}`;
+  const search = new URLSearchParams(query);
+  for (const name of ['nextAccounting', 'nextNotAccounting'] as const) search.delete(name);
+  const cursorsLeft = Object.entries(positions.data ?? {}).filter(([, position]) => position !== null);
+  for (const [name, position] of cursorsLeft) search.set(name, String(position));
+  if (cursorsLeft.length > 0) return `${path}?${search}`;
   const link = envelope.next;
   if (link?.method !== 'GET' || link.href.trim() === '') return null;
   return linkedPath(call.path, link.href, 'list', call.transactionId);

@@ -221,6 +221,6 @@ const PATTERNS = ROUTES.map(([path, kind]) => ({
 
 /** What a call is about, without its ids. A call that psd2 does not know itself has no path. */
 function routeOf({ path }: Pick<BankCall, 'path'>): Route {
-  const asked = path.split('?', 1)[0] ?? '';
-  return PATTERNS.find(({ pattern }) => pattern.test(asked))?.route ?? { path: '{other}', kind: 'other' };
+  const pathname = path.split('?', 1)[0] ?? '';
+  return PATTERNS.find(({ pattern }) => pattern.test(pathname))?.route ?? { path: '{other}', kind: 'other' };
 }

@@ -32,7 +32,8 @@ export function loginOf(bank: CbCaller): Login {
       return {
         date: answer.headers.date,
         async judge() {
-          if (isRecord(answer.said.json) && 'tppMessages' in answer.said.json) throw otherInterfaceAnswered();
+          if (isRecord(answer.reply.json) && 'tppMessages' in answer.reply.json)
+            throw otherInterfaceAnswered();
           if (!isRedirect(answer)) readAnswer(answer, z.unknown());
           if (answer.headers.location)
             return { says: 'the bank accepts the application, its signature and the redirect URI' };

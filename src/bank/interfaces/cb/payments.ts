@@ -139,7 +139,7 @@ function operationCalls(
     verify: (beforeSend) => verify(bank, target, { data: data(), transactionId, beforeSend }),
     verifyFurther: (resourceId, step, data, beforeSend) =>
       verifyFurther(bank, target, { resourceId, step, data, transactionId, beforeSend }),
-    execute: (resourceId, beforeSend) => execute(bank, target, { resourceId, transactionId, beforeSend }),
+    execute: (resourceId, beforeSend) => executeOnce(bank, target, { resourceId, transactionId, beforeSend }),
     executionStatus: null,
   };
 }
@@ -249,7 +249,7 @@ function nextStepOf({ next }: Envelope): string {
 }
 
 /** Executes an operation that the customer has authorised. The body is `{}`. */
-async function execute(
+async function executeOnce(
   bank: CbCaller,
   target: OperationTarget,
   {

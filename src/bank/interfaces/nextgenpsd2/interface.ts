@@ -7,7 +7,7 @@ import type { KnownInterface, OpenInterface, Wire, WireSettings } from '../../ca
 import type { Bank } from '../../ports/bank.ts';
 import { clientOf, loginOf, oauthOf } from './access/oauth.ts';
 import { scaOfConsents } from './access/sca.ts';
-import { consentsOf, statusOf } from './consents/consents.ts';
+import { consentStatusOf, consentsOf } from './consents/consents.ts';
 import { fundsConsentsOf } from './consents/funds.ts';
 import { credentialsAt } from './description/description.ts';
 import type { BankDescription } from './description/schema.ts';
@@ -145,7 +145,7 @@ function open(description: BankDescription, paths: Paths, settings: WireSettings
       foreign: new Map<string, string>(),
     },
   };
-  const bankOver = (bank: NextGenCaller) => openBank({ description, paths, settings, ...noted }, bank);
+  const bankOver = (bank: NextGenCaller) => connectBank({ description, paths, settings, ...noted }, bank);
   return {
     client: () => clientOf(description, settings.identity.qwacCertificate),
     connect: (over) => bankOver(over(wire, bankOver)),
@@ -175,7 +175,7 @@ interface OpenSettings extends Omit<Calls, 'bank' | 'base' | 'settings' | 'list'
   settings: WireSettings;
 }
 
-function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
+function connectBank(opened: OpenSettings, outer: NextGenCaller): Bank {
   const { description, paths, settings, odd } = opened;
   let earliest: Date | undefined;
   const bank: NextGenCaller = {
@@ -194,7 +194,7 @@ function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
   const calls: Calls = { ...opened, bank, base, certificate, list: (id) => fetchAccounts(calls, id) };
   const oauth = oauthOf(bank, description, base);
   const consents = consentsOf(calls);
-  const consentStatus = consents.status ?? (() => Promise.resolve(statusOf('')));
+  const consentStatus = consents.status ?? (() => Promise.resolve(consentStatusOf('')));
   const login = { ...loginOf(bank, oauth, description), probe: () => probeSignature(bank, paths, settings) };
   return {
     accounts: accountsOf(calls),

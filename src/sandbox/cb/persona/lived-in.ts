@@ -31,12 +31,12 @@ function lengthenLocation({ headers }: OutgoingAnswer): void {
 function readEnvelope({ headers, body }: OutgoingAnswer): JsonObject | undefined {
   if (!headers.get('content-type')?.startsWith('application/json')) return undefined;
   const value: unknown = JSON.parse(body.toString('utf8'));
-  return isObject(value) ? value : undefined;
+  return isPlainObject(value) ? value : undefined;
 }
 
 /** The real bank requires SCA with the status 401, which otherwise means a wrong token. */
 function requiresSca({ result }: JsonObject): boolean {
-  return isObject(result) && objectsOf(result.messages).some(({ code }) => code === 'PSD2_SCA_REQUIRED');
+  return isPlainObject(result) && objectsOf(result.messages).some(({ code }) => code === 'PSD2_SCA_REQUIRED');
 }
 
 /** A `requestId` without a leading zero becomes a bare number of 24 digits. */
@@ -54,7 +54,7 @@ const DATES = ['dateAccountingCurrency', 'dateLiquidationValue'];
  */
 function linkPages(envelope: JsonObject, query: string, rowsAPage: number): void {
   const { data, _links: links } = envelope;
-  if (!isObject(data) || !isObject(links)) return;
+  if (!isPlainObject(data) || !isPlainObject(links)) return;
   const { nextAccounting, nextNotAccounting } = data;
   if (nextAccounting !== undefined || nextNotAccounting !== undefined) {
     const parameters = new URLSearchParams(query);
@@ -82,9 +82,9 @@ const ELSEWHERE = 'https://gateway.bank.invalid';
 /** Gives an envelope the real bank's shape: blank links, links to other hosts, plain messages, missing parts. */
 function reshapeEnvelope(envelope: JsonObject): void {
   const { result, _links: links, _embedded: embedded } = envelope;
-  if (isObject(result)) reshapeResult(result);
-  if (isObject(links)) reshapeLinks(links);
-  if (isObject(embedded)) reshapeEmbedded(embedded);
+  if (isPlainObject(result)) reshapeResult(result);
+  if (isPlainObject(links)) reshapeLinks(links);
+  if (isPlainObject(embedded)) reshapeEmbedded(embedded);
 }
 
 function reshapeResult(result: JsonObject): void {
@@ -104,9 +104,9 @@ function reshapeMessage(message: JsonObject): unknown[] {
 
 /** `self` is blank. The curies have another host, only a path, or no `{rel}`. */
 function reshapeLinks(links: JsonObject): void {
-  if (isObject(links.self)) links.self.href = ' ';
+  if (isPlainObject(links.self)) links.self.href = ' ';
   for (const curie of objectsOf(links.curies)) {
-    const path = pathOf(curie.href);
+    const path = hrefPath(curie.href);
     if (curie.name === 'consent') curie.href = `${ELSEWHERE}/platform${path}`;
     else if (curie.name === 'transactions') curie.href = path;
     else curie.href = `${ELSEWHERE}${path.replace('{rel}', '')}`;
@@ -116,15 +116,15 @@ function reshapeLinks(links: JsonObject): void {
 /** Links to transaction documents are relative and not percent-encoded. All other links are on another host. */
 function reshapeEmbedded(embedded: JsonObject): void {
   for (const [name, link] of Object.entries(embedded)) {
-    if (!isObject(link)) continue;
-    const path = pathOf(link.href);
+    if (!isPlainObject(link)) continue;
+    const path = hrefPath(link.href);
     link.href = name.startsWith('transactions:')
       ? decodeURIComponent(path.slice(path.lastIndexOf('/', path.indexOf('?')) + 1))
       : `${ELSEWHERE}${path}`;
   }
 }
 
-function pathOf(href: unknown): string {
+function hrefPath(href: unknown): string {
   return String(href).replace(/^https?:\/\/[^/]+/, '');
 }
 
@@ -135,7 +135,7 @@ const shapes: readonly [path: RegExp, shape: Shape][] = [
   [/^\/auth\/oauth\/v2\/token$/, token],
   [/\/(?:accounts|products)$/, accounts],
   [/\/products\/[^/]+$/, account],
-  [/\/balance\/retrieve$/, balance],
+  [/\/balance\/retrieve$/, balanceAnswer],
   [/\/transactions\/retrieve$/, transactions],
   [/\/consent\/request$/, consentRequest],
   [/\/approach$/, approach],
@@ -143,7 +143,7 @@ const shapes: readonly [path: RegExp, shape: Shape][] = [
   [/\/moneyTransfer\/prepare$/, (data) => drop(data, 'swift', 'SWIFT', 'currency', 'editBeneficiary')],
   [/\/moneyTransfer\/verify$/, (data) => drop(data, 'equivalentAmount', 'bankName', 'branchName', 'address')],
   [/\/moneyTransfer\/[^/]+\/execute$/, (data) => drop(data, 'moneyTransferOffline', 'sendEmailEnabled')],
-  [/\/execution\/status$/, executionStatus],
+  [/\/execution\/status$/, executionStatusAnswer],
 ];
 
 /**
@@ -154,7 +154,7 @@ const shapes: readonly [path: RegExp, shape: Shape][] = [
 function reshapeData(path: string, envelope: JsonObject): void {
   const { data } = envelope;
   const shape = shapes.find(([pattern]) => pattern.test(path))?.[1];
-  if (shape && isObject(data)) shape(data, envelope);
+  if (shape && isPlainObject(data)) shape(data, envelope);
 }
 
 function token(data: JsonObject): void {
@@ -174,7 +174,7 @@ function account(record: JsonObject): void {
 }
 
 /** The bank sends an ISO date, and no available credit. */
-function balance(data: JsonObject): void {
+function balanceAnswer(data: JsonObject): void {
   data.date = typeof data.date === 'string' ? readBankDate(data.date) : data.date;
   drop(data, 'accountAvailableCredit', 'isPocketAccount');
 }
@@ -197,7 +197,7 @@ function consentRequest(_data: JsonObject, envelope: JsonObject): void {
 /** The bank puts a second result, with the data, into the first one. */
 function approach(data: JsonObject, envelope: JsonObject): void {
   const { result } = envelope;
-  if (!isObject(result)) return;
+  if (!isPlainObject(result)) return;
   result.result = { ...result, _links: {}, _embedded: {}, data };
   drop(envelope, 'data');
 }
@@ -208,7 +208,7 @@ function operationStatus(data: JsonObject): void {
   drop(data, 'authorizationStatus');
 }
 
-function executionStatus(data: JsonObject): void {
+function executionStatusAnswer(data: JsonObject): void {
   if (data.executionStatusDescription === '') data.executionStatusDescription = null;
 }
 
@@ -216,13 +216,13 @@ function executionStatus(data: JsonObject): void {
 type JsonObject = Record<string, unknown>;
 
 /** Whether a JSON value is an object and not an array. */
-function isObject(value: unknown): value is JsonObject {
+function isPlainObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The objects in an array. Empty if the value is not an array. */
 function objectsOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }
 
 /** Removes fields from an object. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IssuedTokens } from '../../access/tokens.ts';
 import type { Bank } from '../../bank.ts';
 import { header } from '../../strict/headers.ts';
-import { fieldsOf, queryOf } from '../../strict/query.ts';
+import { parametersOf, queryOf } from '../../strict/query.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import { doorOf } from '../door-state.ts';
 import { mediaTypeOf } from '../strict/media-types.ts';
@@ -120,7 +120,7 @@ function challengeOf(verifier: string | undefined): string | undefined {
 function readForm(request: RawRequest): Map<string, string> {
   if (mediaTypeOf(header(request, 'content-type') ?? '') !== 'application/x-www-form-urlencoded')
     throw new OAuthError('invalid_request', 'The body is not a form');
-  return fieldsOf(
+  return parametersOf(
     request.body.toString('utf8'),
     (name) => new OAuthError('invalid_request', `${name} came twice`),
   );

@@ -1,4 +1,4 @@
-import { fieldsOf, queryOf } from '../../strict/query.ts';
+import { parametersOf, queryOf } from '../../strict/query.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 
@@ -16,7 +16,7 @@ export function readQuery(
 ): ReadonlyMap<string, string> {
   const twice = (name: string) =>
     new DoorRefusal('FORMAT_ERROR', `The parameter ${name} came twice`, '', { path: name });
-  const parameters = fieldsOf(queryOf(request), twice);
+  const parameters = parametersOf(queryOf(request), twice);
   const standard = new Map(allowed.map((name) => [names[name] ?? name, name]));
   const other = [...parameters.keys()].find((name) => !standard.has(name));
   if (other === undefined)

@@ -1,7 +1,7 @@
 import type { BankDescription } from '../../../bank/interfaces/nextgenpsd2/description/schema.ts';
 import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
-import { fingerprint, type TppCertificates } from '../../strict/signature.ts';
+import { certificateFingerprint, type TppCertificates } from '../../strict/signature.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
 
 type CertificateForm = BankDescription['signing']['certificate'];
@@ -50,8 +50,8 @@ export function checkSignatureCertificate(
     der.equals(qwac.raw)
       ? `${NAME} is the QWAC, but must be the QSealC`
       : `${NAME} is not the registered QSealC`,
-    `SHA-256 ${fingerprint(qseal.raw)}`,
-    `SHA-256 ${fingerprint(der)}`,
+    `SHA-256 ${certificateFingerprint(qseal.raw)}`,
+    `SHA-256 ${certificateFingerprint(der)}`,
   );
 }
 

@@ -219,7 +219,7 @@ describe('a document', () => {
 });
 
 describe('the JSON of an answer', () => {
-  const jsonOf = async (answer: Promise<CbAnswer>) => (await answer).said.json;
+  const jsonOf = async (answer: Promise<CbAnswer>) => (await answer).reply.json;
 
   const BOM = '\uFEFF';
 
@@ -228,7 +228,7 @@ describe('the JSON of an answer', () => {
   });
 
   it.each(['[]', 'null', '5', '"text"', 'no JSON', ''])('%j has no envelope', async (body) => {
-    expect((await answered(200, body)).said.envelope).toBeNull();
+    expect((await answered(200, body)).reply.envelope).toBeNull();
   });
 });
 
@@ -357,7 +357,7 @@ describe('what a failed call means', () => {
     return {
       refused: isRefusal(failure),
       byTheBank: isBanksRefusal(failure),
-      notBegun: (await answered(status, body)).said.turnedAway,
+      notBegun: (await answered(status, body)).reply.turnedAway,
     };
   };
 

@@ -13,5 +13,5 @@ export async function answered(
   const answer = { status, headers, body: Buffer.from(body) };
   const said = await understand(answer, call);
   const route = { path: '{other}', kind: 'other' } as const;
-  return { ...answer, call, route, tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff', said };
+  return { ...answer, call, route, tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff', reply: said };
 }

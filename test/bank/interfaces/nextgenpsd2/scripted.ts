@@ -73,7 +73,7 @@ export async function answered(
     certificateEnds: new Date('2999-01-01'),
   });
   const route = { path: '{other}', kind: 'other' } as const;
-  return { ...answer, call, route, tppRequestId: TPP_REQUEST_ID, said };
+  return { ...answer, call, route, tppRequestId: TPP_REQUEST_ID, reply: said };
 }
 
 function bodyOf({ body }: BankCall): Buffer | undefined {

@@ -10,7 +10,7 @@ export const text = z.pipe(
   z.unknown(),
   z.transform((value, context) => {
     if (typeof value === 'string') return value;
-    if (isNumber(value)) return String(value);
+    if (isNumeric(value)) return String(value);
     context.issues.push({ code: 'custom', message: 'Invalid input', input: value });
     return z.NEVER;
   }),
@@ -22,13 +22,13 @@ export const optionalText = z.pipe(
   z.transform((value, context) => {
     if (typeof value === 'string') return value;
     if (value === undefined || value === null) return '';
-    if (isNumber(value)) return String(value);
+    if (isNumeric(value)) return String(value);
     context.issues.push({ code: 'custom', message: 'Invalid input', input: value });
     return z.NEVER;
   }),
 );
 
-function isNumber(value: unknown): boolean {
+function isNumeric(value: unknown): boolean {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
@@ -91,8 +91,8 @@ export const money = z.pipe(
  * @returns null if `value` has none of these forms
  */
 export function readBankDate(value: string): ReturnType<typeof toIsoDate> {
-  const known = knownDates.get(value);
-  if (known !== undefined) return known;
+  const earlierDay = knownDates.get(value);
+  if (earlierDay !== undefined) return earlierDay;
   const day = findBankDate(value);
   if (knownDates.size >= MAX_KNOWN) knownDates.clear();
   if (value.length <= LONGEST_KNOWN) knownDates.set(value, day);
@@ -167,8 +167,8 @@ export const balanceMoney = z.pipe(
 
 /** The day of a transaction, as banks write it. Null for an empty one, undefined for what is none. */
 export function rowDayIn(value: unknown): IsoDate | null | undefined {
-  const known = typeof value === 'string' ? rowDays.get(value) : undefined;
-  if (known !== undefined) return known;
+  const earlierDay = typeof value === 'string' ? rowDays.get(value) : undefined;
+  if (earlierDay !== undefined) return earlierDay;
   const day = findRowDay(value);
   if (rowDays.size >= MAX_KNOWN) rowDays.clear();
   if (day && typeof value === 'string' && value.length <= LONGEST_KNOWN) rowDays.set(value, day);
@@ -179,10 +179,10 @@ export function rowDayIn(value: unknown): IsoDate | null | undefined {
 const rowDays = new Map<string, IsoDate>();
 
 function findRowDay(value: unknown): IsoDate | null | undefined {
-  const given = textOf(value)?.trim();
-  const day = bookingDayIn(given?.replace(/^(\d{2})\/(\d{2})\/(\d{4})$/, '$3-$2-$1') ?? value);
+  const trimmed = textOf(value)?.trim();
+  const day = bookingDayIn(trimmed?.replace(/^(\d{2})\/(\d{2})\/(\d{4})$/, '$3-$2-$1') ?? value);
   if (day !== 'unreadable') return day;
-  const other = given === undefined ? null : readBankDate(given);
+  const other = trimmed === undefined ? null : readBankDate(trimmed);
   return other !== null && isBookingDay(other) ? other : undefined;
 }
 

@@ -43,8 +43,8 @@ export function findGrant(json: unknown, depth = 0): object | undefined {
   if (typeof json !== 'object' || json === null || depth > DEEPEST_GRANT) return undefined;
   if ('access_token' in json && token.safeParse(json.access_token).success) return json;
   for (const inner of Object.values(json)) {
-    const found = findGrant(inner, depth + 1);
-    if (found) return found;
+    const grant = findGrant(inner, depth + 1);
+    if (grant) return grant;
   }
   return undefined;
 }

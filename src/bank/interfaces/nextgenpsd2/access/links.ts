@@ -4,7 +4,7 @@ import type { BankCall } from '../../../call/call.ts';
 import type { OperationId } from '../description/operations.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { cleanWords } from '../wire/fields.ts';
-import { namesIn, type Paths, sourceOf } from '../wire/paths.ts';
+import { type Paths, sourceOf, variablesIn } from '../wire/paths.ts';
 
 // A link of the API only says that an operation is offered. What psd2 calls is the operation's own address, which it makes itself.
 
@@ -104,7 +104,7 @@ function idsOf(
   for (const [index, part] of parts.entries()) {
     const { written = '', plain = '' } = path[index] ?? {};
     const found = new RegExp(`^${sourceOf(part)}$`).exec(plain ?? '')?.slice(1) ?? [];
-    for (const [at, name] of namesIn(part).entries()) {
+    for (const [at, name] of variablesIn(part).entries()) {
       const own = inHand[name];
       if (own !== undefined && plainOf(own) !== found[at]) return null;
       // The bank's own spelling of an id may have a percent sign.

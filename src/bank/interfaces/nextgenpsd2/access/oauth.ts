@@ -5,7 +5,7 @@ import type { BeforeSend } from '../../../ports/call.ts';
 import type { ClientCredentials, Grant, GrantedTokens, Login } from '../../../ports/customer.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { ask, type NextGenAnswer, type NextGenCaller, readNothing } from '../wire/answer.ts';
-import { lacking } from '../wire/calls.ts';
+import { lackingService } from '../wire/calls.ts';
 import { type Metadata, metadataAnswer, tokenAnswer } from '../wire/oauth.ts';
 import { organizationIdOf } from './key-id.ts';
 import { type Base, browserLink, type ServerAddress, serverLink } from './links.ts';
@@ -256,7 +256,7 @@ function scopeBefore(preStep: BankDescription['oauth']['scope']['preStep'], isFo
 }
 
 function noLogin(): Psd2Error {
-  const { message } = lacking('login of customers before they consent');
+  const { message } = lackingService('login of customers before they consent');
   return new Psd2Error('usage', message, { next: [['consent', 'request']] });
 }
 

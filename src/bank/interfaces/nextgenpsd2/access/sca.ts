@@ -516,7 +516,7 @@ function stepAnswer(
   before: ScaLinks,
 ): ScaStepAnswer & Reading {
   const { refusal, notices } = successOf(answer);
-  const { data } = startAnswer.safeParse(answer.said.json ?? {});
+  const { data } = startAnswer.safeParse(answer.reply.json ?? {});
   if (!data) return { links: before, scaStatus: null, notices, ...(refusal && { refusal }) };
   const authorisationId = data.authorisationId ?? before.id ?? null;
   const after = usableLinks(() => linksOf({ ...data, authorisationId }, answer.headers, linked));
@@ -563,7 +563,7 @@ function successOf(answer: NextGenAnswer): Reading & { refusal?: Psd2Error } {
     return readNothing(answer);
   } catch (error) {
     if (!(error instanceof Psd2Error)) throw error;
-    const { decided } = answer.said;
+    const { decided } = answer.reply;
     const words = decided?.text ?? decided?.code;
     const says = `The bank answered with HTTP ${answer.status}${words ? `: ${words}` : ''}`;
     const lacksMethod = error.isBanks === true && decided?.code === 'SCA_METHOD_UNKNOWN';

@@ -17,7 +17,7 @@ import type { OperationId } from '../description/operations.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { mayLackCall } from '../judge/lacking.ts';
 import { aboutAnother, ask, type NextGenAnswer, readDeletion } from '../wire/answer.ts';
-import { begunWith, type Calls, lacking } from '../wire/calls.ts';
+import { begunWith, type Calls, lackingService } from '../wire/calls.ts';
 import { consentAnswer, consentDetailsAnswer, consentStatusAnswer, startAnswer } from '../wire/consent.ts';
 import { callOf } from '../wire/paths.ts';
 import { saidBeside } from '../wire/said-beside.ts';
@@ -52,13 +52,13 @@ const OF_READINGS: ConsentOperations = {
 
 /** What a consent has once it was asked for, of whatever kind it is. */
 export function afterRequest(
-  given: Calls,
+  plainCalls: Calls,
   operations: ConsentOperations,
 ): Pick<Consents, 'confirm' | 'status' | 'details' | 'delete'> {
-  const calls = { ...given, operations };
+  const calls = { ...plainCalls, operations };
   const { bank, paths } = calls;
   return {
-    confirm: () => Promise.reject(lacking('confirmation of consents')),
+    confirm: () => Promise.reject(lackingService('confirmation of consents')),
     status: (...of) => fetchStatus(calls, ...of),
     details: (...of) => fetchDetails(calls, ...of),
     async delete(consentId, transactionId, { wasTaken }) {
@@ -113,7 +113,7 @@ async function fetchStatus(
   const call = callOf(paths, operations.status, { consentId }, transactionId);
   const answer = await ask(bank, { ...call, decides: decides || true }, consentStatusAnswer);
   assertAbout(answer.data, consentId, transactionId);
-  return { ...statusOf(answer.data.consentStatus), ...saidBeside(answer) };
+  return { ...consentStatusOf(answer.data.consentStatus), ...saidBeside(answer) };
 }
 
 /** The consent as the bank has it. At a bank that does not show consents, their status alone. */
@@ -142,7 +142,7 @@ async function fetchDetails(
 /** What an answer tells of a consent. */
 export function detailsOf(data: z.output<typeof consentDetailsAnswer>): ConsentDetails {
   return {
-    ...statusOf(data.consentStatus),
+    ...consentStatusOf(data.consentStatus),
     validUntil: data.validUntil,
     frequencyPerDay: data.frequencyPerDay ?? null,
     recurring: data.recurringIndicator ?? null,
@@ -167,8 +167,8 @@ function untold(error: Psd2Error, consentId: string): Psd2Error {
  *
  * @throws Psd2Error `outcome_unknown` if the answer names no page, and does not say that the bank asks the customer elsewhere
  */
-function wayToEnd(calls: ConsentCalls, consentId: string, { said, headers, call }: NextGenAnswer) {
-  const { data } = startAnswer.safeParse(said.json ?? {});
+function wayToEnd(calls: ConsentCalls, consentId: string, { reply, headers, call }: NextGenAnswer) {
+  const { data } = startAnswer.safeParse(reply.json ?? {});
   const resource = { start: 'startConsentAuthorisation', values: { consentId } } as const;
   // Only the page is followed, so nothing is told of the other links.
   const odd: Calls['odd'] = { unread: new Map(), rewritten: new Set(), foreign: new Map() };
@@ -184,13 +184,9 @@ function wayToEnd(calls: ConsentCalls, consentId: string, { said, headers, call 
 }
 
 /** @throws Psd2Error `bank_answer` for an answer about another consent: it decides nothing */
-function assertAbout(
-  { consentId }: { consentId: string | null },
-  asked: string,
-  transactionId: string,
-): void {
-  if (consentId === null || consentId === asked) return;
-  throw aboutAnother('consent', consentId, asked, transactionId);
+function assertAbout({ consentId }: { consentId: string | null }, ours: string, transactionId: string): void {
+  if (consentId === null || consentId === ours) return;
+  throw aboutAnother('consent', consentId, ours, transactionId);
 }
 
 async function requestConsent(calls: Calls, consent: Request): Promise<RequestedConsent> {
@@ -229,7 +225,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
 
 /** Whether the bank has granted or ended a consent already: that leaves nothing to authorise. */
 export function isDecided(consentStatus: string): boolean {
-  return !['open', 'unknown'].includes(statusOf(consentStatus).means);
+  return !['open', 'unknown'].includes(consentStatusOf(consentStatus).means);
 }
 
 /** How the operator asks for each kind of consent. */
@@ -242,18 +238,18 @@ const KINDS: readonly [Covered['type'], string][] = [
 ];
 
 /** The bank's refusal of a consent. If it may be about the kind of consent, with the other kinds. */
-function withOtherKinds(error: unknown, asked: Covered['type']): unknown {
+function withOtherKinds(error: unknown, consentType: Covered['type']): unknown {
   const isOfKind = error instanceof Psd2Error && OF_KIND.has(error.bankCode ?? '');
   if (!isOfKind) return error;
   const { message, reasons = [] } = error;
   const words = [message, ...reasons.map(({ text }) => text)].join(' ');
   if (/\bheaders?\b|\((date|digest|signature|(psu|tpp)-[\w-]+)\)/i.test(words))
     return /\bdate\b/i.test(words) ? error.with({ hint: WANTS_DATE }) : error;
-  const own = KINDS.find(([type]) => type === asked)?.[1];
+  const own = KINDS.find(([type]) => type === consentType)?.[1];
   const others = new Set(KINDS.flatMap(([, option]) => (option === own ? [] : option)));
-  const known = error.hint === undefined ? '' : `${error.hint} `;
+  const earlierHint = error.hint === undefined ? '' : `${error.hint} `;
   return error.with({
-    hint: `${known}The bank may not take consents of the type ${asked}. Other kinds: ${[...others].join(', ')}. What the bank takes belongs into consent.types of the bank file.`,
+    hint: `${earlierHint}The bank may not take consents of the type ${consentType}. Other kinds: ${[...others].join(', ')}. What the bank takes belongs into consent.types of the bank file.`,
   });
 }
 const WANTS_DATE = 'The bank wants the header Date. Set headers.date of the bank file to "always".';
@@ -264,19 +260,19 @@ const OF_KIND = new Set(['SERVICE_INVALID', 'PARAMETER_NOT_SUPPORTED', 'FORMAT_E
  *
  * @throws Psd2Error `usage` or `invalid_date` for what the bank does not offer
  */
-function termsOf({ description, settings }: Calls, given: Partial<ConsentTerms>): ConsentTerms {
+function termsOf({ description, settings }: Calls, terms: Partial<ConsentTerms>): ConsentTerms {
   const { consent } = description;
-  const recurring = given.recurring ?? true;
+  const recurring = terms.recurring ?? true;
   if (!recurring && !consent.once) throw notOffered('consents for one reading', 'Leave out --once.');
-  const access = listedAs(given.access ?? defaultAccess(consent.types), consent.types);
+  const access = listedAs(terms.access ?? defaultAccess(consent.types), consent.types);
   if (access.type === 'funds' || !consent.types.includes(access.type))
     throw notOffered(`consents of the type ${access.type}`, `It offers: ${consent.types.join(', ')}.`);
-  const frequencyPerDay = recurring ? (given.frequencyPerDay ?? consent.frequencyPerDay) : 1;
+  const frequencyPerDay = recurring ? (terms.frequencyPerDay ?? consent.frequencyPerDay) : 1;
   if (frequencyPerDay < 1 || frequencyPerDay > consent.frequencyPerDay)
     throw notOffered(`${frequencyPerDay} readings a day`, `It allows 1 to ${consent.frequencyPerDay}.`);
   const today = bankDay(settings.now());
   const latest = addDays(today, consent.maxDays);
-  const validUntil: IsoDate = given.validUntil ?? latest;
+  const validUntil: IsoDate = terms.validUntil ?? latest;
   if (validUntil < today || validUntil > latest)
     throw new Psd2Error('invalid_date', `The consent cannot be valid until ${validUntil}`, {
       hint: `This bank takes a day from ${today} to ${latest}.`,
@@ -364,7 +360,7 @@ const MEANINGS: Readonly<Record<string, ConsentStatus['means']>> = {
 };
 
 /** What a status of a consent means. The bank may have its own words. */
-export function statusOf(consentStatus: string): ConsentStatus {
+export function consentStatusOf(consentStatus: string): ConsentStatus {
   const means = Object.hasOwn(MEANINGS, consentStatus) ? MEANINGS[consentStatus] : undefined;
   return {
     consentStatus,

@@ -8,12 +8,12 @@ import { linksOf, scaOfConsents, usableLinks } from '../access/sca.ts';
 import { mayLackCall } from '../judge/lacking.ts';
 import { aboutPayment } from '../payments/payment-calls.ts';
 import { ask } from '../wire/answer.ts';
-import { begunWith, type Calls, lacking } from '../wire/calls.ts';
+import { begunWith, type Calls, lackingService } from '../wire/calls.ts';
 import { consentAnswer } from '../wire/consent.ts';
 import { callOf } from '../wire/paths.ts';
 import { fundsAnswer } from '../wire/payment.ts';
 import { saidBeside } from '../wire/said-beside.ts';
-import { afterRequest, isDecided, referenceTo, statusOf } from './consents.ts';
+import { afterRequest, consentStatusOf, isDecided, referenceTo } from './consents.ts';
 
 /** The category of cb that these consents are for. */
 const FUNDS = 'FUNDS_AVAILABILITY';
@@ -22,8 +22,8 @@ const FUNDS = 'FUNDS_AVAILABILITY';
  * Consents for confirmations of funds: the extended service "confirmation of funds consent" 2.0. They stand beside those for readings, and
  * the token of a customer's login with one is for it alone.
  */
-export function fundsConsentsOf(given: Calls, oauth: OAuth): NonNullable<Bank['ofFunds']> {
-  const calls = { ...given, bank: aboutTransaction(given.bank) };
+export function fundsConsentsOf(plainCalls: Calls, oauth: OAuth): NonNullable<Bank['ofFunds']> {
+  const calls = { ...plainCalls, bank: aboutTransaction(plainCalls.bank) };
   const consents: Consents = {
     checkTerms: ({ access }) => void fundsIn(access),
     request: (consent) => requestFundsConsent(calls, consent),
@@ -33,9 +33,9 @@ export function fundsConsentsOf(given: Calls, oauth: OAuth): NonNullable<Bank['o
       delete: 'deleteConsentConfirmationOfFunds',
     }),
   };
-  const status = consents.status ?? (() => Promise.resolve(statusOf('')));
+  const status = consents.status ?? (() => Promise.resolve(consentStatusOf('')));
   // The standard has PIIS where consents for readings have AIS.
-  const scope = given.description.oauth.scope.ais.replace(/^ais\b/i, (word) =>
+  const scope = plainCalls.description.oauth.scope.ais.replace(/^ais\b/i, (word) =>
     word === 'ais' ? 'piis' : 'PIIS',
   );
   return {
@@ -54,7 +54,7 @@ function aboutTransaction({ send, ask: asking }: Calls['bank']): Calls['bank'] {
 
 function fundsIn(access: { type: string } | CoveredFunds | undefined): CoveredFunds {
   if (access && 'account' in access) return access;
-  throw lacking('such consents');
+  throw lackingService('such consents');
 }
 
 async function requestFundsConsent(

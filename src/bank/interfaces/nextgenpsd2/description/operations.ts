@@ -346,7 +346,7 @@ const PARENTS = Object.entries(OPERATIONS).filter(([, { creates, reads }]) => cr
  * that makes or lists the resource, if the bank has an own one for that; else the standard's with the bank's version (`api.version`; if that
  * is empty, the path has none).
  */
-export function pathOf(
+export function pathOfOperation(
   { version, paths }: { version: string; paths: Readonly<Record<string, string>> },
   operation: OperationId,
 ): string {

@@ -632,7 +632,7 @@ const VERIFIED_ON = 'must be a day, also with words, for example "2026-11-23, it
 
 function isDayWithWords(value: string): boolean {
   const [day, ...words] = value.split(/,(.*)/s, 2);
-  return z.iso.date().safeParse(day).success && words.every((said) => said.trim() !== '');
+  return z.iso.date().safeParse(day).success && words.every((part) => part.trim() !== '');
 }
 
 /** A bank file. Parsed, it has the standard's default wherever it says nothing. */

@@ -24,7 +24,8 @@ const LENGTH = /\bexceed\w* .*\blength\b|\blength\b.* exceed/;
 /** Whether a decoded text says that what it names is missing. @param names of the fields that it names */
 export function saysMissing(text: string, names: readonly string[] = []): boolean {
   const words = plain(text);
-  const isNone = (name: string) => new RegExp(`(?<!\\bis )\\bno ['"]?${escaped(plain(name))}\\b`).test(words);
+  const isNone = (name: string) =>
+    new RegExp(`(?<!\\bis )\\bno ['"]?${escapedPattern(plain(name))}\\b`).test(words);
   return hasWord(words, MISSING) || LOWER_BOUND.test(words) || names.some(isNone);
 }
 
@@ -35,6 +36,6 @@ export function saysForm(text: string, isAmount: boolean): boolean {
   return hasWord(isOfMoney ? withoutWords(words, MORE_OF_AMOUNTS) : words, FORM) || LENGTH.test(words);
 }
 
-function escaped(text: string): string {
+function escapedPattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

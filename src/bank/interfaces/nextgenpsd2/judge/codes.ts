@@ -71,7 +71,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   EXECUTION_DATE_INVALID: {
     objection: ({ text, title }, { content, sent }) => {
       if (saysMissing(`${title} ${text}`)) return 'EXECUTION_DATE_INVALID calls the day missing';
-      return isFar(daysIn(content), sent.firstByteAt) ? null : TOO_NEAR;
+      return isFar(orderedDays(content), sent.firstByteAt) ? null : TOO_NEAR;
     },
   },
   FORMAT_ERROR: { objection: (error, lookup) => objectionOfFormat(namedBy(error, lookup), error, lookup) },
@@ -151,7 +151,7 @@ function objectionOfFormat(
 }
 
 /** The days of execution that were sent. */
-function daysIn({ fields }: SentContent): string[] {
+function orderedDays({ fields }: SentContent): string[] {
   return [...fields].flatMap(([path, values]) =>
     path.split('.').some((part) => DAYS.includes(part)) ? values : [],
   );

@@ -31,7 +31,7 @@ export type DeletionVerdict =
 /** Judges the answer to a `DELETE`. Only `taken`, `accepted` and `is gone` end anything. */
 export function judgeDeletion(answer: JudgedAnswer, { what, wasTaken }: DeletionOf): DeletionVerdict {
   if (isSuccess(answer)) {
-    const verdict = judgeSuccess(answer);
+    const verdict = judgeDeleted(answer);
     // Nobody authorises the end of a basket: what a link starts there pays.
     return what === 'signing basket' && verdict === 'to be authorised' ? 'says nothing' : verdict;
   }
@@ -43,19 +43,19 @@ export function judgeDeletion(answer: JudgedAnswer, { what, wasTaken }: Deletion
 
 const EXPIRED = ['CONSENT_EXPIRED', 'RESOURCE_EXPIRED'];
 
-function judgeSuccess(answer: JudgedAnswer): DeletionVerdict {
-  const { status, body, said } = answer;
+function judgeDeleted(answer: JudgedAnswer): DeletionVerdict {
+  const { status, body, reply } = answer;
   if (status === 204) return body.length === 0 ? 'taken' : 'says nothing';
   if (status !== 200 && status !== 202) return 'says nothing';
-  if (body.length > 0 && (isPage(answer) || !isObject(said.json))) return 'says nothing';
-  const members = isObject(said.json) ? said.json : {};
-  if (said.messages.some(({ isError }) => isError) || hasError(members)) return 'says nothing';
+  if (body.length > 0 && (isPage(answer) || !isJsonObject(reply.json))) return 'says nothing';
+  const members = isJsonObject(reply.json) ? reply.json : {};
+  if (reply.messages.some(({ isError }) => isError) || hasError(members)) return 'says nothing';
   if (PAYING.includes(String(members.transactionStatus))) return 'says nothing';
   if (wantsAuthorisation(members, answer.headers)) return 'to be authorised';
   return status === 202 ? 'accepted' : 'taken';
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -85,7 +85,7 @@ function wantsAuthorisation(
   headers: JudgedAnswer['headers'],
 ): boolean {
   if (typeof scaStatus === 'string' && IS_AUTHORISED.includes(scaStatus)) return false;
-  const names = isObject(links) ? Object.keys(links) : [];
+  const names = isJsonObject(links) ? Object.keys(links) : [];
   const isElsewhere = /^\s*(decoupled|embedded)\s*$/i.test(headers['aspsp-sca-approach'] ?? '');
   return isElsewhere || names.some((name) => AUTHORISING.test(name));
 }

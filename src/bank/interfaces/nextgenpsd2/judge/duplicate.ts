@@ -11,7 +11,7 @@ export const DUPLICATE_REASON = /\b(AM05|DU0[1-5])\b/;
  */
 export function speaksOfDuplicate(reasons: readonly BankReason[]): boolean {
   return reasons.some(({ code, proprietary, text }) => {
-    const said = [code, proprietary, text].filter((each) => each !== null);
-    return said.some((each) => DUPLICATE_REASON.test(each) || duplicateIn(decoded(each)) !== undefined);
+    const texts = [code, proprietary, text].filter((each) => each !== null);
+    return texts.some((each) => DUPLICATE_REASON.test(each) || duplicateIn(decoded(each)) !== undefined);
   });
 }

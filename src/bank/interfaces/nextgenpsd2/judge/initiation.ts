@@ -50,8 +50,8 @@ export function judgeInitiation(
 
 function judgeRefusals(answers: readonly GivenAnswer[], lookup: Lookup): InitiationVerdict {
   const readings = answers.map((answer) => readRefusal(answer, lookup));
-  const kept = readings.find((reading) => 'keeps' in reading);
-  if (kept && 'keeps' in kept) return { says: 'unknown', why: kept.keeps };
+  const undecided = readings.find((reading) => 'keeps' in reading);
+  if (undecided && 'keeps' in undecided) return { says: 'unknown', why: undecided.keeps };
   const refusals = readings.flatMap((reading) => ('refusal' in reading ? reading.refusal : []));
   const [first, second] = refusals;
   if (!first) {
@@ -69,7 +69,10 @@ function judgeRefusals(answers: readonly GivenAnswer[], lookup: Lookup): Initiat
   if (lookup.bank.payments.repeat !== 'same-answer') return unproven(objection);
   if (answers.length === 1)
     return { says: 'ask again', why: 'The bank promises the same answer to the same request' };
-  return second && refusals.length === answers.length && isSame(first, second) && isProvenTwice(first, lookup)
+  return second &&
+    refusals.length === answers.length &&
+    isSameRefusal(first, second) &&
+    isProvenTwice(first, lookup)
     ? {
         says: 'nothing began',
         why: 'The bank promises the same answer to the same request, and refused it twice',
@@ -121,11 +124,11 @@ const FORMAT_ERROR = 'FORMAT_ERROR';
 
 /** The errors that say something: not a code that is only the HTTP status, and no summary beside an error that names a field. */
 function decidingOf({ errors, status }: Refusal, lookup: Lookup): readonly ReadError[] {
-  const said = errors.filter((error) => error.code !== String(status) || isListed(error, lookup.bank));
+  const specific = errors.filter((error) => error.code !== String(status) || isListed(error, lookup.bank));
   const isSummary = (error: ReadError) =>
     error.code === FORMAT_ERROR && !isListed(error, lookup.bank) && namedBy(error, lookup).length === 0;
-  const namesField = said.some((error) => error.code === FORMAT_ERROR && !isSummary(error));
-  return namesField ? said.filter((error) => !isSummary(error)) : said;
+  const namesField = specific.some((error) => error.code === FORMAT_ERROR && !isSummary(error));
+  return namesField ? specific.filter((error) => !isSummary(error)) : specific;
 }
 
 /** Whether the bank file says of an error that the bank says it of the bytes alone (`payments.refusals`). */
@@ -141,7 +144,7 @@ function oneLine(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
-function isSame(one: Refusal, other: Refusal): boolean {
+function isSameRefusal(one: Refusal, other: Refusal): boolean {
   const words = ({ status, errors, hasUncoded }: Refusal) =>
     JSON.stringify([
       status,

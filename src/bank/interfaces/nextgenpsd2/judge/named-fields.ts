@@ -30,7 +30,7 @@ export interface Lookup {
 }
 
 /** `creditorName`, `creditor_name` and `Creditor-Name` are one name. */
-function compact(name: string): string {
+function plainName(name: string): string {
   return name.replace(/[^\p{L}\d]/gu, '').toLowerCase();
 }
 
@@ -52,7 +52,7 @@ export function namedFields(
   const named = [...(path === null ? [] : namedInPath(path, lookup)), ...namedInText(text, lookup)].map(
     // It may be the header of this name.
     (field) =>
-      isOfHeader && compact(field.name) === 'date' ? { ...field, sent: 'unclear' as const } : field,
+      isOfHeader && plainName(field.name) === 'date' ? { ...field, sent: 'unclear' as const } : field,
   );
   const byName = new Map(named.map((field) => [`${field.name} ${field.sent}`, field]));
   return [...byName.values()];
@@ -86,7 +86,7 @@ function byPath(path: string, lookup: Lookup): NamedField[] {
     .split(/[./\\[\]{}()#$:>@'"`]+/)
     .map((part) => part.trim())
     .filter((part) => part !== '' && !/^(\d+|\*)$/.test(part));
-  const field = fieldOf(parts, lookup);
+  const field = namedField(parts, lookup);
   return field ? [field] : [];
 }
 
@@ -127,14 +127,16 @@ function ownNames({ payments }: BankDescription): string[] {
 }
 
 /** The field that the parts of a path name: the last one, within those before it. */
-function fieldOf(parts: readonly string[], lookup: Lookup): NamedField | undefined {
+function namedField(parts: readonly string[], lookup: Lookup): NamedField | undefined {
   const last = parts.at(-1) ?? '';
-  const name = compact(last);
+  const name = plainName(last);
   if (name === '') return undefined;
-  const before = parts.slice(0, -1).map(compact);
+  const before = parts.slice(0, -1).map(plainName);
   const unclear: NamedField = { name: last, sent: 'unclear', isDay: false, days: [], isAmount: false };
-  if (NO_FIELDS.some((each) => compact(each) === name)) return unclear;
-  const header = HEADERS.find((each) => compact(each) === name || compact(ownHeader(each, lookup)) === name);
+  if (NO_FIELDS.some((each) => plainName(each) === name)) return unclear;
+  const header = HEADERS.find(
+    (each) => plainName(each) === name || plainName(ownHeader(each, lookup)) === name,
+  );
   if (header !== undefined)
     return { ...unclear, sent: hasHeader(lookup.sent, header.toLowerCase(), lookup.bank) ? 'yes' : 'no' };
   if (before.some((each) => /^headers?$/.test(each))) return ORDINARY.includes(name) ? unclear : undefined;
@@ -153,7 +155,7 @@ function candidatesFor(
   before: readonly string[],
   { content, bank }: Lookup,
 ): readonly string[] | undefined {
-  const isName = (field: string) => compact(field) === name;
+  const isName = (field: string) => plainName(field) === name;
   const aliases = ALIASES[name] ?? [];
   const inJson = [
     ...Object.keys(JSON_FIELDS).filter((field) => isName(field) || aliases.includes(field)),
@@ -165,23 +167,23 @@ function candidatesFor(
   const isInXml = XML_FIELDS.some((field) => isName(field) || aliases.includes(field));
   if (inJson.length === 0 && !isInXml) return undefined;
   const parents = before.filter((each) =>
-    Object.keys(JSON_FIELDS).some((field) => compact(field) === each && each !== 'payments'),
+    Object.keys(JSON_FIELDS).some((field) => plainName(field) === each && each !== 'payments'),
   );
   const within = inJson.filter((path) =>
     parents.every((parent) =>
       path
         .split('.')
         .slice(0, -1)
-        .some((each) => compact(each) === parent),
+        .some((each) => plainName(each) === parent),
     ),
   );
   if (content.form === 'json') return within;
   const named = [...content.fields.keys()].filter((path) => {
-    const chain = path.split('.').map(compact);
+    const chain = path.split('.').map(plainName);
     const end = chain.at(-1) ?? '';
-    const elements = before.filter((each) => XML_FIELDS.some((field) => compact(field) === each));
+    const elements = before.filter((each) => XML_FIELDS.some((field) => plainName(field) === each));
     return (
-      (end === name || aliases.some((alias) => compact(alias) === end)) &&
+      (end === name || aliases.some((alias) => plainName(alias) === end)) &&
       elements.every((each) => chain.slice(0, -1).includes(each))
     );
   });

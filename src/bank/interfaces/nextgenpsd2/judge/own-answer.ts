@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isRecord } from '../../../../domain/json.ts';
 import { isPage } from '../../../call/call.ts';
-import { textOf } from '../../../call/charset.ts';
+import { answerText } from '../../../call/charset.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { namesAtBank } from '../wire/compose.ts';
 import { readOneWay } from './one-way-json.ts';
@@ -61,7 +61,7 @@ export function readOwnJson(
     return { nobodys: 'it has the X-Request-ID of another request' };
   if (isPage(answer)) return { nobodys: 'it is a page' };
   if (answer.body.length === 0) return { nobodys: 'it is empty' };
-  const text = readText(answer);
+  const text = readOwnText(answer);
   if (text === null) return { nobodys: 'psd2 does not know its charset' };
   const read = readOneWay(text.trim());
   if ('problem' in read) return { nobodys: read.problem };
@@ -102,9 +102,9 @@ export function namesRequest(
 }
 
 /** The text of an answer. Null: its letters are in a charset that psd2 does not know. */
-function readText({ headers, body }: GivenAnswer): string | null {
+function readOwnText({ headers, body }: GivenAnswer): string | null {
   if (isUtf8(body)) return body.toString('utf8');
-  const { text, problem } = textOf({ headers, body });
+  const { text, problem } = answerText({ headers, body });
   const declared = /charset\s*=\s*["']?([^\s"';]+)/i.exec(headers['content-type'] ?? '')?.[1];
   // Many servers write ISO-8859-1 and do not say so.
   return problem === null || declared === undefined || /^utf-?8$/i.test(declared) ? text : null;

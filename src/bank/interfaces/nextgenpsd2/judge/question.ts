@@ -5,7 +5,7 @@ import { isBanksRefusal, isSuccess, type JudgedAnswer } from './status.ts';
 
 /** An answer, as far as it decides what it shows of a bank that nobody has described yet. */
 export interface QuestionedAnswer extends JudgedAnswer {
-  said: JudgedAnswer['said'] & {
+  reply: JudgedAnswer['reply'] & {
     /** The message that decided. */
     decided: BankMessage | undefined;
   };
@@ -30,9 +30,9 @@ const ANSWERS_ALL_THE_SAME =
 
 /** Judges what an answer to a question shows. */
 export function judgeQuestion(answer: QuestionedAnswer): QuestionVerdict {
-  const { status, said } = answer;
-  const code = said.isBanks ? (said.decided?.code ?? null) : null;
-  if (isSuccess(answer)) return judgeSuccess(answer);
+  const { status, reply } = answer;
+  const code = reply.isBanks ? (reply.decided?.code ?? null) : null;
+  if (isSuccess(answer)) return judgeTaken(answer);
   const minds = MINDING.includes(status) || code === 'ACCESS_EXCEEDED';
   if (minds || (status === 403 && !ANSWERS_ALL_THE_SAME.test(code ?? ''))) return 'minds being asked';
   if (status === 501) return code === null ? 'says nothing' : 'is not there';
@@ -42,12 +42,12 @@ export function judgeQuestion(answer: QuestionedAnswer): QuestionVerdict {
       ABOUT.find(([pattern]) => pattern.test(code))?.[1] ??
       (status === 409 ? 'minds the state' : 'minds something else')
     );
-  return status === 401 && !isAboutSender(said.messages) ? 'wants a token' : 'says nothing';
+  return status === 401 && !isAboutSender(reply.messages) ? 'wants a token' : 'says nothing';
 }
 
-function judgeSuccess({ said }: QuestionedAnswer): QuestionVerdict {
-  const isObject = typeof said.json === 'object' && said.json !== null;
-  return isObject && !said.messages.some(({ isError }) => isError) ? 'takes it' : 'says nothing';
+function judgeTaken({ reply }: QuestionedAnswer): QuestionVerdict {
+  const isObject = typeof reply.json === 'object' && reply.json !== null;
+  return isObject && !reply.messages.some(({ isError }) => isError) ? 'takes it' : 'says nothing';
 }
 
 function isAboutSender(messages: readonly BankMessage[]): boolean {
@@ -60,7 +60,7 @@ function isAboutSender(messages: readonly BankMessage[]): boolean {
  * and says that it failed.
  */
 export function beganNothing(answer: QuestionedAnswer): boolean {
-  const { status, said } = answer;
+  const { status, reply } = answer;
   if (NO_OPERATION.includes(status)) return true;
-  return isBanksRefusal(answer) && said.messages.every(({ code }) => code !== 'PAYMENT_FAILED');
+  return isBanksRefusal(answer) && reply.messages.every(({ code }) => code !== 'PAYMENT_FAILED');
 }

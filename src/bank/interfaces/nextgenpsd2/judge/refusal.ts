@@ -48,7 +48,7 @@ export function readRefusal(answer: GivenAnswer, lookup: Lookup): ReadRefusal {
   if (standing !== null) return { keeps: `The answer has ${standing}, so something may stand at the bank` };
   const mapped = errors.find(({ code }) => code !== null && isNoRefusal(code, bank));
   if (mapped) return { keeps: `The bank file says that ${mapped.code} is no refusal` };
-  const word = texts.map(duplicateIn).find((found) => found !== undefined);
+  const word = texts.map(duplicateIn).find((match) => match !== undefined);
   if (word !== undefined)
     return { keeps: `The bank may speak of another payment or of an earlier request: "${word}"` };
   const read = (text: string | null) =>
@@ -88,7 +88,7 @@ function textsOf({ messages, json }: OwnErrors, { headers }: GivenAnswer, { cont
     ([name, value]) => ABOUT_ERROR.test(name) && isSaid(value),
   );
   return [
-    ...messages.flatMap(wordsOf),
+    ...messages.flatMap(wordsOfMessage),
     ...(typeof json.type === 'string' ? [json.type] : []),
     ...aboutError.flat(),
   ].map((text) => withoutSent(decoded(text), content));
@@ -101,7 +101,7 @@ function isSaid(value: string): boolean {
   return value.trim() !== '' && value.trim().toLowerCase() !== 'false';
 }
 
-function wordsOf({ code, text, title, path }: OwnMessage): string[] {
+function wordsOfMessage({ code, text, title, path }: OwnMessage): string[] {
   // The standard has a field `other` for accounts.
   return [code, text, title, path?.replace(/\bother\b/gi, '')].flatMap((each) => each ?? []);
 }

@@ -6,7 +6,7 @@ export interface JudgedAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: { readonly length: number };
-  said: {
+  reply: {
     /** Undefined: it is not JSON. */
     json: unknown;
     messages: readonly BankMessage[];
@@ -34,7 +34,7 @@ export function judgeStatus(
   about?: { asked: string; named: string | null },
 ): StatusVerdict {
   if (isUnknownThere(answer)) return 'is not known';
-  const { json } = answer.said;
+  const { json } = answer.reply;
   const isObject = typeof json === 'object' && json !== null;
   const isAnothers = about !== undefined && about.named !== null && about.named !== about.asked;
   return whyNoAnswer(answer) === null && isObject && !isAnothers ? 'says this about ours' : 'says nothing';
@@ -61,7 +61,7 @@ export function mayFree({ status, body }: { status: number; body: Buffer }): boo
 const UNKNOWN = ['RESOURCE_UNKNOWN', 'CONSENT_UNKNOWN', 'RESOURCE_EXPIRED'];
 
 /** Whether the bank's own word is that it does not know what a call is about. These codes come with 400, 401, 403, 404 and 410. */
-export function isUnknownThere(answer: Pick<JudgedAnswer, 'status' | 'said'>): boolean {
+export function isUnknownThere(answer: Pick<JudgedAnswer, 'status' | 'reply'>): boolean {
   return isBanksRefusal(answer) && hasOnly(answer, UNKNOWN);
 }
 
@@ -69,12 +69,12 @@ export function isUnknownThere(answer: Pick<JudgedAnswer, 'status' | 'said'>): b
 const NO_REFUSAL = [408, 425, 429];
 
 /** Whether the bank itself has refused a call. */
-export function isBanksRefusal({ status, said }: Pick<JudgedAnswer, 'status' | 'said'>): boolean {
-  return said.isBanks && status >= 400 && status < 500 && !NO_REFUSAL.includes(status);
+export function isBanksRefusal({ status, reply }: Pick<JudgedAnswer, 'status' | 'reply'>): boolean {
+  return reply.isBanks && status >= 400 && status < 500 && !NO_REFUSAL.includes(status);
 }
 
 /** Whether all errors of an answer have one of these codes. */
-export function hasOnly({ said }: Pick<JudgedAnswer, 'said'>, codes: readonly string[]): boolean {
-  const errors = said.messages.filter(({ isError }) => isError);
+export function hasOnly({ reply }: Pick<JudgedAnswer, 'reply'>, codes: readonly string[]): boolean {
+  const errors = reply.messages.filter(({ isError }) => isError);
   return errors.length > 0 && errors.every(({ code }) => code !== null && codes.includes(code));
 }

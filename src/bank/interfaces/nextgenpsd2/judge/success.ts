@@ -46,7 +46,7 @@ export function judgeSuccess(
         };
   }
   if (hasError(json)) return { says: 'unknown', why: 'The answer is a success and has an error' };
-  return idIn(json, what) === undefined
+  return idOfBegun(json, what) === undefined
     ? { says: 'unknown', why: `The answer is a success without the id of a ${what}` }
     : { says: 'began' };
 }
@@ -62,10 +62,10 @@ export function begunBy(
 ): string | undefined {
   if (!isSuccess(answer)) return undefined;
   const own = readOwnJson(answer, requestIdOf(sent, bank), bank);
-  return 'nobodys' in own ? undefined : idIn(own.json, what);
+  return 'nobodys' in own ? undefined : idOfBegun(own.json, what);
 }
 
-function idIn(json: Readonly<Record<string, unknown>>, what: Begun): string | undefined {
+function idOfBegun(json: Readonly<Record<string, unknown>>, what: Begun): string | undefined {
   return what === 'payment'
     ? begunAnswer.safeParse(json).data?.paymentId
     : begunBasketAnswer.safeParse(json).data?.basketId;

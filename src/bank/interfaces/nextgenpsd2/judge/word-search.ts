@@ -13,7 +13,7 @@ function anyOf(words: string): RegExp {
 }
 
 function expressionOf(words: string): RegExp {
-  const patterns = listed(words).map((word) => {
+  const patterns = wordList(words).map((word) => {
     const pattern = word.replace(/[ -]/g, "[\\s'-]*");
     return pattern.endsWith('$') ? `${pattern.slice(0, -1)}(?![a-z0-9])` : pattern;
   });
@@ -30,7 +30,7 @@ export function withoutWords(text: string, words: string): string {
   return text.replace(anyOf(words), ' ');
 }
 
-function listed(words: string): string[] {
+function wordList(words: string): string[] {
   return words
     .split(',')
     .map((word) => word.trim().replace(/\s+/g, ' '))
@@ -103,8 +103,8 @@ interface Existing {
 
 /** Each word for "exists", with the words for "not" of its languages. */
 function existing(): Existing[] {
-  return [...new Set(WORDS.flatMap(({ exists }) => listed(exists)))].map((word) => {
-    const theirs = WORDS.filter(({ exists }) => listed(exists).includes(word));
+  return [...new Set(WORDS.flatMap(({ exists }) => wordList(exists)))].map((word) => {
+    const theirs = WORDS.filter(({ exists }) => wordList(exists).includes(word));
     return {
       word: anyOf(word),
       not: anyOf(theirs.map(({ not }) => not).join()),

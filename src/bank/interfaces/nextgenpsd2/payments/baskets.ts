@@ -8,7 +8,7 @@ import type { PaymentCalls } from '../../../ports/payment-calls.ts';
 import type { OAuth } from '../access/oauth.ts';
 import { linksOf, type Resource, scaOf, timed, usableLinks } from '../access/sca.ts';
 import { ask, type NextGenAnswer, readAnswer, readBegun, readDeletion } from '../wire/answer.ts';
-import { begunWith, type Calls, lacking } from '../wire/calls.ts';
+import { begunWith, type Calls, lackingService } from '../wire/calls.ts';
 import { scaPart } from '../wire/consent.ts';
 import { costIn, costPart } from '../wire/costs.ts';
 import { headerId, optionalMessage } from '../wire/fields.ts';
@@ -19,7 +19,7 @@ import { saidBeside } from '../wire/said-beside.ts';
 import { termsOf } from './initiation.ts';
 import { assertHolds } from './ordered.ts';
 import { aboutPayment, rejectedIn } from './payment-calls.ts';
-import { isOver, resourceStatus } from './payment-status.ts';
+import { isPastAuthorisation, resourceStatus } from './payment-status.ts';
 import { sendInitiation } from './send-initiation.ts';
 
 /**
@@ -56,7 +56,7 @@ function basketCalls(created: Basket): PaymentCalls {
   return {
     name: 'signing basket',
     verify: (beforeSend, requestId) => create(created, beforeSend, requestId),
-    verifyFurther: () => Promise.reject(lacking('further steps of a verification')),
+    verifyFurther: () => Promise.reject(lackingService('further steps of a verification')),
     execute: null,
     executionStatus: null,
     sca,
@@ -77,13 +77,13 @@ function basketCalls(created: Basket): PaymentCalls {
 function scaOfBasket(basket: Basket): Sca {
   const { bank, paths, description, transactionId } = basket;
   return scaOf(basket, basket.oauth, {
-    resource: resourceOf,
+    resource: basketResource,
     oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
     async status(basketId, _, decides) {
       const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
-      const said = await bank.ask({ ...call, decides: decides || true }, readStatus);
+      const basketStatus = await bank.ask({ ...call, decides: decides || true }, readStatus);
       // As soon as the bank has checked it, the customer has nothing more to do for it.
-      return resourceStatus(said, NOT_INSTANT, description.payments.final);
+      return resourceStatus(basketStatus, NOT_INSTANT, description.payments.final);
     },
     async count(basketId) {
       const call = callOf(paths, 'getSigningBasketAuthorisation', { basketId }, transactionId);
@@ -94,12 +94,12 @@ function scaOfBasket(basket: Basket): Sca {
 
 function readStatus(answer: NextGenAnswer) {
   const { data, notices } = readAnswer(answer, basketStatusAnswer);
-  const { json, messages } = answer.said;
+  const { json, messages } = answer.reply;
   const reasons = reasonsIn(json, 'group', messages);
   return { status: data.transactionStatus, reasons, notices, ...timed('saidAt', answer.headers) };
 }
 
-function resourceOf(basketId: string): Resource {
+function basketResource(basketId: string): Resource {
   return { start: 'startSigningBasketAuthorisation', values: { basketId } };
 }
 
@@ -124,7 +124,7 @@ async function create(
     readCreated,
   );
   const { basketId, transactionStatus, scaStatus } = data;
-  const linked = { ...basket, resource: resourceOf(basketId) };
+  const linked = { ...basket, resource: basketResource(basketId) };
   return {
     resourceId: basketId,
     ...(costIn(data) ?? { totalAmount: null, commissions: null }),
@@ -132,7 +132,7 @@ async function create(
     nextStep: 'authorisation',
     ...begunWith(basket),
     bank: { transactionStatus, scaStatus },
-    links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
+    links: usableLinks(() => linksOf(data, headers, linked, isPastAuthorisation(transactionStatus))),
     ...saidBeside({ notices, data }),
     ...rejectedIn({ isRejected, isDuplicate, reasons }),
   };
@@ -140,7 +140,7 @@ async function create(
 
 /** @throws Psd2Error as {@link readBegun}; `bank_refused` if the bank has no signing baskets */
 function readCreated(answer: NextGenAnswer) {
-  const { json, messages, verdict } = answer.said;
+  const { json, messages, verdict } = answer.reply;
   try {
     return { ...readBegun(answer, basketAnswer), reasons: reasonsIn(json, 'group', messages) };
   } catch (error) {

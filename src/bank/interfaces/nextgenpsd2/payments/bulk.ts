@@ -13,9 +13,9 @@ import type { Calls } from '../wire/calls.ts';
 import { callOf } from '../wire/paths.ts';
 import { bulkAnswer } from '../wire/payment.ts';
 import { reasonsIn } from '../wire/reasons.ts';
-import { debtorOf, fieldsOf, isXmlProduct, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
+import { debtorOf, isXmlProduct, orderFields, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
 import { assertAllOrdered } from './ordered.ts';
-import { idOf, isInXml, writeXml } from './pain001.ts';
+import { endToEndIdOf, isInXml, writeXml } from './pain001.ts';
 import { paymentCalls } from './payment-calls.ts';
 import { entryState } from './payment-status.ts';
 import { takesField } from './taken-fields.ts';
@@ -105,7 +105,7 @@ function jsonBody(
 ): object {
   const { required } = rules;
   const isOfAll = (path: string) => path.startsWith('debtorAccount.') || path === 'requestedExecutionDate';
-  const { debtorAccount, requestedExecutionDate } = fieldsOf(first, idOf(first), {
+  const { debtorAccount, requestedExecutionDate } = orderFields(first, endToEndIdOf(first), {
     ...rules,
     required: required.filter(isOfAll),
   });
@@ -118,7 +118,7 @@ function jsonBody(
         debtorAccount: _,
         requestedExecutionDate: __,
         ...entry
-      } = fieldsOf(order, idOf(order), {
+      } = orderFields(order, endToEndIdOf(order), {
         ...rules,
         required: required.filter((path) => !isOfAll(path)),
       });
@@ -133,11 +133,11 @@ function bookingOf({ batchBooking }: TransferOrder, { bulk }: BankDescription['p
 }
 
 /** As {@link askEntries}. What frees a reference counts only if the bank says it twice: a gateway may mix up answers. */
-async function askEntriesTwice(...asked: EntriesAsked): Promise<ReadonlyMap<string, EntryState>> {
-  const first = await askEntries(...asked);
+async function askEntriesTwice(...question: EntriesAsked): Promise<ReadonlyMap<string, EntryState>> {
+  const first = await askEntries(...question);
   const isRefused = (entry: EntryState | undefined) => entry?.means === 'refused';
   if (![...first.values()].some(isRefused)) return first;
-  const again = await askEntries(...asked, 'an end');
+  const again = await askEntries(...question, 'an end');
   return new Map([...again].filter(([id, entry]) => isRefused(entry) === isRefused(first.get(id))));
 }
 type EntriesAsked = [calls: Calls, initiation: Initiation, paymentId: string, transactionId: string];
@@ -186,21 +186,21 @@ async function askEntries(
   );
 }
 
-function statusesIn(said: readonly { transactionStatus: string | null }[]): Set<string> {
-  return new Set(said.flatMap(({ transactionStatus }) => transactionStatus ?? []));
+function statusesIn(entries: readonly { transactionStatus: string | null }[]): Set<string> {
+  return new Set(entries.flatMap(({ transactionStatus }) => transactionStatus ?? []));
 }
 
 /** The states by their ids. Two different statuses of one id decide nothing. */
 function entriesFrom(
-  said: readonly { id: string | null; status: string | null; reasons: BankReason[] }[],
+  entries: readonly { id: string | null; status: string | null; reasons: BankReason[] }[],
   final: readonly string[],
 ): ReadonlyMap<string, EntryState> {
   const statuses = new Map<string, Set<string | null>>();
-  for (const { id, status } of said)
+  for (const { id, status } of entries)
     if (id !== null) statuses.set(id, (statuses.get(id) ?? new Set()).add(status));
-  const found = new Map<string, EntryState>();
-  for (const { id, status, reasons } of said)
+  const states = new Map<string, EntryState>();
+  for (const { id, status, reasons } of entries)
     if (id !== null && status !== null && statuses.get(id)?.size === 1)
-      found.set(id, entryState({ status, reasons }, final));
-  return found;
+      states.set(id, entryState({ status, reasons }, final));
+  return states;
 }

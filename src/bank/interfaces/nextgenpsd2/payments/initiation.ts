@@ -31,7 +31,7 @@ export function initiationOf(
   return {
     ...initiation,
     endToEndId: takesField(payments, 'endToEndIdentification') ? endToEndId : '',
-    body: JSON.stringify(fieldsOf(order, endToEndId, payments)),
+    body: JSON.stringify(orderFields(order, endToEndId, payments)),
   };
 }
 
@@ -179,7 +179,7 @@ function refuseUntakenDate(executionDate: IsoDate, futureDays: number, today: Is
 }
 
 /** The fields of a payment in JSON, in the order of the standard. @throws Psd2Error `usage` if the bank demands another one */
-export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldRules) {
+export function orderFields(order: TransferOrder, endToEndId: string, rules: FieldRules) {
   const { amount, currency, to, name, description, payeeAddress, standing, executionDate } = order;
   const { creditorReference, fromCurrency, toCurrency } = order;
   const debtor = debtorOf(order);

@@ -5,14 +5,14 @@ import type { Initiation } from '../../../../domain/operation.ts';
 import type { TransferOrder } from '../../../../domain/transfer.ts';
 import { Psd2Error } from '../../../../errors.ts';
 import type { Calls } from '../wire/calls.ts';
-import { fieldsOf, KNOWN_FIELDS } from './initiation.ts';
+import { KNOWN_FIELDS, orderFields } from './initiation.ts';
 import { isInXml, isWritten, singleBody } from './pain001.ts';
 import type { FieldRules } from './taken-fields.ts';
 
 // psd2 stores what is ordered and the bytes that it will send at once. If they differ later, somebody has changed the store.
 
 /** Where a payment without a reference has the id that psd2 gave it, if the bank takes no end-to-end id. */
-const given = z.object({
+const idPlaces = z.object({
   instructionIdentification: z.optional(z.string()),
   remittanceInformationUnstructured: z.optional(z.string()),
   dayOfExecution: z.optional(z.string()),
@@ -37,7 +37,7 @@ export function assertOrdered(
   own: Own = NONE,
 ): void {
   const isItsService = service === (order.standing ? 'periodic-payments' : 'payments');
-  if (!isItsService || !pays(valueIn(body), order, endToEndId, own)) throw otherThanOrdered();
+  if (!isItsService || !pays(parsedBody(body), order, endToEndId, own)) throw otherThanOrdered();
 }
 
 /**
@@ -75,13 +75,13 @@ export async function assertAllOrdered(
   own: Own = NONE,
 ): Promise<void> {
   const { service, body } = initiation;
-  const isIt = isInXml(initiation) ? await isWritten(body, xmlOf) : paysAll(valueIn(body), orders, own);
+  const isIt = isInXml(initiation) ? await isWritten(body, xmlOf) : paysAll(parsedBody(body), orders, own);
   if (service !== 'bulk-payments' || !isIt) throw otherThanOrdered();
 }
 
 /** Whether the stored initiation of a signing basket has these payments. @throws Psd2Error `config` if it does not */
 export function assertHolds(paymentIds: readonly string[], { service, body }: Initiation): void {
-  const { data } = basket.safeParse(valueIn(body));
+  const { data } = basket.safeParse(parsedBody(body));
   if (service !== 'signing-baskets' || !isDeepStrictEqual(data?.paymentIds, [...paymentIds]))
     throw otherThanOrdered();
 }
@@ -99,27 +99,27 @@ export function otherThanOrdered(): Psd2Error {
  * @param id its end-to-end id; empty if the bank takes none
  */
 function pays(payment: unknown, order: TransferOrder, id: string, own: Own): boolean {
-  const { data: written = {} } = given.safeParse(payment);
+  const { data: written = {} } = idPlaces.safeParse(payment);
   const { instructionIdentification = written.remittanceInformationUnstructured ?? '' } = written;
   const ownId = order.reference ?? (id || instructionIdentification);
   const days = written.dayOfExecution?.startsWith('0') ? ('two-digits' as const) : ('plain' as const);
   const rules = { allowed: [], address: 'optional' as const, days, frequencies: own.frequencies };
-  const most = fieldsOf(order, ownId, { ...rules, constant: own.constant, required: KNOWN_FIELDS });
-  const { endToEndIdentification: _, ...least } = fieldsOf(order, ownId, {
+  const most = orderFields(order, ownId, { ...rules, constant: own.constant, required: KNOWN_FIELDS });
+  const { endToEndIdentification: _, ...least } = orderFields(order, ownId, {
     ...rules,
     constant: {},
     required: [],
   });
-  return isWithin(least, payment) && isWithin(payment, most);
+  return isPartOf(least, payment) && isPartOf(payment, most);
 }
 
 /** Whether a value in JSON has no field that another has not, and the same values. A field that is undefined is none. */
-function isWithin(part: unknown, whole: unknown): boolean {
+function isPartOf(part: unknown, whole: unknown): boolean {
   if (typeof part !== 'object' || part === null || Array.isArray(part)) return part === whole;
   if (typeof whole !== 'object' || whole === null) return false;
   const held = new Map<string, unknown>(Object.entries(whole));
   return Object.entries(part).every(
-    ([name, value]) => value === undefined || isWithin(value, held.get(name)),
+    ([name, value]) => value === undefined || isPartOf(value, held.get(name)),
   );
 }
 
@@ -141,7 +141,7 @@ function paysAll(body: unknown, orders: readonly TransferOrder[], own: Own): boo
 }
 
 /** The value of a text that `JSON.stringify` wrote. Of a field that is there twice, the bank may take the other one. */
-function valueIn(body: string): unknown {
+function parsedBody(body: string): unknown {
   const value = jsonIn(body);
   return JSON.stringify(value) === body ? value : null;
 }

@@ -121,7 +121,7 @@ export async function writeXml(
         payments: orders.map(({ to, name, amount, currency, description, payeeAddress, ...order }) => ({
           ...(order.creditorReference && { creditorReference: order.creditorReference }),
           instructionId: null,
-          endToEndId: idOf(order),
+          endToEndId: endToEndIdOf(order),
           ...{ name, iban: to, accountCurrency: order.toCurrency, amount, currency, description },
           address: payeeAddress
             ? {
@@ -151,7 +151,7 @@ function townOf({ town }: NonNullable<TransferOrder['payeeAddress']>): string {
 }
 
 /** In a bulk, the end-to-end id tells the transfers apart. */
-export function idOf({ reference }: Pick<TransferOrder, 'reference'>): string {
+export function endToEndIdOf({ reference }: Pick<TransferOrder, 'reference'>): string {
   if (reference !== null) return reference;
   throw new TypeError('A transfer of a bulk payment has a reference');
 }

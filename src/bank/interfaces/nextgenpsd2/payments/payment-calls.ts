@@ -31,7 +31,7 @@ import {
   readBegun,
   readDeletion,
 } from '../wire/answer.ts';
-import { begunWith, type Calls, lacking } from '../wire/calls.ts';
+import { begunWith, type Calls, lackingService } from '../wire/calls.ts';
 import { scaStatusAnswer } from '../wire/consent.ts';
 import { costIn } from '../wire/costs.ts';
 import { callOf } from '../wire/paths.ts';
@@ -45,7 +45,7 @@ import {
 import { reasonsIn } from '../wire/reasons.ts';
 import { saidBeside } from '../wire/said-beside.ts';
 import { isInXml, mediaTypeOf } from './pain001.ts';
-import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
+import { isPastAuthorisation, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { sendInitiation } from './send-initiation.ts';
 import { idsIn, reportOf, reportOfPayment } from './status-report.ts';
 
@@ -67,7 +67,7 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
   const payment = { ...initiated, bank: aboutPayment(initiated.bank, authorisedBy) };
   const status = (resourceId: string, decides?: Decides) => askStatus(payment, resourceId, decides);
   const authorised: Authorised = {
-    resource: (paymentId) => resourceOf(payment, 'startPaymentAuthorisation', paymentId),
+    resource: (paymentId) => paymentResource(payment, 'startPaymentAuthorisation', paymentId),
     oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
     status: async (resourceId, _, decides) =>
       resourceStatus(await status(resourceId, decides), { ...order, isBulk }, description.payments.final),
@@ -77,7 +77,7 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
   return {
     name: isBulk ? 'bulk payment' : order.standing ? 'standing order' : 'transfer',
     verify: (beforeSend, requestId) => initiate(initiated, beforeSend, requestId),
-    verifyFurther: () => Promise.reject(lacking('further steps of a verification')),
+    verifyFurther: () => Promise.reject(lackingService('further steps of a verification')),
     execute: null,
     executionStatus: needsSettlement(order)
       ? async (resourceId, decides) =>
@@ -110,17 +110,17 @@ function paymentCall(
   operation: PaymentOperation,
   paymentId: string,
 ): BankCall {
-  return callOf(paths, operation, idsOf(initiation, paymentId), transactionId);
+  return callOf(paths, operation, pathIds(initiation, paymentId), transactionId);
 }
 
 /** The ids in the paths of a payment. */
-function idsOf({ service, product }: Initiation, paymentId: string) {
+function pathIds({ service, product }: Initiation, paymentId: string) {
   return { 'payment-service': service, 'payment-product': product, paymentId };
 }
 
 /** The payment, or its cancellation, as what the customer authorises. */
-function resourceOf({ initiation }: Payment, start: Resource['start'], paymentId: string): Resource {
-  return { start, values: idsOf(initiation, paymentId) };
+function paymentResource({ initiation }: Payment, start: Resource['start'], paymentId: string): Resource {
+  return { start, values: pathIds(initiation, paymentId) };
 }
 
 /** Initiates the payment: the bytes are those of the flow's first event, whenever this is. */
@@ -132,7 +132,7 @@ async function initiate(
   const { service, product, body, returnAddress, forBasket = false } = payment.initiation;
   const values = { 'payment-service': service, 'payment-product': product };
   const type = mediaTypeOf(body);
-  const asked = sendInitiation(
+  const sending = sendInitiation(
     payment.bank,
     {
       ...callOf(payment.paths, 'initiatePayment', values, payment.transactionId),
@@ -149,14 +149,20 @@ async function initiate(
     },
     (answer) => ({ ...readBegun(answer, paymentAnswer), reasons: reasonsOf(payment, answer) }),
   );
-  const { data, headers, notices, reasons, isRejected, isDuplicate } = await asked.catch((error: unknown) => {
-    const mayWantDebtor = error instanceof Psd2Error && error.bankCode === 'FORMAT_ERROR';
-    const namesNone = !isInXml(payment.initiation) && !body.includes('"debtorAccount"');
-    if (error instanceof Psd2Error && wantsDay(error, payment.initiation)) throw error.with({ hint: NO_DAY });
-    throw mayWantDebtor && namesNone ? error.with({ hint: NO_DEBTOR }) : error;
-  });
+  const { data, headers, notices, reasons, isRejected, isDuplicate } = await sending.catch(
+    (error: unknown) => {
+      const mayWantDebtor = error instanceof Psd2Error && error.bankCode === 'FORMAT_ERROR';
+      const namesNone = !isInXml(payment.initiation) && !body.includes('"debtorAccount"');
+      if (error instanceof Psd2Error && wantsDay(error, payment.initiation))
+        throw error.with({ hint: NO_DAY });
+      throw mayWantDebtor && namesNone ? error.with({ hint: NO_DEBTOR }) : error;
+    },
+  );
   const { transactionStatus, scaStatus } = data;
-  const linked = { ...payment, resource: resourceOf(payment, 'startPaymentAuthorisation', data.paymentId) };
+  const linked = {
+    ...payment,
+    resource: paymentResource(payment, 'startPaymentAuthorisation', data.paymentId),
+  };
   return {
     resourceId: data.paymentId,
     ...(costIn(data) ?? { totalAmount: null, commissions: null }),
@@ -164,7 +170,7 @@ async function initiate(
     nextStep: 'authorisation',
     ...begunWith(payment),
     bank: { transactionStatus, scaStatus },
-    links: usableLinks(() => linksOf(data, headers, linked, isOver(transactionStatus))),
+    links: usableLinks(() => linksOf(data, headers, linked, isPastAuthorisation(transactionStatus))),
     ...saidBeside({ notices, data }),
     ...rejectedIn({ isRejected, isDuplicate, reasons }),
   };
@@ -202,12 +208,12 @@ async function askDebtor(payment: Payment, paymentId: string): Promise<string | 
   const { data } = await ask(payment.bank, call, paymentInformation);
   const sent = paymentInformation.parse(JSON.parse(payment.initiation.body));
   const [payee, ours = payee] = [data, sent].flatMap(({ creditorAccount }) => creditorAccount?.iban ?? []);
-  const [said, ordered = said] = [data, sent].flatMap(({ instructedAmount }) => instructedAmount ?? []);
+  const [stated, ordered = stated] = [data, sent].flatMap(({ instructedAmount }) => instructedAmount ?? []);
   const isIt =
     (data.paymentId ?? paymentId) === paymentId &&
     sameIban(payee ?? '', ours ?? '') &&
-    said?.currency === ordered?.currency &&
-    new Big(said?.amount ?? 0).eq(ordered?.amount ?? 0);
+    stated?.currency === ordered?.currency &&
+    new Big(stated?.amount ?? 0).eq(ordered?.amount ?? 0);
   const { debtorAccount: named } = data;
   return isIt && named !== null && NAME_OF_ACCOUNT.test(named) && !sameIban(named, ours ?? '') ? named : null;
 }
@@ -228,8 +234,8 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
     const time = timed('saidAt', answer.headers);
     if (!report?.status)
       return { ...readAnswer(answer, paymentStatusAnswer), time, reasons: reasonsOf(payment, answer) };
-    const said = paymentStatusAnswer.parse({ transactionStatus: report.status });
-    return { data: said, notices: [], time, reasons: report.reasons };
+    const fileStatus = paymentStatusAnswer.parse({ transactionStatus: report.status });
+    return { data: fileStatus, notices: [], time, reasons: report.reasons };
   };
   // A bank may answer in XML what was initiated in XML.
   const { data, reasons, notices, time } = await payment.bank
@@ -249,17 +255,17 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
   throw aboutAnother('payment', data.paymentId, paymentId, payment.transactionId);
 }
 
-function reasonsOf({ isBulk }: Payment, { said }: NextGenAnswer): BankReason[] {
-  return reasonsIn(said.json, isBulk ? 'file' : 'payment', said.messages);
+function reasonsOf({ isBulk }: Payment, { reply }: NextGenAnswer): BankReason[] {
+  return reasonsIn(reply.json, isBulk ? 'file' : 'payment', reply.messages);
 }
 
 /** The status of a payment, or of all payments of a file together, in a pain.002. Null: it is none. */
 function reportIn(
-  { body, said }: NextGenAnswer,
+  { body, reply }: NextGenAnswer,
   { initiation, isBulk }: Payment,
   paymentId: string,
 ): Pick<StatusReport, 'status' | 'reasons'> | null {
-  if (said.json !== undefined) return null;
+  if (reply.json !== undefined) return null;
   if (!isInXml(initiation)) return reportOfPayment(body, paymentId, initiation);
   const report = reportOf(body, idsIn(initiation));
   const own = isBulk ? undefined : report?.entries.get(initiation.endToEndId);
@@ -280,7 +286,7 @@ async function furthestProgress(payment: Payment, paymentId: string): Promise<Sc
   if (ids.length > MOST_AUTHORISATIONS) return null;
   let last: ScaProgress | null = null;
   for (const authorisationId of ids) {
-    const values = { ...idsOf(payment.initiation, paymentId), authorisationId };
+    const values = { ...pathIds(payment.initiation, paymentId), authorisationId };
     const call = callOf(payment.paths, 'getPaymentInitiationScaStatus', values, payment.transactionId);
     last = progressOf((await ask(payment.bank, { ...call, decides: true }, scaStatusAnswer)).data);
     if (last.means === 'done') return last;
@@ -300,7 +306,7 @@ export function cancelling(
 function cancellationOf(payment: Payment, authorised: Authorised): Cancellation {
   const { bank, description } = payment;
   const resource = (paymentId: string) =>
-    resourceOf(payment, 'startPaymentInitiationCancellationAuthorisation', paymentId);
+    paymentResource(payment, 'startPaymentInitiationCancellationAuthorisation', paymentId);
   return {
     async request({ resourceId, redirectUri, beforeSend, wasTaken }) {
       if (cancelling(description.payments, payment.initiation.service) === 'none')
@@ -311,19 +317,19 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
       return bank.ask(call, (answer) => {
         const { verdict, notices } = readDeletion(answer, { what: 'payment', wasTaken });
         if (verdict === 'is gone') return { verdict, notices };
-        const said = answer.body.length > 0 ? answer.said : { ...answer.said, json: {} };
-        const { data, headers } = readAnswer({ ...answer, said }, cancellationAnswer);
-        const told = saidBeside({ notices, data });
+        const reply = answer.body.length > 0 ? answer.reply : { ...answer.reply, json: {} };
+        const { data, headers } = readAnswer({ ...answer, reply }, cancellationAnswer);
+        const messages = saidBeside({ notices, data });
         // The standard says where an authorisation begins, also without a link.
         if (verdict === 'taken' || verdict === 'accepted')
           return {
-            ...({ verdict: 'taken', notices, ...told } as const),
+            ...({ verdict: 'taken', notices, ...messages } as const),
             ...(verdict === 'accepted' && { mayWantCustomer: true }),
           };
         return {
           verdict,
           notices,
-          ...told,
+          ...messages,
           links: linksOf(data, headers, { ...payment, resource: resource(resourceId) }),
         };
       });

@@ -37,7 +37,7 @@ export interface PaymentSaid {
 }
 
 /** Whether nothing is left to authorise. */
-export function isOver(status: string): boolean {
+export function isPastAuthorisation(status: string): boolean {
   return ACCEPTED.includes(status) || [PART, ...ENDED].includes(status);
 }
 
@@ -81,9 +81,9 @@ export function resourceStatus(
   };
 }
 
-function becameOf(said: PaymentSaid): ResourceStatus['became'] {
-  const { status } = said;
-  if (isDuplicate(said)) return 'duplicate';
+function becameOf(bankStatus: PaymentSaid): ResourceStatus['became'] {
+  const { status } = bankStatus;
+  if (isDuplicate(bankStatus)) return 'duplicate';
   if (ACCEPTED.includes(status)) return 'executed';
   if (status === 'CANC') return 'cancelled';
   return status === 'RJCT' ? 'failed' : null;
@@ -95,20 +95,20 @@ export function isDuplicate({ status, reasons = [] }: PaymentSaid): boolean {
 }
 
 /** What became of an entry of a bulk payment. */
-export function entryState(said: PaymentSaid, final: readonly string[]): EntryState {
-  const { status, reasons = [] } = said;
+export function entryState(bankStatus: PaymentSaid, final: readonly string[]): EntryState {
+  const { status, reasons = [] } = bankStatus;
   return {
     transactionStatus: status,
-    means: meaningOfEntry(said),
+    means: meaningOfEntry(bankStatus),
     ...(final.includes(status) && { isFinal: true }),
     ...(reasons.length > 0 && { reasons }),
   };
 }
 
-function meaningOfEntry(said: PaymentSaid): EntryState['means'] {
-  if (isDuplicate(said)) return 'duplicate';
-  if (ACCEPTED.includes(said.status)) return 'paid';
-  return ENDED.includes(said.status) ? 'refused' : 'open';
+function meaningOfEntry(bankStatus: PaymentSaid): EntryState['means'] {
+  if (isDuplicate(bankStatus)) return 'duplicate';
+  if (ACCEPTED.includes(bankStatus.status)) return 'paid';
+  return ENDED.includes(bankStatus.status) ? 'refused' : 'open';
 }
 
 /** Whether an instant transfer is settled. @param final the statuses that say so, by the bank file */

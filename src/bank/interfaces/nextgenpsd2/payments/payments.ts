@@ -1,7 +1,7 @@
 import type { Payments } from '../../../ports/bank.ts';
 import type { OAuth } from '../access/oauth.ts';
 import { askForFunds } from '../consents/funds.ts';
-import { type Calls, lacking } from '../wire/calls.ts';
+import { type Calls, lackingService } from '../wire/calls.ts';
 import { basketsOf } from './baskets.ts';
 import { bulkOf } from './bulk.ts';
 import { initiationOf, isXmlProduct, productOfPayment, serviceOf } from './initiation.ts';
@@ -37,11 +37,11 @@ export function paymentsOf(calls: Calls, oauth: OAuth): Payments {
     ...(bulk && { bulk }),
     baskets: basketsOf(calls, oauth),
     operation() {
-      throw lacking('operations');
+      throw lackingService('operations');
     },
-    funds: (asked, transactionId) => askForFunds(calls, asked, transactionId),
-    terms: () => Promise.reject(lacking('terms of transfers')),
-    operationTerms: () => Promise.reject(lacking('operations')),
-    receipt: () => Promise.reject(lacking('receipts')),
+    funds: (question, transactionId) => askForFunds(calls, question, transactionId),
+    terms: () => Promise.reject(lackingService('terms of transfers')),
+    operationTerms: () => Promise.reject(lackingService('operations')),
+    receipt: () => Promise.reject(lackingService('receipts')),
   };
 }

@@ -22,7 +22,7 @@ export async function sendInitiation<R extends Reading>(
       return read(answer);
     });
   } catch (refusal) {
-    if (first?.said.verdict?.says !== 'ask again') throw refusal;
+    if (first?.reply.verdict?.says !== 'ask again') throw refusal;
     const again = { ...call, requestId: first.tppRequestId, earlier: [first] };
     return bank.ask(again, read).catch((error: unknown) => {
       throw hasNoAnswer(error) ? refusal : error;

@@ -37,8 +37,8 @@ const ADDRESS = {
 export function takesField({ allowed, required, address }: FieldRules, path: string): boolean {
   const isOptional = (field: string) => OPTIONAL.includes(field.split('.')[0] ?? '');
   if (!allowed.some(isOptional)) return true;
-  const taken = [...allowed, ...required, ...(address !== 'optional' ? ['creditorAddress'] : [])];
-  return taken.some((field) => field === path || path.startsWith(`${field}.`));
+  const fields = [...allowed, ...required, ...(address !== 'optional' ? ['creditorAddress'] : [])];
+  return fields.some((field) => field === path || path.startsWith(`${field}.`));
 }
 
 /**
@@ -54,7 +54,7 @@ export function refuseUntakenFields(
     creditorReference,
   }: Pick<PlannedPayment, 'description' | 'address' | 'creditorReference'>,
 ): void {
-  if (description !== '') refuseUntaken(rules, 'remittanceInformationUnstructured', '--description');
+  if (description !== '') refuseField(rules, 'remittanceInformationUnstructured', '--description');
   const isInXml =
     (rules.bulk?.format ?? 'json') !== 'json' ||
     rules.products.payments.some((product) => product.startsWith('pain.001'));
@@ -65,11 +65,11 @@ export function refuseUntakenFields(
   if (!address) return;
   for (const part of ['street', 'building', 'postcode', 'town', 'country'] as const) {
     const [field, option] = ADDRESS[part];
-    if (address[part] !== undefined) refuseUntaken(rules, `creditorAddress.${field}`, option);
+    if (address[part] !== undefined) refuseField(rules, `creditorAddress.${field}`, option);
   }
 }
 
-function refuseUntaken(rules: FieldRules, path: string, option: string): void {
+function refuseField(rules: FieldRules, path: string, option: string): void {
   if (takesField(rules, path)) return;
   throw new Psd2Error('usage', `This bank does not take ${path} in a payment`, {
     hint: `Leave out ${option}. payments.allowed of the bank file names the optional fields that the bank takes.`,

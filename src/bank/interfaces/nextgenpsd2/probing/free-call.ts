@@ -52,13 +52,13 @@ export async function sendFreely(bank: NextGenCaller, paths: Paths, free: FreeCa
 }
 
 function toFreeAnswer(answer: NextGenAnswer): FreeAnswer {
-  const { body, said } = answer;
+  const { body, reply } = answer;
   try {
     readNothing(answer);
-    return { body, json: said.json, refusal: null };
+    return { body, json: reply.json, refusal: null };
   } catch (error) {
     if (!(error instanceof Psd2Error)) throw error;
-    return { body, json: said.json, refusal: error };
+    return { body, json: reply.json, refusal: error };
   }
 }
 
@@ -77,9 +77,9 @@ export function pagesFreely(
   refuseNumbered(description, paths.find('GET', first.path)?.operation);
   return followPages(first, async (call, page) => {
     const answer = await bank.send(call);
-    const href = nextOfPage(answer.said.json);
-    const isLast = href === null || answer.said.meaning !== null;
-    if (isLast && answer.said.meaning === null)
+    const href = nextOfPage(answer.reply.json);
+    const isLast = href === null || answer.reply.meaning !== null;
+    if (isLast && answer.reply.meaning === null)
       refuseCountedPages(answer.headers, page, 'this list', call.transactionId);
     const next = isLast ? null : pageOf(first, href);
     return { answer: toFreeAnswer(answer), content: answer.body, next };

@@ -3,7 +3,7 @@ import { type ErrorCode, Psd2Error } from '../../../../errors.ts';
 import { type BankCall, isPage, PAGE_ADVICE, type WireSettings } from '../../../call/call.ts';
 import type { LoginProbe, Verdict } from '../../../ports/customer.ts';
 import { judgeQuestion } from '../judge/question.ts';
-import { kindOf, type NextGenAnswer, type NextGenCaller, readNothing } from '../wire/answer.ts';
+import { answerKind, type NextGenAnswer, type NextGenCaller, readNothing } from '../wire/answer.ts';
 import { hasOwnId } from '../wire/answer-check.ts';
 import { callOf, type Paths } from '../wire/paths.ts';
 import { isStepAnswer } from './step-answer.ts';
@@ -29,7 +29,7 @@ export async function probeSignature(
   return {
     date: answer.headers.date,
     async judge() {
-      const verdict = judge(answer);
+      const verdict = judgeProbe(answer);
       return hasOwnId(answer) ? { ...verdict, says: `${verdict.says}. ${OWN_IDS}` } : verdict;
     },
   };
@@ -55,9 +55,9 @@ function readingOfNothing(paths: Paths, newId: () => string): BankCall {
 }
 
 /** @throws Psd2Error if the answer is about the signature, a certificate, or unusable */
-function judge(answer: NextGenAnswer): Verdict {
-  const { meaning, decided } = answer.said;
-  if (isStepAnswer(answer.said.json)) throw stepInterfaceAnswered();
+function judgeProbe(answer: NextGenAnswer): Verdict {
+  const { meaning, decided } = answer.reply;
+  if (isStepAnswer(answer.reply.json)) throw stepInterfaceAnswered();
   const code = decided?.code ?? null;
   if (!meaning) {
     assertBanksInterface(answer);
@@ -75,12 +75,12 @@ function judge(answer: NextGenAnswer): Verdict {
   }
   if (UNCLEAR.includes(meaning.code)) {
     if (!isJsonObject(answer)) {
-      const says = `what refused a test may not be the bank's interface (HTTP ${answer.status}${kindOf(answer)})`;
+      const says = `what refused a test may not be the bank's interface (HTTP ${answer.status}${answerKind(answer)})`;
       return { says, isUnsure: 'other' };
     }
     const detail = code === null ? '' : `, ${code}`;
     return {
-      says: `the bank refused a test for another reason (HTTP ${answer.status}${detail})${wordsOf(answer)}`,
+      says: `the bank refused a test for another reason (HTTP ${answer.status}${detail})${bankWords(answer)}`,
       isUnsure: 'other',
       code: code ?? '',
     };
@@ -90,19 +90,19 @@ function judge(answer: NextGenAnswer): Verdict {
 }
 
 /** The bank's words, whatever form its error has: a quotation that decides nothing. */
-function wordsOf({ said }: NextGenAnswer): string {
-  const text = said.decided?.text ?? said.messages.find((message) => message.text)?.text;
+function bankWords({ reply }: NextGenAnswer): string {
+  const text = reply.decided?.text ?? reply.messages.find((message) => message.text)?.text;
   return text ? `: "${text}"` : '';
 }
 
 /** @throws Psd2Error `bank_answer` for a success that no bank gives: a page of a website, or the answer of a gateway */
 function assertBanksInterface(answer: NextGenAnswer): void {
-  const { json, messages } = answer.said;
+  const { json, messages } = answer.reply;
   const hasList = typeof json === 'object' && json !== null && 'accounts' in json;
   if (hasList || messages.length > 0) return;
   throw new Psd2Error(
     'bank_answer',
-    `What answered is not the bank's interface: HTTP ${answer.status} without a list of accounts${kindOf(answer)}`,
+    `What answered is not the bank's interface: HTTP ${answer.status} without a list of accounts${answerKind(answer)}`,
     {
       hint: isPage(answer)
         ? PAGE_ADVICE
@@ -111,6 +111,6 @@ function assertBanksInterface(answer: NextGenAnswer): void {
   );
 }
 
-function isJsonObject({ said: { json } }: NextGenAnswer): boolean {
+function isJsonObject({ reply: { json } }: NextGenAnswer): boolean {
   return typeof json === 'object' && json !== null;
 }

@@ -8,7 +8,7 @@ import type { OperationId } from '../description/operations.ts';
 import { judgeDeletion } from '../judge/deletion.ts';
 import { beganNothing, judgeQuestion } from '../judge/question.ts';
 import { judgeStatus } from '../judge/status.ts';
-import { kindOf, type NextGenAnswer, nameOf, readNothing } from '../wire/answer.ts';
+import { answerKind, callName, type NextGenAnswer, readNothing } from '../wire/answer.ts';
 import { hasOwnId } from '../wire/answer-check.ts';
 import type { Calls } from '../wire/calls.ts';
 import { consentAnswer, consentDetailsAnswer, startAnswer } from '../wire/consent.ts';
@@ -31,7 +31,7 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
   const send = (call: BankCall) => bank.send({ ...call, once: true });
   const to: SendTo = (operation, values, more = {}) =>
     send({ ...callOf(paths, operation, values, newId()), ...more });
-  const linksIn = (consentId: string, { said: { json }, headers }: NextGenAnswer) => {
+  const linksIn = (consentId: string, { reply: { json }, headers }: NextGenAnswer) => {
     const { data } = startAnswer.safeParse(json);
     const resource = { start: 'startConsentAuthorisation', values: { consentId } } as const;
     return data ? usableLinks(() => linksOf(data, headers, { ...calls, resource })) : null;
@@ -43,12 +43,12 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
         ...{ recurringIndicator: recurring, validUntil, frequencyPerDay, combinedServiceIndicator: false },
       };
       const answer = await to('createConsent', {}, { body, redirectUri, ...BEGINS, ...more });
-      const id = idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId);
-      return { ...begun(answer, id), links: id === null ? null : linksIn(id, answer) };
+      const id = idOfAnswer(answer, (json) => consentAnswer.safeParse(json).data?.consentId);
+      return { ...begunThere(answer, id), links: id === null ? null : linksIn(id, answer) };
     },
     async details(consentId, more) {
       const answer = await to('getConsentInformation', { consentId }, more);
-      const { data } = consentDetailsAnswer.safeParse(answer.said.json);
+      const { data } = consentDetailsAnswer.safeParse(answer.reply.json);
       return { ...heard(answer), details: takes(answer) && data ? detailsOf(data) : null };
     },
     status: async (consentId, more) => heard(await to('getConsentStatus', { consentId }, more)),
@@ -59,16 +59,16 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
     async product(service, product, more) {
       const values = { 'payment-service': service, 'payment-product': product };
       const answer = await to('initiatePayment', values, { body: {}, ...BEGINS, ...more });
-      return begun(
+      return begunThere(
         answer,
-        idIn(answer, (json) => begunAnswer.safeParse(json).data?.paymentId),
+        idOfAnswer(answer, (json) => begunAnswer.safeParse(json).data?.paymentId),
       );
     },
     async fundsConsent(more) {
       const answer = await to('createConsentConfirmationOfFunds', {}, { body: {}, ...BEGINS, ...more });
-      return begun(
+      return begunThere(
         answer,
-        idIn(answer, (json) => consentAnswer.safeParse(json).data?.consentId),
+        idOfAnswer(answer, (json) => consentAnswer.safeParse(json).data?.consentId),
       );
     },
     ...readingsOf(calls, newId, send),
@@ -154,12 +154,12 @@ function takes(answer: NextGenAnswer): boolean {
   return judgeQuestion(answer) === 'takes it';
 }
 
-function idIn(answer: NextGenAnswer, read: (json: unknown) => string | undefined): string | null {
-  return (takes(answer) ? read(answer.said.json) : undefined) ?? null;
+function idOfAnswer(answer: NextGenAnswer, read: (json: unknown) => string | undefined): string | null {
+  return (takes(answer) ? read(answer.reply.json) : undefined) ?? null;
 }
 
 function serverIn(answer: NextGenAnswer, address: string): OAuthFacts | null {
-  const { data } = metadataAnswer.safeParse(answer.said.json);
+  const { data } = metadataAnswer.safeParse(answer.reply.json);
   if (!takes(answer) || !data?.token_endpoint) return null;
   return {
     address,
@@ -169,7 +169,7 @@ function serverIn(answer: NextGenAnswer, address: string): OAuthFacts | null {
   };
 }
 
-function begun(answer: NextGenAnswer, id: string | null): Begun {
+function begunThere(answer: NextGenAnswer, id: string | null): Begun {
   return { ...heard(answer), id, beganNothing: beganNothing(answer) };
 }
 
@@ -183,21 +183,22 @@ function ended(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended {
 }
 
 /** Whether the bank says that a payment is over. */
-function isCancelled(answer: NextGenAnswer, asked: string): boolean {
-  const { data } = paymentStatusAnswer.safeParse(answer.said.json);
-  const isOurs = judgeStatus(answer, { asked, named: data?.paymentId ?? null }) === 'says this about ours';
+function isCancelled(answer: NextGenAnswer, paymentId: string): boolean {
+  const { data } = paymentStatusAnswer.safeParse(answer.reply.json);
+  const isOurs =
+    judgeStatus(answer, { asked: paymentId, named: data?.paymentId ?? null }) === 'says this about ours';
   return isOurs && data !== undefined && ['CANC', 'RJCT'].includes(data.transactionStatus);
 }
 
 function heard(answer: NextGenAnswer): Heard {
-  const { status, said } = answer;
-  const { decided, messages } = said;
+  const { status, reply } = answer;
+  const { decided, messages } = reply;
   const verdict = judgeQuestion(answer);
-  const code = said.meaning && said.isBanks ? (decided?.code ?? null) : null;
+  const code = reply.meaning && reply.isBanks ? (decided?.code ?? null) : null;
   const words = decided?.text ?? null;
   const brief = `${status}${code === null ? '' : ` ${code}`}`;
   return {
-    asked: nameOf(answer),
+    asked: callName(answer),
     verdict,
     code,
     path: decided?.path?.toLowerCase() ?? null,
@@ -206,20 +207,20 @@ function heard(answer: NextGenAnswer): Heard {
       .join(' ')
       .toLowerCase(),
     brief,
-    says: [brief, words ? `"${words}"` : kindOf(answer).replace(/^: /, '')].filter(Boolean).join(', '),
-    refusal: refusalOf(answer),
+    says: [brief, words ? `"${words}"` : answerKind(answer).replace(/^: /, '')].filter(Boolean).join(', '),
+    refusal: refusalFacts(answer),
     hasOwnId: hasOwnId(answer),
     form: formOf(answer),
   };
 }
 
-function formOf({ said: { json }, body }: NextGenAnswer): Heard['form'] {
+function formOf({ reply: { json }, body }: NextGenAnswer): Heard['form'] {
   if (isStepAnswer(json)) return 'step interface';
   if (typeof json === 'object' && json !== null) return 'json';
   return body.length === 0 ? 'empty' : 'other';
 }
 
-function refusalOf(answer: NextGenAnswer): Psd2Error | null {
+function refusalFacts(answer: NextGenAnswer): Psd2Error | null {
   try {
     readNothing(answer);
     return null;

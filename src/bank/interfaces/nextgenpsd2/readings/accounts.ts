@@ -20,7 +20,7 @@ import {
   CARD,
   type Calls,
   earliestDay,
-  lacking,
+  lackingService,
   reading,
   resourceIdOf,
 } from '../wire/calls.ts';
@@ -42,7 +42,7 @@ export function accountsOf(calls: Calls): Accounts {
     list: (_customerId, transactionId) => fetchAccounts(calls, transactionId),
     balance: (_customerId, accountId, transactionId) => fetchBalance(calls, accountId, transactionId),
     pages: (query) => pagesOf(calls, query),
-    document: () => Promise.reject(lacking('documents of accounts')),
+    document: () => Promise.reject(lackingService('documents of accounts')),
     details: (of, transactionId) => fetchDetails(calls, of, transactionId),
   };
 }
@@ -54,9 +54,9 @@ export async function fetchAccounts(calls: Calls, transactionId: string): Promis
   const accounts = toAccounts(data.accounts);
   const consent = await calls.settings.consents?.for('list');
   const mayAskCards = consent?.cards !== 'none' && calls.description.accounts.cards !== 'never';
-  const found = mayAskCards ? await fetchCards(calls, transactionId) : [];
+  const listedCards = mayAskCards ? await fetchCards(calls, transactionId) : [];
   const ids = new Set(accounts.map(({ accountId }) => accountId));
-  const cards = (found ?? []).map((card) =>
+  const cards = (listedCards ?? []).map((card) =>
     ids.has(card.accountId) ? named(card, `${CARD}${card.accountId}`) : card,
   );
   for (const { accountId } of cards) calls.cards.add(accountId);
@@ -67,7 +67,7 @@ export async function fetchAccounts(calls: Calls, transactionId: string): Promis
   const ofKind = [...accounts, ...cards.map((card) => ({ ...card, kind: 'card' as const }))];
   const listed = ofKind.map((each) => ({ ...each, name: each.name ?? each.productDescription }));
   const notes = calls.settings.consents;
-  if (consent && found === null) await notes?.listed?.(consent.consentId, listed, 'none');
+  if (consent && listedCards === null) await notes?.listed?.(consent.consentId, listed, 'none');
   else if (consent) await notes?.listed?.(consent.consentId, listed);
   return [...accounts, ...cards.map((card) => ({ ...card, card: true as const }))];
 }
@@ -142,7 +142,7 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
   if (unread.length > 0) counts.set('balances', (counts.get('balances') ?? 0) + unread.length);
   const mayBeNewest = (each: UnreadBalance) =>
     accountBalance
-      ? isOwn(each, accountBalance) && isBefore(each, accountBalance, booked, today)
+      ? isSameAmount(each, accountBalance) && isBefore(each, accountBalance, booked, today)
       : each.balanceType === null || orderIn(booked, each) !== -1;
   if (unread.some(mayBeNewest))
     throw new Psd2Error(
@@ -211,7 +211,7 @@ function isBefore(one: Dated, other: Dated, types: readonly string[], today: Iso
 }
 
 /** Whether a balance that cannot be read may be in the account's currency. */
-function isOwn({ balanceAmount }: UnreadBalance, { balanceAmount: own }: WireBalance): boolean {
+function isSameAmount({ balanceAmount }: UnreadBalance, { balanceAmount: own }: WireBalance): boolean {
   const currency = balanceAmount?.currency?.toUpperCase();
   return !/^[A-Z]{3}$/.test(currency ?? '') || currency === own.currency;
 }
@@ -238,10 +238,10 @@ function limitsIn(
   balances: Record<keyof CreditLimits, WireBalance | undefined>,
 ): Pick<Balance, 'creditLimitIncluded'> {
   const { accountBalance, availableBalance } = balances;
-  const said = [accountBalance, availableBalance].some(
+  const isStated = [accountBalance, availableBalance].some(
     (each) => typeof each?.creditLimitIncluded === 'boolean',
   );
-  if (!said) return {};
+  if (!isStated) return {};
   return {
     creditLimitIncluded: {
       ...(accountBalance && isSaid('accountBalance', accountBalance)),
@@ -265,7 +265,7 @@ function toTyped(balance: WireBalance): TypedBalance {
 }
 
 async function fetchDetails(calls: Calls, of: Details, transactionId: string): Promise<object> {
-  if (of.what === 'customer') throw lacking('data of the customer');
+  if (of.what === 'customer') throw lackingService('data of the customer');
   if (of.what !== 'product') {
     const call = await reading(calls, 'getAccountList', 'list', transactionId);
     const { data } = await ask(calls.bank, call, accountsAnswer);

@@ -80,7 +80,7 @@ async function* pagesOfLists(
     yield emptyPage('pending');
   };
   for (const run of runsOf(query.status, offered)) {
-    const range = run === 'none' ? null : rangeOf(calls, query, run);
+    const range = run === 'none' ? null : rangeParameters(calls, query, run);
     if (run === 'none' || range === null) {
       yield emptyPage(query.status);
       continue;
@@ -132,13 +132,13 @@ const REFUSES_CONTENT = new Set([400, 404, 405, 422, 501]);
 function refusesStatus(
   error: unknown,
   bookingStatus: 'both' | 'pending',
-  { status: asked }: TransactionQuery,
+  { status: queryStatus }: TransactionQuery,
 ): boolean {
   if (!(error instanceof Psd2Error)) return false;
   const { httpStatus = 0, bankCode, message, hint, reasons = [] } = error;
   const hasNone =
     [405, 501].includes(httpStatus) ||
-    (httpStatus === 404 && asked === undefined) ||
+    (httpStatus === 404 && queryStatus === undefined) ||
     (httpStatus === 403 && bankCode === 'SERVICE_INVALID') ||
     (httpStatus === 400 && bankCode === 'PARAMETER_NOT_SUPPORTED');
   if (bookingStatus === 'pending' && hasNone) return true;
@@ -165,7 +165,11 @@ function emptyPage(status: Status | undefined): TransactionPage {
 }
 
 /** The part of the query that says which transactions. Null: all of the range is before the bank's history. */
-function rangeOf(calls: Calls, query: TransactionQuery, { lists }: Run): Record<string, string> | null {
+function rangeParameters(
+  calls: Calls,
+  query: TransactionQuery,
+  { lists }: Run,
+): Record<string, string> | null {
   const { delta } = calls.description.accounts;
   // What is pending has no reference.
   if (query.after !== undefined && delta === 'entryReferenceFrom' && lists.includes('booked'))
@@ -188,15 +192,16 @@ async function* pagesOfRun(
   const first = await atAccountOrCard(calls, query.productId, async (kind) => {
     const operation: List['operation'] =
       kind === 'card' ? 'getCardAccountTransactionList' : 'getTransactionList';
-    const asked = `${asBank(calls.description, [...parameters, ...firstPage(calls.description)])}`;
-    const call = await reading(calls, operation, account, query.transactionId, asked);
+    const search = `${asBank(calls.description, [...parameters, ...firstPage(calls.description)])}`;
+    const call = await reading(calls, operation, account, query.transactionId, search);
     return { operation, ...(await askForReport(calls, call, listedCurrency(calls, query.productId))) };
   });
   let { call, answer } = first;
   const ways = waysOn(calls, query, first);
   let index = 0;
   for (;;) {
-    const document = calls.description.accounts.download === 'never' ? null : documentOf(answer.data, index);
+    const document =
+      calls.description.accounts.download === 'never' ? null : documentLink(answer.data, index);
     if (document !== null)
       answer = await documentAt(calls, query, linked(calls, query, first, call, document, 'download'));
     const { iban = null, bban = null, currency = null } = answer.data.account ?? {};
@@ -217,9 +222,9 @@ async function* pagesOfRun(
     for (const list of lists) {
       const before = index;
       const rows = (report[list] ?? []).map((row, at) => {
-        for (const field of row.unread ?? []) count(calls.odd.unread, field);
+        for (const field of row.unread ?? []) countUnread(calls.odd.unread, field);
         // Other reports than JSON always say the direction.
-        const read = answer.isPart === undefined ? signed(row, calls.description, own) : row;
+        const read = answer.isPart === undefined ? rowWithSign(row, calls.description, own) : row;
         return toTransaction(read, list, before + at + 1, own);
       });
       index += rows.length;
@@ -260,22 +265,22 @@ const NO_DOCUMENT =
   'The list had no transactions, and a link to a document. If that document is never a report, write accounts.download "never" into the bank file.';
 
 /** The link to a document, if it has the transactions, and not the answer: a list without rows, and without a page that follows. */
-function documentOf(data: TransactionsAnswer, before: number): string | null {
+function documentLink(data: TransactionsAnswer, before: number): string | null {
   const report = data.transactions ?? data.cardTransactions;
   if (before > 0 || report?.booked?.length || report?.pending?.length) return null;
   if (report?._links?.next ?? data._links?.next) return null;
   return report?._links?.download ?? data._links?.download ?? null;
 }
 
-function count(counts: Map<string, number>, name: string): void {
+function countUnread(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** Parameters of a query by the bank's names. */
 function asBank({ accounts }: BankDescription, parameters: [string, string][]): URLSearchParams {
   const own = new Map(Object.entries(accounts.parameters));
-  const asked = parameters.map(([name, value]): [string, string] => [own.get(name) ?? name, value]);
-  return new URLSearchParams(asked);
+  const renamed = parameters.map(([name, value]): [string, string] => [own.get(name) ?? name, value]);
+  return new URLSearchParams(renamed);
 }
 
 /** What the first page is asked with, besides the range. */
@@ -300,7 +305,7 @@ function reportOf(
   const report = data.transactions ?? data.cardTransactions;
   if (report && (report.booked || report.pending || !lists.includes('booked'))) return report;
   // Such a bank leaves out the list of a quiet account.
-  if (accounts.download === 'never' && documentOf(data, 0) !== null) return { ...report, booked: [] };
+  if (accounts.download === 'never' && documentLink(data, 0) !== null) return { ...report, booked: [] };
   throw new Psd2Error('bank_answer', `The bank's answer to the transactions of ${query.productId} has none`, {
     transactionId: query.transactionId,
   });
@@ -315,13 +320,13 @@ interface WaysOn {
 function waysOn(calls: Calls, query: TransactionQuery, list: List): WaysOn {
   const { paging } = calls.description.accounts;
   const { call: firstCall } = list;
-  const seen = new Set([fingerprint(firstCall)]);
+  const seen = new Set([pageIdentity(firstCall)]);
   const contents = new Set<string>();
   let [pages, emptyPages, repeatedPages, firstRows] = [0, 0, 0, 0];
   let hasLinks = false;
   const numbered = (parameters: [string, string][]) => {
-    const [path = '', asked = ''] = firstCall.path.split('?', 2);
-    const changed = new URLSearchParams(asked);
+    const [path = '', search = ''] = firstCall.path.split('?', 2);
+    const changed = new URLSearchParams(search);
     for (const [name, value] of asBank(calls.description, parameters)) changed.set(name, value);
     return { ...firstCall, path: `${path}?${changed}` };
   };
@@ -337,17 +342,17 @@ function waysOn(calls: Calls, query: TransactionQuery, list: List): WaysOn {
     }
     if (paging === 'page-index') {
       // A bank can have smaller pages than it was asked for, so only a page that is shorter than the first is the last.
-      const rows = rowsOf(report);
+      const rows = rowCount(report);
       if (pages === 1) firstRows = rows;
       return rows === 0 || rows < firstRows ? null : numbered(pageNumbered(pages));
     }
-    const total = totalPages(headers, paging.totalPagesHeader, query, rowsOf(report));
+    const total = totalPages(headers, paging.totalPagesHeader, query, rowCount(report));
     return pages < total ? numbered([[paging.pageParameter, String(pages + 1)]]) : null;
   };
   return {
     after(answer, report, call) {
       pages += 1;
-      const isEmpty = rowsOf(report) === 0;
+      const isEmpty = rowCount(report) === 0;
       emptyPages = isEmpty ? emptyPages + 1 : 0;
       // A list that moved can repeat a page. It does not repeat many.
       const content = printOf(JSON.stringify([report.booked, report.pending]));
@@ -359,7 +364,7 @@ function waysOn(calls: Calls, query: TransactionQuery, list: List): WaysOn {
         if (repeatedPages > 0 && contents.size === 1 && typeof paging === 'object') throw stuck(query);
         return null;
       }
-      const print = fingerprint(next);
+      const print = pageIdentity(next);
       if (
         seen.has(print) ||
         repeatedPages >= MAX_REPEATED_PAGES ||
@@ -374,7 +379,7 @@ function waysOn(calls: Calls, query: TransactionQuery, list: List): WaysOn {
 }
 
 /** Short, because a list can have many pages. */
-function fingerprint({ path }: BankCall): string {
+function pageIdentity({ path }: BankCall): string {
   return printOf(path);
 }
 
@@ -428,7 +433,7 @@ function totalPages(
   });
 }
 
-function rowsOf(report: Report): number {
+function rowCount(report: Report): number {
   return (report.booked?.length ?? 0) + (report.pending?.length ?? 0);
 }
 
@@ -515,13 +520,18 @@ function negative(amount: Decimal): Decimal {
  *
  * @throws Psd2Error `bank_answer` if the row does not say the direction: a guess would change the sign of money
  */
-function signed(row: WireTransaction, { accounts }: BankDescription, own: string | null): WireTransaction {
+function rowWithSign(
+  row: WireTransaction,
+  { accounts }: BankDescription,
+  own: string | null,
+): WireTransaction {
   const { amount, currency } = row.transactionAmount;
   if (accounts.amounts === 'signed' || amount.startsWith('-')) return row;
   const isNamed = ({ name, iban, account }: WireParty) => (name ?? iban ?? account) !== null;
   const isPayer =
-    isOwn(row.debtor, own) || (isNamed(row.creditor) && !isNamed(row.debtor) && !isOwn(row.creditor, own));
-  const isPayee = isOwn(row.creditor, own) || (isNamed(row.debtor) && !isNamed(row.creditor));
+    isOwnAccount(row.debtor, own) ||
+    (isNamed(row.creditor) && !isNamed(row.debtor) && !isOwnAccount(row.creditor, own));
+  const isPayee = isOwnAccount(row.creditor, own) || (isNamed(row.debtor) && !isNamed(row.creditor));
   if (isPayer === isPayee)
     throw new Psd2Error(
       'bank_answer',
@@ -549,7 +559,7 @@ function otherSideOf(
 ): WireParty {
   const sides = isPaid ? [creditor, debtor] : [debtor, creditor];
   const named = sides.filter(
-    (side) => (side.name ?? side.iban ?? side.account) !== null && !isOwn(side, own),
+    (side) => (side.name ?? side.iban ?? side.account) !== null && !isOwnAccount(side, own),
   );
   return named[0] ?? { name: null, iban: null, account: null };
 }
@@ -558,7 +568,7 @@ function otherSideOf(
  * Whether a side is the account itself, by its IBAN or the number in it. A name alone does not say so: a bank may write the other side
  * at the place of the holder, and a row must read the same whenever it is read.
  */
-function isOwn({ iban, account }: WireParty, own: string | null): boolean {
+function isOwnAccount({ iban, account }: WireParty, own: string | null): boolean {
   if (own === null) return false;
   if (iban !== null) return sameIban(iban, own);
   return account !== null && sameIban(account, own.replace(/\s/g, '').slice(4));

@@ -6,10 +6,10 @@ import type { Calls } from '../wire/calls.ts';
 
 /** Whether two texts are the same IBAN: blanks and case do not count. */
 export function sameIban(one: string, other: string): boolean {
-  return compact(one) === compact(other);
+  return joinedIban(one) === joinedIban(other);
 }
 
-function compact(iban: string): string {
+function joinedIban(iban: string): string {
   return iban.replace(/\s/g, '').toUpperCase();
 }
 
@@ -38,10 +38,10 @@ export async function refuseOtherNumber(
   { productId, transactionId }: { productId: string; transactionId: string },
   named: string | null,
 ): Promise<void> {
-  const number = named === null ? '' : numberIn(named);
+  const number = named === null ? '' : accountNumberIn(named);
   if (named === null || number === '') return;
   const own = await listedIban(calls, productId, transactionId, true);
-  if (own === null || !isOther(number, compact(own))) return;
+  if (own === null || !isOther(number, joinedIban(own))) return;
   throw aboutAnother('account', named, `${productId} (${own})`, transactionId);
 }
 
@@ -72,8 +72,8 @@ export function refuseOtherCurrency(
 }
 
 /** The number of an account, without signs, the bank's name and a currency: `37040044/0532013000EUR`, `1291.99.348EUR`. */
-function numberIn(text: string): string {
-  const bare = compact(text).replace(/(?<=\d)\/?[A-Z]{3}$/, '');
+function accountNumberIn(text: string): string {
+  const bare = joinedIban(text).replace(/(?<=\d)\/?[A-Z]{3}$/, '');
   // A bank code in Germany.
   if (/^[1-8]\d{7}\/\d{1,10}$/.test(bare)) return bare.replace('/', '');
   return (bare.split('/').at(-1) ?? '').replace(/[^A-Z0-9]/g, '');
@@ -86,7 +86,7 @@ function numberIn(text: string): string {
 function isOther(text: string, iban: string): boolean {
   const { bban = '', accountNumber = '', countryCode } = extractIBAN(iban);
   const [, letters, number = ''] = /^([A-Z]*)(\d+)$/.exec(text) ?? [];
-  if (number === '' || isWithin(number.replace(/^0+/, ''), bban, accountNumber.replace(/^0+/, '')))
+  if (number === '' || isInBban(number.replace(/^0+/, ''), bban, accountNumber.replace(/^0+/, '')))
     return false;
   const isWhole = number.length === accountNumber.length || number.length === bban.length;
   if (countryCode !== 'DE') return isWhole;
@@ -96,7 +96,7 @@ function isOther(text: string, iban: string): boolean {
 }
 
 /** Whether a number is the part of a BBAN with all of the account's number. German banks may leave out the sub-account 00. */
-function isWithin(number: string, bban: string, accountNumber: string): boolean {
+function isInBban(number: string, bban: string, accountNumber: string): boolean {
   return bban.includes(number) && (number.includes(accountNumber) || `${number}00` === accountNumber);
 }
 
@@ -123,9 +123,9 @@ async function listedIban(
   transactionId: string,
   mayAsk: boolean,
 ): Promise<string | null> {
-  const known = knownIban(calls, accountId);
+  const iban = knownIban(calls, accountId);
   // A list without the IBAN was read, too: readings are scarce.
-  if (known !== undefined || calls.ibans.get(accountId) === null || !mayAsk) return known ?? null;
+  if (iban !== undefined || calls.ibans.get(accountId) === null || !mayAsk) return iban ?? null;
   try {
     await calls.list(transactionId);
   } catch (error) {

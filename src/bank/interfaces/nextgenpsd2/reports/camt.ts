@@ -7,11 +7,11 @@ import type { ZoneOfAnswer } from '../readings/zone.ts';
 import { isNoReference } from '../wire/accounts.ts';
 import {
   type AccountReport,
-  dayOf,
   type Refuse,
   type ReportedAccount,
   type ReportRow,
-  signed,
+  reportDay,
+  signedAmount,
 } from './report.ts';
 import { readXml, type XmlHandler, type XmlTag } from './xml.ts';
 
@@ -37,10 +37,10 @@ type Texts = (string | string[] | undefined)[];
 /** The numbers of all places. */
 const PLACES = new Map<string, number>();
 
-function placeOf(at: string): number {
-  const known = PLACES.get(at) ?? PLACES.size;
-  PLACES.set(at, known);
-  return known;
+function placeNumber(at: string): number {
+  const place = PLACES.get(at) ?? PLACES.size;
+  PLACES.set(at, place);
+  return place;
 }
 
 const day: Shape = { Dt: true, DtTm: true };
@@ -122,7 +122,7 @@ function known(shape: Shape, above: string): ReadonlyMap<string, Known> {
 }
 
 function placesOf(at: string): Pick<Known, 'place' | 'currency'> {
-  return { place: placeOf(at), currency: placeOf(`${at}/@Ccy`) };
+  return { place: placeNumber(at), currency: placeNumber(`${at}/@Ccy`) };
 }
 
 /** Where a text is, and where it is instead in other versions or at other banks. The same twice: there is no other place. */
@@ -208,7 +208,7 @@ const ONCE = new Map(
     'BookgDt',
     'BookgDt/Dt',
     'BookgDt/DtTm',
-  ].map((path) => [placeOf(path), path.split('/')[0]]),
+  ].map((path) => [placeNumber(path), path.split('/')[0]]),
 );
 
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:camt\.05[23]\.001\.(0[2-9]|1[0-3])$/;
@@ -275,15 +275,15 @@ class Reader implements XmlHandler {
       this.#begin(tag, colon === -1 ? '' : tag.name.slice(0, colon), local);
       return;
     }
-    const found = this.#skipped === 0 ? this.#childOf(this.#open.at(-1) ?? null, local) : undefined;
-    if (!found) {
+    const child = this.#skipped === 0 ? this.#childOf(this.#open.at(-1) ?? null, local) : undefined;
+    if (!child) {
       this.#skipped += 1;
       return;
     }
-    this.#open.push(found);
-    if (found.collects !== null) this.#collect(found.collects);
-    const currency = found.children === null ? tag.attributes.Ccy : undefined;
-    if (currency !== undefined) add(this.#collecting, found.currency, currency);
+    this.#open.push(child);
+    if (child.collects !== null) this.#collect(child.collects);
+    const currency = child.children === null ? tag.attributes.Ccy : undefined;
+    if (currency !== undefined) add(this.#collecting, child.currency, currency);
   }
 
   /** The root is in the stack as null. */
@@ -519,7 +519,7 @@ function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: R
     return refuse(`An entry is neither CRDT nor DBIT, but ${JSON.stringify(direction ?? '')}`);
   const currency = first(entry, AMOUNT.currency) ?? '';
   if (!/^[A-Z]{3}$/.test(currency)) return refuse(`An entry has the currency ${JSON.stringify(currency)}`);
-  const amount = signed(first(entry, AMOUNT.amount), direction === 'DBIT', refuse);
+  const amount = signedAmount(first(entry, AMOUNT.amount), direction === 'DBIT', refuse);
   // Of what is returned, the parties are those of the first payment: who was paid then has the money taken back.
   const isReturn =
     ['TRUE', '1'].includes(word(entry, OF_ENTRY.isReversal) ?? '') ||
@@ -529,19 +529,19 @@ function toRow(entry: Texts, payments: readonly Texts[], zone: string, refuse: R
   const all = payments.length === 0 ? [entry] : payments;
   return {
     transactionAmount: { amount, currency },
-    bookingDate: dayOf(first(entry, OF_ENTRY.bookingDay), zone, refuse),
-    valueDate: dayOf(first(entry, OF_ENTRY.valueDay), zone, refuse),
+    bookingDate: reportDay(first(entry, OF_ENTRY.bookingDay), zone, refuse),
+    valueDate: reportDay(first(entry, OF_ENTRY.valueDay), zone, refuse),
     transactionId: bankIdOf(entry, all),
     entryReference: first(entry, OF_ENTRY.reference),
     customerReference: shared(all, OF_PAYMENT.paymentId) ?? first(entry, OF_ENTRY.batchId),
-    additionalInformation: wordsOf(entry, all),
+    additionalInformation: entryWords(entry, all),
     bankTransactionCode: isoCodeOf(entry),
     proprietaryBankTransactionCode: first(entry, OF_ENTRY.bankCode),
     entryDetails:
       payments.length > 1
         ? payments.map((each) => toPayment(each, direction, currency, isReturn))
         : undefined,
-    ...factsOf(all, isReturn),
+    ...sharedFacts(all, isReturn),
     ...moneyOf(payments.length === 1 && payments[0] ? [payments[0], entry] : [entry], currency),
   };
 }
@@ -557,7 +557,7 @@ function bankIdOf(entry: Texts, all: readonly Texts[]): string | undefined {
 }
 
 /** What all payments of an entry have in common. */
-function factsOf(all: readonly Texts[], isReturn: boolean) {
+function sharedFacts(all: readonly Texts[], isReturn: boolean) {
   const [debtor, creditor] = isReturn
     ? [OF_PAYMENT.creditor, OF_PAYMENT.debtor]
     : [OF_PAYMENT.debtor, OF_PAYMENT.creditor];
@@ -572,21 +572,21 @@ function factsOf(all: readonly Texts[], isReturn: boolean) {
     ultimateDebtor: shared(all, OF_PAYMENT.ultimateDebtor),
     ultimateCreditor: shared(all, OF_PAYMENT.ultimateCreditor),
     purposeCode: shared(all, OF_PAYMENT.purpose),
-    returnReason: isReturn ? reasonOf(all) : undefined,
+    returnReason: isReturn ? returnReason(all) : undefined,
     remittanceInformationUnstructuredArray: every(all, OF_PAYMENT.unstructured),
     remittanceInformationStructuredArray: structuredOf(all),
   };
 }
 
 /** What the bank adds to the entry, and to all its payments. */
-function wordsOf(entry: Texts, all: readonly Texts[]): string | undefined {
+function entryWords(entry: Texts, all: readonly Texts[]): string | undefined {
   const [ofEntry, ofPayments] = [first(entry, OF_ENTRY.words), shared(all, OF_PAYMENT.words)];
   if (ofEntry === undefined || ofEntry === ofPayments) return ofPayments;
   return ofPayments === undefined ? ofEntry : `${ofEntry} ${ofPayments}`;
 }
 
 /** The code of a return, and the bank's words for it. */
-function reasonOf(all: readonly Texts[]): string | undefined {
+function returnReason(all: readonly Texts[]): string | undefined {
   const parts = [shared(all, OF_PAYMENT.returnCode), ...(every(all, OF_PAYMENT.returnWords) ?? [])];
   return parts.filter((text) => text !== undefined).join(' ');
 }
@@ -602,7 +602,7 @@ function toPayment(payment: Texts, direction: 'CRDT' | 'DBIT', currency: string,
     transactionAmount: amount ? { amount, currency } : undefined,
     customerReference: first(payment, OF_PAYMENT.paymentId),
     additionalInformation: first(payment, OF_PAYMENT.words),
-    ...factsOf([payment], isReturn),
+    ...sharedFacts([payment], isReturn),
     ...moneyOf([payment], currency),
   };
 }

@@ -31,15 +31,15 @@ export async function askForReport(
   const { consents } = calls.settings;
   const consentId = call.headers?.['consent-id'] ?? '';
   const formats = calls.description.accounts.reports;
-  const taken = consents?.reportOf?.(consentId) ?? formats[0];
-  const inOrder = formats.toSorted((one, other) => Number(other === taken) - Number(one === taken));
+  const lastFormat = consents?.reportOf?.(consentId) ?? formats[0];
+  const inOrder = formats.toSorted((one, other) => Number(other === lastFormat) - Number(one === lastFormat));
   for (const [index, format] of inOrder.entries()) {
-    const asked =
+    const formatCall =
       format === 'json' ? call : { ...call, headers: { ...call.headers, accept: ACCEPT[format] } };
     try {
-      const answer = await askAnyReport(calls, asked, listedCurrency);
-      if (format !== taken) await consents?.took?.(consentId, format);
-      return { call: asked, answer };
+      const answer = await askAnyReport(calls, formatCall, listedCurrency);
+      if (format !== lastFormat) await consents?.took?.(consentId, format);
+      return { call: formatCall, answer };
     } catch (error) {
       if (index === inOrder.length - 1 || !lacksFormat(error)) throw error;
     }
@@ -75,9 +75,9 @@ export async function askAnyReport(
 ): Promise<ReportReading> {
   const zone = zoneOfAnswer(calls, call);
   const read = await calls.bank.ask(call, (answer) => {
-    const format = answer.said.meaning === null ? formatOf(answer) : 'json';
+    const format = answer.reply.meaning === null ? reportFormat(answer) : 'json';
     if (format === 'json')
-      return readAnswer(answer, transactionsAnswerIn(zone(ibanNamedIn(answer.said.json))));
+      return readAnswer(answer, transactionsAnswerIn(zone(ibanNamedIn(answer.reply.json))));
     return { answer, format, notices: [] };
   });
   if (!('format' in read)) return read;
@@ -86,8 +86,8 @@ export async function askAnyReport(
   return readReport(read.answer, read.format, zone, listedCurrency);
 }
 
-function formatOf({ said, headers, body }: NextGenAnswer): ReportFormat {
-  if (said.json !== undefined) return 'json';
+function reportFormat({ reply, headers, body }: NextGenAnswer): ReportFormat {
+  if (reply.json !== undefined) return 'json';
   const type = headers['content-type'] ?? '';
   const start = body
     .subarray(0, 1000)

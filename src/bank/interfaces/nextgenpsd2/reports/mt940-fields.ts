@@ -31,7 +31,7 @@ export function* fieldsOf(text: string, refuse: (what: string, line: number) => 
   /** Where text stands that is a frame if a message begins or none follows. */
   let frame: number | undefined;
   let isFramed = /^:20:/m.test(text);
-  for (const { content, line } of linesOf(text)) {
+  for (const { content, line } of linesOfMessage(text)) {
     const [, tag, value = ''] = ANY.exec(content) ?? [];
     if (isFramed) {
       if (tag === '61' || tag === '86') refuse(`A field :${tag}: stands before the first :20:`, line);
@@ -60,7 +60,7 @@ export function* fieldsOf(text: string, refuse: (what: string, line: number) => 
 }
 
 /** The lines without the characters that frame a message. A tag that was broken after its colon is whole. */
-function* linesOf(text: string): Generator<{ content: string; line: number }> {
+function* linesOfMessage(text: string): Generator<{ content: string; line: number }> {
   let line = 0;
   let colon = false;
   for (let at = 0; at < text.length; ) {

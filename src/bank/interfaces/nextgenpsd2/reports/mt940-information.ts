@@ -73,7 +73,7 @@ function fieldIn(lines: readonly string[]): Information {
       partsAt((code) => codes.includes(code)),
       isFullPart,
     ).text;
-  const words = wordsIn(partsAt((code) => (code >= 20 && code <= 29) || (code >= 60 && code <= 63)));
+  const words = wordsByCode(partsAt((code) => (code >= 20 && code <= 29) || (code >= 60 && code <= 63)));
   const withWord = (name: string) => (words.get(name) ? [`${name}+${words.get(name)}`] : []);
   const reason = textAt(34);
   return {
@@ -100,7 +100,7 @@ function isFullPart(part: string): boolean {
 }
 
 /** The facts in the parts of a text by the words before them. Text without a word has the key `''`. */
-function wordsIn(parts: readonly string[]): Map<string, string> {
+function wordsByCode(parts: readonly string[]): Map<string, string> {
   const { text, starts, broken } = joined(parts, isFullPart);
   const marks = [...text.matchAll(WORD)].filter(
     ({ index }) =>

@@ -9,11 +9,11 @@ import { type Field, fieldsOf } from './mt940-fields.ts';
 import { type Information, informationIn } from './mt940-information.ts';
 import {
   type AccountReport,
+  filledRow,
   type Refuse,
   type ReportedAccount,
   type ReportRow,
-  rowOf,
-  signed,
+  signedAmount,
 } from './report.ts';
 
 /**
@@ -75,7 +75,8 @@ class Accounts {
   add({ account, currency }: Statement): void {
     if (account === undefined) return;
     this.#named.add(account);
-    for (const each of [currency, currencyIn(account)]) if (each !== undefined) this.#currencies.add(each);
+    for (const each of [currency, currencyOfAccount(account)])
+      if (each !== undefined) this.#currencies.add(each);
   }
 
   /** @throws what `fail` throws for statements of no account, or of several */
@@ -98,7 +99,7 @@ function ibanIn(account: string): string | undefined {
 }
 
 /** The currency after the number of an account: `0532013000EUR`. */
-function currencyIn(account: string): string | undefined {
+function currencyOfAccount(account: string): string | undefined {
   const [, currency = ''] = /\d\/?([A-Z]{3})$/.exec(account) ?? [];
   return isCurrency(currency) && !isIban(account) ? currency : undefined;
 }
@@ -226,7 +227,7 @@ class Statement {
     const refuse: Refuse = (what) => this.#refuseAt(what, field.line);
     const currency =
       this.currency ??
-      (this.account && currencyIn(this.account)) ??
+      (this.account && currencyOfAccount(this.account)) ??
       listedCurrency ??
       refuse('The currency of the account is missing');
     return toRow(field, informationIn(information), currency, refuse);
@@ -243,20 +244,20 @@ const ENTRY =
 /** What stands for the reference that is in `:86:`, and for none. */
 const NO_REFERENCE = /^(?:NONREF|[A-Z]REF\+?|MARF)$/;
 
-function toRow({ lines }: Field, said: Information, currency: string, refuse: Refuse): ReportRow {
+function toRow({ lines }: Field, information: Information, currency: string, refuse: Refuse): ReportRow {
   const { entry, added } = entryIn(lines, refuse);
   const [, value = '', booked = '', mark = '', , amount = '', kind, customers = '', banks = ''] = entry;
-  const valueDate = dayIn(`20${value.slice(0, 2)}-${value.slice(2, 4)}-${value.slice(4)}`, refuse);
+  const valueDate = reportedDay(`20${value.slice(0, 2)}-${value.slice(2, 4)}-${value.slice(4)}`, refuse);
   // A reversed credit takes money away. `EC` and `ED` are expected, and are as `C` and `D`.
   const isDebit = ['D', 'RC', 'ED'].includes(mark);
   const side = isDebit ? 'creditor' : 'debtor';
-  const { name, account, customerReference, additionalInformation, original, charges, ...rest } = said;
+  const { name, account, customerReference, additionalInformation, original, charges, ...rest } = information;
   const own = customers.trim();
   const amounts = amountsIn(added);
-  const [ordered, taken] = [moneyIn(original, currency), moneyIn(charges, currency)];
-  const unread = [original && !ordered && `OAMT+${original}`, charges && !taken && `COAM+${charges}`];
-  return rowOf({
-    transactionAmount: { amount: signed(decimalOf(amount), isDebit, refuse), currency },
+  const [ordered, fees] = [moneyIn(original, currency), moneyIn(charges, currency)];
+  const unread = [original && !ordered && `OAMT+${original}`, charges && !fees && `COAM+${charges}`];
+  return filledRow({
+    transactionAmount: { amount: signedAmount(decimalOf(amount), isDebit, refuse), currency },
     bookingDate: booked.trim() === '' ? undefined : bookingDay(valueDate, booked, refuse),
     valueDate,
     transactionId: banks.trim(),
@@ -266,7 +267,7 @@ function toRow({ lines }: Field, said: Information, currency: string, refuse: Re
     [`${side}Name`]: name,
     [`${side}Account`]: account,
     originalAmount: amounts.original ?? ordered,
-    transactionFees: amounts.charges ?? taken,
+    transactionFees: amounts.charges ?? fees,
     ...rest,
   });
 }
@@ -296,10 +297,10 @@ function bookingDay(valueDate: IsoDate, monthAndDate: string, refuse: Refuse): I
   const year = Number(valueDate.slice(0, 4));
   const isNear = (day: string) => day > addDays(valueDate, -183) && day < addDays(valueDate, 183);
   const days = [year, year - 1, year + 1].map((each) => `${each}-${month}-${date}`);
-  return dayIn(days.find(isNear) ?? days[0] ?? '', refuse);
+  return reportedDay(days.find(isNear) ?? days[0] ?? '', refuse);
 }
 
-function dayIn(text: string, refuse: Refuse): IsoDate {
+function reportedDay(text: string, refuse: Refuse): IsoDate {
   if (isIsoDate(text)) return text;
   // In the calendar of German banks every month has 30 days.
   const [, year] = /^(\d{4})-02-(?:29|30)$/.exec(text) ?? [];

@@ -1,8 +1,8 @@
 import { Psd2Error } from '../../../../errors.ts';
-import { textOf } from '../../../call/charset.ts';
+import { answerText } from '../../../call/charset.ts';
 import type { ZoneOfAnswer } from '../readings/zone.ts';
 import { transactionsAnswerIn } from '../wire/accounts.ts';
-import { type NextGenAnswer, nameOf } from '../wire/answer.ts';
+import { callName, type NextGenAnswer } from '../wire/answer.ts';
 import { readCamt } from './camt.ts';
 import { readMt940 } from './mt940.ts';
 import type { ReportReading } from './report.ts';
@@ -21,13 +21,13 @@ export function readReport(
   listedCurrency: string | undefined,
 ): ReportReading {
   const fail = (what: string): never => {
-    throw new Psd2Error('bank_answer', `The bank's answer to ${nameOf(answer)} cannot be read. ${what}`, {
+    throw new Psd2Error('bank_answer', `The bank's answer to ${callName(answer)} cannot be read. ${what}`, {
       ...{ httpStatus: answer.status, tppRequestId: answer.tppRequestId },
-      ...(answer.said.requestId && { requestId: answer.said.requestId }),
+      ...(answer.reply.requestId && { requestId: answer.reply.requestId }),
       transactionId: answer.call.transactionId,
     });
   };
-  const { text, problem } = textOf(answer);
+  const { text, problem } = answerText(answer);
   // SWIFT has ASCII alone, and what banks write beyond it is Latin.
   if (problem !== null && format === 'camt') fail(`It ${problem}`);
   const report =

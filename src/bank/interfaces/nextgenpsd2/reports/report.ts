@@ -46,7 +46,7 @@ export type Refuse = (what: string) => never;
  *
  * @throws what `refuse` throws unless it is an exact decimal without a sign
  */
-export function signed(text: string | undefined, isDebit: boolean, refuse: Refuse): string {
+export function signedAmount(text: string | undefined, isDebit: boolean, refuse: Refuse): string {
   const amount = decimalIn(text);
   if (amount === null || amount.startsWith('-'))
     return refuse(`The amount ${JSON.stringify(text?.slice(0, 40) ?? '')} is not a decimal number`);
@@ -54,7 +54,7 @@ export function signed(text: string | undefined, isDebit: boolean, refuse: Refus
 }
 
 /** The day of an entry at a bank in this zone. @throws what `refuse` throws for what is no day */
-export function dayOf(text: string | undefined, zone: string, refuse: Refuse): IsoDate | undefined {
+export function reportDay(text: string | undefined, zone: string, refuse: Refuse): IsoDate | undefined {
   const day = dayIn(text, zone);
   return day === 'unreadable'
     ? refuse(`${JSON.stringify(text?.slice(0, 40))} is not a day`)
@@ -62,7 +62,7 @@ export function dayOf(text: string | undefined, zone: string, refuse: Refuse): I
 }
 
 /** The row without the fields that have nothing. */
-export function rowOf(row: ReportRow): ReportRow {
+export function filledRow(row: ReportRow): ReportRow {
   const filled: ReportRow = { transactionAmount: row.transactionAmount };
   for (const name in row) if (row[name] !== undefined && row[name] !== '') filled[name] = row[name];
   return filled;

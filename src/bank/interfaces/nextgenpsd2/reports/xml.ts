@@ -104,7 +104,7 @@ export function readPlainXml<Handler extends XmlHandler>(
   };
   try {
     const handler = handlerWith(giveUp);
-    walk(text, handler, giveUp);
+    walkXml(text, handler, giveUp);
     return handler;
   } catch (error) {
     if (error instanceof NotPlain) return null;
@@ -112,7 +112,7 @@ export function readPlainXml<Handler extends XmlHandler>(
   }
 }
 
-function walk(text: string, handler: XmlHandler, giveUp: () => never): void {
+function walkXml(text: string, handler: XmlHandler, giveUp: () => never): void {
   const tags = new Map<string, PlainTag>();
   const open: string[] = [];
   let at = DECLARATION.exec(text)?.[0].length ?? 0;
@@ -123,7 +123,7 @@ function walk(text: string, handler: XmlHandler, giveUp: () => never): void {
     if (content.length > PIECE) giveUp();
     if (open.length === 0) {
       if (!/^[ \t\n]*$/.test(content)) giveUp();
-    } else if (content !== '') handler.text(decoded(content, giveUp));
+    } else if (content !== '') handler.text(withEntities(content, giveUp));
     if (start === -1) break;
     const end = text.indexOf('>', start);
     if (end === -1 || end - start > PIECE) giveUp();
@@ -158,7 +158,7 @@ function tagIn(inside: string): PlainTag | null {
   return isDoubled ? null : { name, attributes: Object.fromEntries(all), isEmpty: slash === '/' };
 }
 
-function decoded(content: string, giveUp: () => never): string {
+function withEntities(content: string, giveUp: () => never): string {
   if (!content.includes('&')) return content;
   if (OTHER_ENTITY.test(content)) giveUp();
   return content.replace(ENTITY, (all, name: string) => ENTITIES[name] ?? all);

@@ -151,7 +151,7 @@ export interface WireParty {
 
 const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9 ]{11,40}$/i;
 
-function accountIn(value: unknown): Pick<WireParty, 'iban' | 'account'> | null {
+function partyAccount(value: unknown): Pick<WireParty, 'iban' | 'account'> | null {
   const text = wordsIn(value);
   if (text !== null)
     return IBAN.test(text) ? { iban: plainIban(text), account: null } : { iban: null, account: text };
@@ -180,7 +180,7 @@ function maskedIn(value: unknown): string | null {
 export const accountReference = z.pipe(
   z.nullish(z.unknown()),
   z.transform((value) => {
-    const { iban = null, account = null } = accountIn(value) ?? {};
+    const { iban = null, account = null } = partyAccount(value) ?? {};
     return iban?.replace(/\s/g, '').toUpperCase() ?? account;
   }),
 );
@@ -243,7 +243,7 @@ class RowReader {
   }
 
   party(side: 'creditor' | 'debtor'): WireParty {
-    const account = this.read(`${side}Account`, accountIn) ?? NO_ACCOUNT;
+    const account = this.read(`${side}Account`, partyAccount) ?? NO_ACCOUNT;
     return { name: this.words(`${side}Name`), ...account };
   }
 
@@ -289,7 +289,7 @@ class RowReader {
   }
 
   id(name: string): string | null {
-    return idIn(this.#row[name]);
+    return idValue(this.#row[name]);
   }
 
   /** A reference. Where there is none, a bank may write `NONREF` (SWIFT). */
@@ -451,7 +451,7 @@ const rowSchema = (isBooked: boolean, zone: string) =>
 export type WireTransaction = z.infer<ReturnType<typeof rowSchema>>;
 
 /** An id as it is: it is compared with that of other readings. */
-function idIn(value: unknown): string | null {
+function idValue(value: unknown): string | null {
   const text = textOf(value);
   return text === undefined || text.trim() === '' || isNoReference(text) ? null : cleanWords(text);
 }
@@ -517,8 +517,8 @@ const linkedPage = z.looseObject({
 /** The link to the page after any answer with a list: transactions have it one level deeper. Null after the last page. */
 export function nextOfPage(json: unknown): string | null {
   const { data } = linkedPage.safeParse(json);
-  const [found] = [data?.transactions, data?.cardTransactions, data].flatMap(
+  const [link] = [data?.transactions, data?.cardTransactions, data].flatMap(
     (part) => part?._links?.next ?? [],
   );
-  return found ?? null;
+  return link ?? null;
 }

@@ -12,8 +12,8 @@ import {
   type Said,
   type Sent,
 } from '../../../call/call.ts';
-import { textOf } from '../../../call/charset.ts';
-import { holds, idsInPath, type Known, withoutValue } from '../../../call/hidden-value.ts';
+import { answerText } from '../../../call/charset.ts';
+import { idsInPath, type Known, showsValue, withoutValue } from '../../../call/hidden-value.ts';
 import { parseJson } from '../../../call/json.ts';
 import type { Verdict } from '../../../ports/call.ts';
 import { pathOf, type WireAnswer } from '../../../transport/line.ts';
@@ -27,7 +27,7 @@ import { isSuccess, judgeStatus, whyNoAnswer } from '../judge/status.ts';
 import { SCA_STATUSES } from './consent.ts';
 import { type BankMessage, messagesIn, titleIn } from './messages.ts';
 import { reasonsIn } from './reasons.ts';
-import { type Meaning, meaningOf, meaningOfStatus, meaningOfWords } from './refusals.ts';
+import { type Meaning, meaningOfCode, meaningOfStatus, meaningOfWords } from './refusals.ts';
 
 /** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
 export interface NextGenSaid extends Said {
@@ -58,7 +58,7 @@ export async function understand(
   sent: Sent & { certificateEnds: Date },
 ): Promise<NextGenSaid> {
   const { status, headers } = answer;
-  const { text, problem } = textOf(answer);
+  const { text, problem } = answerText(answer);
   // Banks quote what they were sent. The number of a card is to stay with them.
   const cards = cardNumbersIn(call.body);
   const whole = await parseJson(text.trim()).catch(() => undefined);
@@ -72,8 +72,8 @@ export async function understand(
   const unreadable = isUnclear ? 'can be read in two ways' : problem;
   const json = unreadable === null || isRefused ? parsed : undefined;
   // A success has the forms of the standard alone.
-  const found = isRefused && json === undefined ? titleOf(text, call) : messagesIn(json, isRefused);
-  const messages = found.map((each) => ({
+  const rawMessages = isRefused && json === undefined ? titleOf(text, call) : messagesIn(json, isRefused);
+  const messages = rawMessages.map((each) => ({
     ...each,
     text: each.text && withoutCardNumbers(each.text, cards),
   }));
@@ -92,7 +92,7 @@ export async function understand(
     meaning,
     decided,
     ...refused,
-    requestId: idOf(headers['x-request-id']),
+    requestId: shortId(headers['x-request-id']),
     asksForSca: meaning?.code === 'sca_required',
     lasts: meaning?.lasts === true,
     ...(call.judged && (await judge(call.judged, [...(call.earlier ?? []), answer], sent, bank))),
@@ -103,7 +103,7 @@ export async function understand(
 /** The title of a page, if it does not quote what it was sent. */
 function titleOf(text: string, { credential }: BankCall): BankMessage[] {
   return titleIn(text).filter(
-    ({ text: title }) => !credential || !holds(title ?? '', credential.value.reveal()),
+    ({ text: title }) => !credential || !showsValue(title ?? '', credential.value.reveal()),
   );
 }
 
@@ -138,16 +138,16 @@ function meaningIn(
   bank: BankDescription,
   isPageAlone: boolean,
 ): Meaning {
-  const known = decided?.code ? meaningOf(decided.code, bank) : undefined;
-  if (known?.lasts && facts.reads === null) return meaningOfStatus(429, facts);
+  const codeMeaning = decided?.code ? meaningOfCode(decided.code, bank) : undefined;
+  if (codeMeaning?.lasts && facts.reads === null) return meaningOfStatus(429, facts);
   return (
-    known ??
+    codeMeaning ??
     meaningOfWords(status, decided?.text ?? '') ??
     meaningOfStatus(status, { ...facts, isPage: isPageAlone })
   );
 }
 
-function idOf(header: string | undefined): string | null {
+function shortId(header: string | undefined): string | null {
   return header !== undefined && header.length <= 200 ? header : null;
 }
 
@@ -157,7 +157,7 @@ function decidingOf(messages: readonly BankMessage[], bank: BankDescription): Ba
     ? messages.filter(({ isError }) => isError)
     : messages;
   return (
-    errors.find(({ code }) => code !== null && meaningOf(code, bank) !== undefined) ??
+    errors.find(({ code }) => code !== null && meaningOfCode(code, bank) !== undefined) ??
     errors.find(({ code }) => code !== null) ??
     errors[0]
   );
@@ -183,12 +183,12 @@ export function ask<T>(
  *   the field and the request
  */
 export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): NextGenReading<T> {
-  const { json, problem } = success(answer).said;
+  const { json, problem } = success(answer).reply;
   const none = answer.call.decides ? whyNoAnswer(answer) : null;
-  if (none !== null) throw unusable(answer, `The bank's answer to ${nameOf(answer)} ${none}`);
+  if (none !== null) throw unusable(answer, `The bank's answer to ${callName(answer)} ${none}`);
   if (typeof json !== 'object' || json === null) {
-    const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${kindOf(answer)}`;
-    throw unusable(answer, `The bank's answer to ${nameOf(answer)} ${what}`);
+    const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${answerKind(answer)}`;
+    throw unusable(answer, `The bank's answer to ${callName(answer)} ${what}`);
   }
   const result = schema.safeParse(json);
   if (!result.success) {
@@ -196,7 +196,7 @@ export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): 
     const field = (issue?.path ?? []).join('.') || 'content';
     throw unusable(
       answer,
-      `The bank's answer to ${nameOf(answer)} has no usable ${field}: ${issue?.message ?? 'unreadable'}`,
+      `The bank's answer to ${callName(answer)} has no usable ${field}: ${issue?.message ?? 'unreadable'}`,
     );
   }
   const { status, headers } = answer;
@@ -216,7 +216,7 @@ export interface BegunReading<T> extends NextGenReading<T> {
  *   prove that it began
  */
 export function readBegun<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): BegunReading<T> {
-  const { verdict, meaning, json, messages } = answer.said;
+  const { verdict, meaning, json, messages } = answer.reply;
   if (meaning !== null || verdict === undefined || verdict.says === 'began')
     return readAnswer(answer, schema);
   const isRejected = verdict.says === 'nothing began';
@@ -227,12 +227,12 @@ export function readBegun<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): B
       ...(verdict.isDuplicate && { isDuplicate: true }),
     };
   if (isRejected)
-    throw new Psd2Error('payment_failed', `The bank rejected ${nameOf(answer)}`, {
-      ...idsOf(answer),
+    throw new Psd2Error('payment_failed', `The bank rejected ${callName(answer)}`, {
+      ...answerIds(answer),
       reasons: reasonsIn(json, 'payment', messages),
       ...provenIn(verdict),
     });
-  const says = `The bank's answer to ${nameOf(answer)} does not say that it has begun${kindOf(answer)}`;
+  const says = `The bank's answer to ${callName(answer)} does not say that it has begun${answerKind(answer)}`;
   throw unusable(answer, says).with(provenIn(verdict));
 }
 
@@ -264,34 +264,34 @@ export function readDeletion(answer: NextGenAnswer, of: DeletionOf): Reading & {
       readNothing(answer);
       throw unusable(
         answer,
-        `The bank's answer to ${nameOf(answer)} does not say that it is done${kindOf(answer)}`,
+        `The bank's answer to ${callName(answer)} does not say that it is done${answerKind(answer)}`,
       );
   }
 }
 
 /** @throws Psd2Error `outcome_unknown` for a refusal of a `DELETE` that is not the bank's own: it may have been done all the same */
 function refuseNobodys(answer: NextGenAnswer): void {
-  const { meaning } = answer.said;
+  const { meaning } = answer.reply;
   if (meaning?.code !== 'bank_refused' && meaning?.code !== 'forbidden') return;
-  const says = `The answer to ${nameOf(answer)} is not the bank's own word (HTTP ${answer.status})${kindOf(answer)}. It does not say what became of it`;
+  const says = `The answer to ${callName(answer)} is not the bank's own word (HTTP ${answer.status})${answerKind(answer)}. It does not say what became of it`;
   throw toError(answer, meaning).restated('outcome_unknown', says);
 }
 
 function success(answer: NextGenAnswer): NextGenAnswer {
-  if (answer.said.meaning) throw toError(answer, answer.said.meaning);
+  if (answer.reply.meaning) throw toError(answer, answer.reply.meaning);
   return answer;
 }
 
-function noticesOf({ said }: NextGenAnswer) {
-  return said.messages.flatMap(({ text, code }) => {
+function noticesOf({ reply }: NextGenAnswer) {
+  return reply.messages.flatMap(({ text, code }) => {
     const words = text ?? code;
     return words === null ? [] : [{ text: words, code }];
   });
 }
 
 /** The error for an answer about something else than psd2 asked about: it decides nothing. */
-export function aboutAnother(what: string, named: string, asked: string, transactionId: string): Psd2Error {
-  return new Psd2Error('bank_answer', `The bank's answer is about the ${what} ${named}, not about ${asked}`, {
+export function aboutAnother(what: string, named: string, ours: string, transactionId: string): Psd2Error {
+  return new Psd2Error('bank_answer', `The bank's answer is about the ${what} ${named}, not about ${ours}`, {
     hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
     transactionId,
   });
@@ -307,36 +307,36 @@ export function contradictsItself(statuses: string): Psd2Error {
 
 function unusable(answer: NextGenAnswer, message: string): Psd2Error {
   return new Psd2Error('bank_answer', message, {
-    ...idsOf(answer),
+    ...answerIds(answer),
     ...(isPage(answer) && { hint: PAGE_ADVICE }),
   });
 }
 
 /** The error for an unsuccessful answer. */
 function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
-  const { status, said, call } = answer;
+  const { status, reply, call } = answer;
   const { code, says } = meaning;
   const { hint, next }: Partial<Meaning> = meaning.isForReadings && call.facts.reads === null ? {} : meaning;
-  const { decided } = said;
+  const { decided } = reply;
   const words = decided?.text ?? decided?.code;
   const placed = decided?.path ? `${words?.replace(/\.$/, '')} (${decided.path})` : words;
-  const detail = words ? `: ${placed}` : kindOf(answer);
+  const detail = words ? `: ${placed}` : answerKind(answer);
   const after = answer.headers['retry-after']?.slice(0, 40);
   const advice =
     code === 'too_many_calls' && after && !meaning.lasts ? `The bank says: retry after ${after}.` : hint;
-  return new Psd2Error(code, `${says.replace('{call}', nameOf(answer))} (HTTP ${status})${detail}`, {
-    ...idsOf(answer),
+  return new Psd2Error(code, `${says.replace('{call}', callName(answer))} (HTTP ${status})${detail}`, {
+    ...answerIds(answer),
     ...(advice !== undefined && { hint: advice }),
     ...(next && { next }),
     ...(decided?.code && { bankCode: decided.code }),
     // The journal keeps those of a call that changes something.
-    ...(call.beforeSend && toldReasons([...(decided ? [decided] : []), ...said.messages])),
+    ...(call.beforeSend && toldReasons([...(decided ? [decided] : []), ...reply.messages])),
     ...(meaning.lasts && { lasts: true }),
     ...(code === 'not_logged_in' && call.bearer !== undefined && { hadToken: true }),
     ...(meaning.endsConsent && hasConsent(call) && { endsConsent: true }),
     ...(isAboutResource(call) && judgeStatus(answer) === 'is not known' && { isNotKnown: true }),
-    ...definiteRefusal({ status, ...said }, code, decided?.code ?? null),
-    ...provenIn(said.verdict),
+    ...definiteRefusal({ status, ...reply }, code, decided?.code ?? null),
+    ...provenIn(reply.verdict),
   });
 }
 
@@ -356,22 +356,22 @@ function provenIn(verdict: Verdict | undefined): Pick<ErrorContext, 'beganNothin
   return verdict.says === 'nothing began' ? { beganNothing: true } : { noProof: verdict.why };
 }
 
-function idsOf(answer: NextGenAnswer): ErrorContext {
+function answerIds(answer: NextGenAnswer): ErrorContext {
   return {
     httpStatus: answer.status,
-    ...(answer.said.requestId && { requestId: answer.said.requestId }),
+    ...(answer.reply.requestId && { requestId: answer.reply.requestId }),
     tppRequestId: answer.tppRequestId,
     transactionId: answer.call.transactionId,
   };
 }
 
 /** A call in messages: its method and path, without the query. */
-export function nameOf({ call }: { call: BankCall }): string {
+export function callName({ call }: { call: BankCall }): string {
   return `${call.method} ${pathOf({ target: call.path })}`;
 }
 
 /** What kind of answer it is, if it is not JSON. */
-export function kindOf(answer: NextGenAnswer): string {
+export function answerKind(answer: NextGenAnswer): string {
   if (answer.body.length === 0) return ': the answer is empty';
   const type = answer.headers['content-type']?.split(';')[0]?.slice(0, 100);
   return type && !/\bjson$/.test(type) ? `: the answer is ${type}` : '';

@@ -31,7 +31,7 @@ export interface Calls {
 }
 
 /** The error for what no bank of this interface has. */
-export function lacking(what: string): Psd2Error {
+export function lackingService(what: string): Psd2Error {
   return new Psd2Error('usage', `This bank's interface has no ${what}`);
 }
 
@@ -89,11 +89,11 @@ export async function atAccountOrCard<T>(
     return await work('account');
   } catch (error) {
     if (!lacksAccount(error)) throw error;
-    const found = await work('card').catch((other: unknown) => {
+    const result = await work('card').catch((other: unknown) => {
       throw other instanceof Psd2Error ? error : other;
     });
     calls.cards.add(accountId);
-    return found;
+    return result;
   }
 }
 

@@ -87,8 +87,8 @@ function toBytes(body: object | string): Buffer {
 }
 
 /** Headers of the bank file. One with an empty value is not sent. */
-function fixedHeaders(given: Readonly<Headers>): Headers {
-  const sent = Object.entries(given).filter(([, value]) => value !== '');
+function fixedHeaders(headers: Readonly<Headers>): Headers {
+  const sent = Object.entries(headers).filter(([, value]) => value !== '');
   return Object.fromEntries(sent.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
@@ -180,17 +180,17 @@ const CUSTOMER = [
 /** @throws Psd2Error `usage` for what is missing, `bank_answer` for a token that does not name the customer */
 function customerHeaders(
   { psu }: BankDescription,
-  given: WireSettings['psu'],
+  customer: WireSettings['psu'],
   bearer: string | undefined,
 ): Headers {
   const headers: Headers = {};
   for (const [field, header, option] of CUSTOMER) {
     const presence = psu[field];
     if (presence === 'empty') headers[header] = '';
-    else if (presence === 'token-sub') headers[header] = subjectOf(bearer);
+    else if (presence === 'token-sub') headers[header] = tokenSubject(bearer);
     else if (!isPresence(presence)) headers[header] = presence;
     if (!isPresence(presence)) continue;
-    const value = given?.[field];
+    const value = customer?.[field];
     if (presence === 'required' && !value)
       throw new Psd2Error('usage', `This bank wants ${option}`, {
         hint: 'The customer knows it from the bank. Give it once, at a login, a consent or a transfer.',
@@ -207,7 +207,7 @@ function isPresence(word: string): word is 'optional' | 'required' | 'never' {
 const claims = z.object({ sub: z.string().check(z.regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/)) });
 
 /** Whose a token is: the `sub` of a JSON Web Token (RFC 7519, section 4.1.2). The bank looks at it again, so psd2 proves nothing. */
-function subjectOf(token: string | undefined): string {
+function tokenSubject(token: string | undefined): string {
   try {
     const payload = Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString('utf8');
     return claims.parse(JSON.parse(payload)).sub;

@@ -36,25 +36,25 @@ export type SaidOfCost = {
 } & { transactionFeeIndicator?: boolean | null };
 
 /** What a payment costs, as an answer says: the sum of the fees of one currency, and what has no place in it. Null: it says nothing. */
-export function costIn(said: SaidOfCost): Cost | null {
-  const total = said.estimatedTotalAmount ?? null;
-  const told = [
-    ...eachOnce(said.transactionFees, said.transactionFee),
-    ...eachOnce(said.currencyConversionFees, said.currencyConversionFee),
+export function costIn(answer: SaidOfCost): Cost | null {
+  const total = answer.estimatedTotalAmount ?? null;
+  const charges = [
+    ...eachOnce(answer.transactionFees, answer.transactionFee),
+    ...eachOnce(answer.currencyConversionFees, answer.currencyConversionFee),
   ];
-  const fees = told.filter((each) => typeof each !== 'string');
+  const fees = charges.filter((each) => typeof each !== 'string');
   const [first] = fees;
   const alike = fees.filter(({ currency }) => currency === first?.currency);
   const others = fees.filter(({ currency }) => currency !== first?.currency);
   const unread = [
-    ...[...told, total].filter((each) => typeof each === 'string'),
+    ...[...charges, total].filter((each) => typeof each === 'string'),
     ...others.map((fee) => `${fee.amount} ${fee.currency}`),
-    ...(told.length === 0 && said.transactionFeeIndicator === true ? ['fees without an amount'] : []),
+    ...(charges.length === 0 && answer.transactionFeeIndicator === true ? ['fees without an amount'] : []),
   ];
   if (!first && unread.length === 0 && total === null) return null;
   return {
     totalAmount: typeof total === 'string' ? null : total,
-    commissions: first ? sumOf(first, alike) : null,
+    commissions: first ? feeSum(first, alike) : null,
     ...(unread.length > 0 && { unreadFees: unread.join(', ') }),
   };
 }
@@ -66,7 +66,7 @@ function eachOnce(plural: Money | string | null = null, singular: typeof plural 
 }
 
 /** A single fee stays as the bank has written it. No fee makes another one smaller. */
-function sumOf(first: Money, alike: readonly Money[]): Money {
+function feeSum(first: Money, alike: readonly Money[]): Money {
   if (alike.length === 1) return first;
   const sum = alike.reduce((all, { amount }) => all.plus(new Big(amount).abs()), new Big(0));
   return { ...first, amount: written(sum) };

@@ -87,12 +87,12 @@ const challenge = z.catch(
         otpFormat: optionalWords,
       }),
       z.transform(
-        (said): ScaChallenge => ({
-          ...(said.additionalInformation !== null && { information: said.additionalInformation }),
-          ...(said.data !== null && { data: said.data }),
-          ...(said.image !== null && { image: said.image }),
-          ...(said.otpMaxLength !== null && { otpMaxLength: said.otpMaxLength }),
-          ...(said.otpFormat !== null && { otpFormat: said.otpFormat }),
+        (words): ScaChallenge => ({
+          ...(words.additionalInformation !== null && { information: words.additionalInformation }),
+          ...(words.data !== null && { data: words.data }),
+          ...(words.image !== null && { image: words.image }),
+          ...(words.otpMaxLength !== null && { otpMaxLength: words.otpMaxLength }),
+          ...(words.otpFormat !== null && { otpFormat: words.otpFormat }),
         }),
       ),
     ),

@@ -33,28 +33,28 @@ export const words = z.pipe(
 /**
  * A status that must be there. Banks write the standard's words in other case, and with blanks around them.
  *
- * @param known the words of the standard. Any other word is left as it is
+ * @param standardWords the words of the standard. Any other word is left as it is
  */
-export function statusOf(known: readonly string[]) {
+export function statusOf(standardWords: readonly string[]) {
   return z.pipe(
     words,
-    z.transform((value) => knownWord(known, value)),
+    z.transform((value) => knownWord(standardWords, value)),
   );
 }
 
 /** As {@link statusOf}, for one that may be missing. */
-export function optionalStatusOf(known: readonly string[]) {
+export function optionalStatusOf(standardWords: readonly string[]) {
   return z.pipe(
     optionalWords,
-    z.transform((value) => (value === null ? null : knownWord(known, value.trim()))),
+    z.transform((value) => (value === null ? null : knownWord(standardWords, value.trim()))),
   );
 }
 
-function knownWord(known: readonly string[], value: string): string {
-  if (known.includes(value)) return value;
+function knownWord(standardWords: readonly string[], value: string): string {
+  if (standardWords.includes(value)) return value;
   // American English has a z where the standard has an s: `finalized`.
   const plain = (word: string) => word.toLowerCase().replace(/is(?=ed$)/, 'iz');
-  return known.find((word) => plain(word) === plain(value)) ?? withoutCardNumbers(value);
+  return standardWords.find((word) => plain(word) === plain(value)) ?? withoutCardNumbers(value);
 }
 
 /** A list. Banks write null for an empty one, and the only row of a list without the list. */
@@ -130,8 +130,8 @@ export const amount = z.object({
 export const day = z.pipe(
   z.nullish(z.unknown()),
   z.transform((value, context) => {
-    const found = dayIn(value);
-    if (found !== 'unreadable') return found;
+    const date = dayIn(value);
+    if (date !== 'unreadable') return date;
     context.issues.push({ code: 'custom', message: 'expected a date', input: value });
     return z.NEVER;
   }),

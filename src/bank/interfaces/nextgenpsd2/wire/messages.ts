@@ -54,12 +54,12 @@ export function messagesIn(json: unknown, isRefused = true): BankMessage[] {
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     return isRefused ? quotedIn(json) : [];
   const own =
-    'tppMessages' in json ? listOf(json.tppMessages).flatMap((item) => readBy(tppMessage, item)) : [];
+    'tppMessages' in json ? asList(json.tppMessages).flatMap((item) => readBy(tppMessage, item)) : [];
   if (own.length > 0) return own;
   if ('error' in json && typeof json.error === 'string') return readBy(oauthError, json);
   if (!('code' in json && typeof json.code === 'string') && !('title' in json))
     return isRefused ? quotedIn(json) : [];
-  const additional = 'additionalErrors' in json ? listOf(json.additionalErrors) : [];
+  const additional = 'additionalErrors' in json ? asList(json.additionalErrors) : [];
   const [first, ...others] = [json, ...additional].flatMap((item) => readBy(problem, item));
   // Some gateways write `message` beside the code.
   const words = first?.text ?? (isRefused ? (quotedIn(json)[0]?.text ?? null) : null);
@@ -109,15 +109,15 @@ function quotation(text: string): BankMessage {
 /** The title of a page in HTML, the message of an answer in XML, or a plain text, as a quotation. */
 export function titleIn(page: string): BankMessage[] {
   const begins = page.trim().slice(0, 10_000);
-  const found = /<(?:\w+:)?(?:title|h1|faultstring|message|text)(?:\s[^>]*)?>([^<]{1,500})</i.exec(
+  const elementText = /<(?:\w+:)?(?:title|h1|faultstring|message|text)(?:\s[^>]*)?>([^<]{1,500})</i.exec(
     begins,
   )?.[1];
-  const title = wordsIn((/^[<{[]/.test(begins) ? found : begins.slice(0, 500))?.replace(/\s+/g, ' '));
+  const title = wordsIn((/^[<{[]/.test(begins) ? elementText : begins.slice(0, 500))?.replace(/\s+/g, ' '));
   return title === null ? [] : [quotation(title)];
 }
 
 /** Some banks write one message without the list. */
-function listOf(value: unknown): unknown[] {
+function asList(value: unknown): unknown[] {
   if (Array.isArray(value)) return value.slice(0, MAX_MESSAGES);
   return typeof value === 'object' && value !== null ? [value] : [];
 }

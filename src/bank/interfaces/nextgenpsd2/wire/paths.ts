@@ -1,6 +1,6 @@
 import type { BankCall, CallFacts } from '../../../call/call.ts';
 import type { Route } from '../../../ports/call.ts';
-import { OPERATIONS, type OperationId, pathOf } from '../description/operations.ts';
+import { OPERATIONS, type OperationId, pathOfOperation } from '../description/operations.ts';
 import type { BankDescription } from '../description/schema.ts';
 
 /** The paths of a bank, which its file can change. */
@@ -26,8 +26,8 @@ interface Found {
 export function pathsOf({ api }: BankDescription): Paths {
   const templates = Object.entries(OPERATIONS).flatMap(([id, { method }]) => {
     if (!isOperation(id)) return [];
-    const template = pathOf(api, id);
-    return [{ id, method, template, names: namesIn(template), segments: segmentsOf(template) }];
+    const template = pathOfOperation(api, id);
+    return [{ id, method, template, names: variablesIn(template), segments: segmentsOf(template) }];
   });
   const byId = new Map(templates.map((entry) => [entry.id, entry.template]));
   // The most specific template comes first: one with fewer parameters.
@@ -35,7 +35,7 @@ export function pathsOf({ api }: BankDescription): Paths {
   // A command needs one or two of them.
   const patterns = new Map<string, RegExp>();
   const patternFor = (template: string) => {
-    const pattern = patterns.get(template) ?? patternOf(template);
+    const pattern = patterns.get(template) ?? templatePattern(template);
     patterns.set(template, pattern);
     return pattern;
   };
@@ -45,25 +45,25 @@ export function pathsOf({ api }: BankDescription): Paths {
         pathSegment(values[name] ?? ''),
       ),
     find(method, path) {
-      const asked = path.split('?', 1)[0] ?? '';
-      const length = segmentsOf(asked);
+      const pathname = path.split('?', 1)[0] ?? '';
+      const length = segmentsOf(pathname);
       for (const { id, method: its, template, names, segments } of inOrder) {
-        const match = its === method && segments === length ? patternFor(template).exec(asked) : null;
+        const match = its === method && segments === length ? patternFor(template).exec(pathname) : null;
         if (!match) continue;
-        const values = names.map((name, index) => [name, decoded(match[index + 1] ?? '')]);
+        const values = names.map((name, index) => [name, percentDecoded(match[index + 1] ?? '')]);
         return { operation: id, template, values: Object.fromEntries(values) };
       }
       return undefined;
     },
     ends(operation) {
-      const ends = [byId.get(operation) ?? '', OPERATIONS[operation].path].map(endOf);
+      const ends = [byId.get(operation) ?? '', OPERATIONS[operation].path].map(templateEnd);
       return [...new Set([...ends, ...ends.map((end) => end.replace('/{payment-product}', ''))])];
     },
   };
 }
 
 /** A template from the service of a payment on, else from the word that says what its first id is. */
-function endOf(template: string): string {
+function templateEnd(template: string): string {
   const parts = template.split('/');
   const first = parts.findIndex((part) => part.includes('{'));
   return parts.slice(parts[first] === '{payment-service}' ? first : Math.max(first - 1, 0)).join('/');
@@ -78,14 +78,14 @@ function segmentsOf(path: string): number {
 }
 
 /** The names of the parameters of a template, in order. */
-export function namesIn(template: string): string[] {
+export function variablesIn(template: string): string[] {
   return [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
 }
 
 /** The services are words of the standard, so a payment's path never looks like another one. */
 const SERVICES = '(payments|bulk-payments|periodic-payments)';
 
-function patternOf(template: string): RegExp {
+function templatePattern(template: string): RegExp {
   return new RegExp(`^${sourceOf(template)}$`);
 }
 
@@ -99,7 +99,7 @@ export function sourceOf(template: string): string {
   return pattern.join('');
 }
 
-function decoded(segment: string): string {
+function percentDecoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -135,10 +135,10 @@ export function callOf(
 const NOTHING: CallFacts = { reads: null, needsConsent: false, login: false };
 
 /** What a call does. */
-export function factsOf(found: Omit<Found, 'template'> | undefined): CallFacts {
-  if (!found) return NOTHING;
-  const { reads } = OPERATIONS[found.operation];
-  const { 'account-id': account = '', consentId } = found.values;
+export function factsOf(match: Omit<Found, 'template'> | undefined): CallFacts {
+  if (!match) return NOTHING;
+  const { reads } = OPERATIONS[match.operation];
+  const { 'account-id': account = '', consentId } = match.values;
   if (consentId !== undefined) return { ...NOTHING, ofConsent: consentId };
   return reads === null
     ? NOTHING
@@ -150,9 +150,9 @@ const NO_ROUTE = '{other}';
 /** What a call is about, without its ids. */
 export function routeOf(paths: Paths, { method, path, facts }: BankCall): Route {
   if (facts.login) return { path: '{login}', kind: 'auth' };
-  const found = paths.find(method, path);
-  if (!found) return { path: NO_ROUTE, kind: 'other' };
-  const { operation, template, values } = found;
+  const match = paths.find(method, path);
+  if (!match) return { path: NO_ROUTE, kind: 'other' };
+  const { operation, template, values } = match;
   const service = values['payment-service'] ?? '';
   const named = template.replace('{payment-service}', service).replace('{account-id}', '{account}');
   return { path: named, kind: OPERATIONS[operation].kind };

@@ -40,27 +40,27 @@ export function reasonsIn(
 
 const NOTHING = { code: null, proprietary: null, text: null };
 
-function entriesOf(value: unknown): [string, unknown][] {
+function membersOf(value: unknown): [string, unknown][] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
 function fieldsIn(value: unknown, level: Level, depth: number): BankReason[] {
   if (depth > DEEPEST) return [];
   const inner = Array.isArray(value) ? 'payment' : level;
-  const entries = entriesOf(value).filter(([name]) => name !== 'tppMessages' && name !== '_links');
+  const entries = membersOf(value).filter(([name]) => name !== 'tppMessages' && name !== '_links');
   const below = entries.flatMap(([name, each]) => (FIELD.test(name) ? [] : fieldsIn(each, inner, depth + 1)));
   const own = entries.filter(([name]) => FIELD.test(name));
   if (own.length === 0) return below;
   const isList = own.some(([, each]) => typeof each === 'object');
   // A code and its text may stand beside each other: `reasonCode`, `reason`.
-  const parts = isList ? own.flatMap(([name, each]) => listOf(each).map((one) => ({ [name]: one }))) : [own];
+  const parts = isList ? own.flatMap(([name, each]) => asList(each).map((one) => ({ [name]: one }))) : [own];
   return [
     ...below,
     ...parts.map((part) => reasonFrom(Array.isArray(part) ? Object.fromEntries(part) : part, level)),
   ];
 }
 
-function listOf(value: unknown): unknown[] {
+function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
@@ -71,12 +71,12 @@ function reasonFrom(value: unknown, level: Level): BankReason {
   const read = (each: unknown, name: string, depth: number) => {
     if (depth > DEEPEST) return;
     if (typeof each === 'string' && each.trim() !== '') {
-      const said = each.trim();
-      if (PROPRIETARY.test(name)) own.push(said);
-      else if (CODE.test(name) || SURE_CODE.test(said)) codes.push(said);
-      else if (WORDS.test(name) || FIELD.test(name)) words.push(said);
+      const text = each.trim();
+      if (PROPRIETARY.test(name)) own.push(text);
+      else if (CODE.test(name) || SURE_CODE.test(text)) codes.push(text);
+      else if (WORDS.test(name) || FIELD.test(name)) words.push(text);
     }
-    for (const [key, inner] of entriesOf(each)) read(inner, Array.isArray(each) ? name : key, depth + 1);
+    for (const [key, inner] of membersOf(each)) read(inner, Array.isArray(each) ? name : key, depth + 1);
   };
   read(value, '', 0);
   const [first = null, ...others] = codes;

@@ -186,7 +186,7 @@ const BY_OUR_CODE: Partial<Record<ErrorCode, Meaning>> = {
  *
  * @returns undefined for a code that neither knows: the HTTP status decides
  */
-export function meaningOf(bankCode: string, bank: BankDescription): Meaning | undefined {
+export function meaningOfCode(bankCode: string, bank: BankDescription): Meaning | undefined {
   const mapped = own(bank.errors, bankCode);
   if (mapped !== undefined) return own(BY_OUR_CODE, mapped);
   return SIGNATURE_CODES.includes(bankCode) ? signatureRefused(bankCode, bank) : own(MEANINGS, bankCode);

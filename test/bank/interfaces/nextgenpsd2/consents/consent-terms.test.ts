@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { scaOfConsents } from '../../../../../src/bank/interfaces/nextgenpsd2/access/sca.ts';
-import { consentsOf, statusOf } from '../../../../../src/bank/interfaces/nextgenpsd2/consents/consents.ts';
+import {
+  consentStatusOf,
+  consentsOf,
+} from '../../../../../src/bank/interfaces/nextgenpsd2/consents/consents.ts';
 import type { BankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { parseDate } from '../../../../../src/domain/calendar.ts';
 import type { ConsentTerms } from '../../../../../src/domain/consent.ts';
@@ -216,7 +219,7 @@ describe('a consent at the bank', () => {
     ['details', '/v1/consents/c1'],
   ] as const)('has %s that decide', async (what, path) => {
     const { consents, sent } = opened([said({ consentStatus: 'valid', consentId: 'c1' })]);
-    expect(await consents[what]?.('c1', TRANSACTION_ID)).toMatchObject(statusOf('valid'));
+    expect(await consents[what]?.('c1', TRANSACTION_ID)).toMatchObject(consentStatusOf('valid'));
     expect(sent).toEqual([
       { ...{ method: 'GET', path, facts: FACTS_OF_CONSENT }, transactionId: TRANSACTION_ID, decides: true },
     ]);
@@ -354,9 +357,9 @@ describe('a consent at the bank', () => {
   ])('with the status %s is %s: %s', async (consentStatus, means, status, became) => {
     const partly = consentStatus === 'partiallyAuthorised' && { isPartly: true };
     const known = { consentStatus, means, ...partly };
-    expect(statusOf(consentStatus)).toEqual(known);
+    expect(consentStatusOf(consentStatus)).toEqual(known);
     const { calls, oauth } = opened([]);
-    const sca = scaOfConsents(calls, oauth, async () => statusOf(consentStatus));
+    const sca = scaOfConsents(calls, oauth, async () => consentStatusOf(consentStatus));
     expect(await sca.status('c1', TRANSACTION_ID)).toEqual({
       ...{ authorizationStatus: consentStatus, executionStatus: null, became },
       authorization: { type: 'authorization', status, bankStatus: consentStatus },

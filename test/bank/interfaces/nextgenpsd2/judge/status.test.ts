@@ -84,8 +84,8 @@ it.each([
   [500, false],
 ])('with HTTP %i a bank refuses a call: %s', (status, expected) => {
   const own = { json: {}, messages: [], isBanks: true };
-  expect(isBanksRefusal({ status, said: own })).toBe(expected);
-  expect(isBanksRefusal({ status, said: { ...own, isBanks: false } })).toBe(false);
+  expect(isBanksRefusal({ status, reply: own })).toBe(expected);
+  expect(isBanksRefusal({ status, reply: { ...own, isBanks: false } })).toBe(false);
 });
 
 it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   entryState,
-  isOver,
+  isPastAuthorisation,
   resourceStatus,
   settlementOf,
 } from '../../../../../src/bank/interfaces/nextgenpsd2/payments/payment-status.ts';
@@ -71,7 +71,7 @@ describe('the status of a payment', () => {
   it('leaves nothing to authorise once the bank has accepted, rejected or cancelled it', () => {
     const open = ['RCVD', 'PDNG', 'PATC', 'ACTC', 'ACCP', 'ACFC', 'SOMETHING', ''];
     const over = ['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP', 'PART', 'RJCT', 'CANC'];
-    expect([...open, ...over].filter(isOver)).toEqual(over);
+    expect([...open, ...over].filter(isPastAuthorisation)).toEqual(over);
   });
 });
 

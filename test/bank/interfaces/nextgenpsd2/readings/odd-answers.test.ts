@@ -463,7 +463,7 @@ describe('the charset', () => {
       code: 'bank_answer',
       message: expect.stringContaining('is not UTF-8, and declares no other charset'),
     });
-    const { said: refused } = await answered(
+    const { reply: refused } = await answered(
       { ...call, facts },
       latin('{"tppMessages":[{"category":"ERROR","code":"FORMAT_ERROR","text":"Ungültig"}]}', 400),
     );

@@ -37,7 +37,7 @@ const HTML = { 'content-type': 'text/html' };
 const TWICE = '{"tppMessages":[{"code":"A"}],"tppMessages":[{"code":"B"}]}';
 const messages = (...tppMessages: object[]) => ({ tppMessages });
 const error = (code: string, text = 'No') => ({ category: 'ERROR', code, text });
-const understood = async (call: BankCall, answer: Scripted) => (await answered(call, answer)).said;
+const understood = async (call: BankCall, answer: Scripted) => (await answered(call, answer)).reply;
 
 const PAGE = 'A website answered. Is the base URL that of the interface?';
 
@@ -110,7 +110,7 @@ describe('an answer that psd2 understands', () => {
   it('asks for SCA only if the bank file says so of a code', async () => {
     const answer = said(messages(error('OWN')), 401);
     const description = described({ errors: { OWN: 'sca_required' } });
-    expect((await answered(READING, answer, description)).said.asksForSca).toBe(true);
+    expect((await answered(READING, answer, description)).reply.asksForSca).toBe(true);
     expect((await understood(READING, answer)).asksForSca).toBe(false);
   });
 
