@@ -69,7 +69,7 @@ it('a consent begins with its categories, none of them answered', () => {
     { access: null, authorisations: [], bankStatus: null, besideOthers: false,
       categories: [{ name: "ACCOUNT_INFO", outcome: null, products: ["0000012345", "CARD000001"] },
        { name: "PAYMENTS", outcome: null, products: ["0000012345", "CARD000001"] }],
-      certificate: null, confirmRequestId: null, createdAt: "2026-11-21T10:00:00.000Z",
+      certificate: null, confirmRequestId: null, createdAt: "2026-11-21T10:00:00.000Z", credentials: [],
       customerId: "1234567", flow: "co-1", grantedAt: null, isDeletionTaken: false, kind: "consent",
       links: null, messages: [], reached: false, refusedUnconfirmed: false, resolution: null,
       resourceId: null, returnState: null, returned: false, state: "created", terms: null,
