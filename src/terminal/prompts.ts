@@ -99,10 +99,13 @@ export function openPrompts(
     get waiting() {
       return waiting;
     },
-    confirm: (question, initial = false) =>
-      prompt(question, (prompts, message, context) =>
+    async confirm(question, initial = false) {
+      // Somebody may type the PIN once more instead of yes or no.
+      if (unseen && canAsk()) return confirmUnseen(unseen, await shown(question), initial);
+      return prompt(question, (prompts, message, context) =>
         prompts.confirm({ message, default: initial }, context),
-      ),
+      );
+    },
     ask: (question, { initial, check } = {}) =>
       prompt(question, (prompts, message, context) =>
         prompts.input(
@@ -155,6 +158,15 @@ export function openPrompts(
       }
     },
   };
+}
+
+/** Asks for yes or no without showing what is typed. Anything else is asked again. */
+async function confirmUnseen(unseen: UnseenInput, text: string, initial: boolean): Promise<boolean> {
+  for (;;) {
+    const answer = (await unseen.ask(`? ${text} (${initial ? 'Y/n' : 'y/N'}, unseen)`)).trim().toLowerCase();
+    if (answer === '') return initial;
+    if (['y', 'yes', 'n', 'no'].includes(answer)) return answer.startsWith('y');
+  }
 }
 
 function noTerminal(): Psd2Error {

@@ -325,14 +325,33 @@ describe('psd2 asks for a credential', () => {
     expect(raw()).toBe(false);
   });
 
-  it('and another question between has the keyboard, and gives it back', async () => {
-    const { terminal, type, raw } = sitDown();
+  it('and nothing of a yes or no between either: somebody may type the PIN there', async () => {
+    const { terminal, type, shown, raw } = sitDown();
     const pin = terminal.askCredential('PIN');
     await type(['? PIN', ENTER]);
     await pin;
     const sure = terminal.confirm('Sure?');
-    await type(['Sure?', `y${ENTER}`]);
-    expect([await sure, raw()]).toEqual([true, true]);
+    await type(['Sure?', `12345${ENTER}`], ['Sure?', `Yes${ENTER}`]);
+    const [yes, usual, no] = [await sure, terminal.confirm('Else?', true), terminal.confirm];
+    await type(['Else? (Y/n, unseen)', ENTER]);
+    expect([yes, await usual, raw()]).toEqual([true, true, true]);
+    const refused = no('Really?');
+    await type(['Really? (y/N, unseen)', `n${ENTER}`]);
+    expect(await refused).toBe(false);
+    expect(shown()).not.toMatch(/12345|Yes/);
+  });
+
+  it('and a menu between has the keyboard, and gives it back', async () => {
+    const { terminal, type, raw } = sitDown();
+    const pin = terminal.askCredential('PIN');
+    await type(['? PIN', ENTER]);
+    await pin;
+    const method = terminal.choose('Which?', [
+      { value: 'a', name: 'one' },
+      { value: 'b', name: 'two' },
+    ]);
+    await type(['Which?', `${DOWN}${ENTER}`]);
+    expect([await method, raw()]).toEqual(['b', true]);
   });
 
   it.each([

@@ -180,6 +180,8 @@ export interface Wire<What extends Said = Said> {
 export interface Sent {
   request: WireRequest;
   firstByteAt: Date;
+  /** What no text of the answer may show: the credentials of the customer that the bank has from psd2, with this call or before. */
+  hidden: readonly Secret[];
 }
 
 /** A request that is ready to send, and its signing string. */
@@ -302,13 +304,14 @@ export interface ExchangeSettings<What extends Said> {
  */
 export function openExchange<What extends Said>(settings: ExchangeSettings<What>): Exchange<What> {
   const { pace, now, random, sleep } = settings;
+  const credentials: Secret[] = [];
 
   return async (call) => {
     for (let retries = 0; ; retries += 1) {
       const backoff = backoffOf(retries, random());
       let answer: Answer<What>;
       try {
-        answer = await sendOnce(call, settings);
+        answer = await sendOnce(call, settings, credentials);
       } catch (error) {
         if (retries === MAX_RETRIES || !mayRetryFailure(call, error)) throw error;
         await sleep(backoff);
@@ -326,12 +329,20 @@ export function openExchange<What extends Said>(settings: ExchangeSettings<What>
   };
 }
 
-/** Sends a call once, in its turn. Reports the result to the observer before returning it. */
+/**
+ * Sends a call once, in its turn. Reports the result to the observer before returning it.
+ *
+ * @param credentials what the bank has had of the customer; gets that of this call
+ */
 async function sendOnce<What extends Said>(
   call: BankCall,
   settings: ExchangeSettings<What>,
+  credentials: Secret[],
 ): Promise<Answer<What>> {
   const { connection, wire, timeoutMs, signal } = settings;
+  if (call.credential) credentials.push(call.credential.value);
+  // What is read of accounts has many digits, and nothing of a TAN.
+  const hidden = call.facts.reads === null ? credentials : [];
   await waitForTurn(call, settings);
   const { request, tppRequestId, digest } = await wire.compose(call);
   // A short credential could be guessed from its digest.
@@ -356,9 +367,9 @@ async function sendOnce<What extends Said>(
       answered: () => times.answered(),
       lingers: (received) => (wire.mayEnd?.(received, call) ? linger(call, settings) : null),
     });
-    if (call.credential) hideInHeaders(answer.headers, call.credential.value);
+    for (const each of hidden) hideInHeaders(answer.headers, each);
     wire.check(answer, request, call);
-    const reply = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt });
+    const reply = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt, hidden });
     if (reply.turnedAway) await announced?.turnedAway?.();
     await report(answer.status, mayHaveLeft, { reply });
     return { ...answer, call, route, tppRequestId, reply };

@@ -57,9 +57,15 @@ async function showImage({ env, terminal }: Context, image: string): Promise<{ r
   const { savePicture } = await import('../../terminal/challenge/saved-picture.ts');
   const saved = savePicture(env, picture.png);
   terminal.warn(`The bank has sent a picture. Until this step ends it is here: ${saved.path}`);
-  if (await terminal.confirm('Open it with the program that this computer has for pictures?', true)) {
-    const { openFile } = await import('../../terminal/browser.ts');
-    if (!(await openFile(saved.path))) terminal.warn('No program could be started. Open it by hand.');
+  try {
+    if (await terminal.confirm('Open it with the program that this computer has for pictures?', true)) {
+      const { openFile } = await import('../../terminal/browser.ts');
+      if (!(await openFile(saved.path))) terminal.warn('No program could be started. Open it by hand.');
+    }
+  } catch (error) {
+    // Ctrl-C: nobody else ends the step.
+    saved.remove();
+    throw error;
   }
   return saved;
 }

@@ -129,7 +129,8 @@ const tan = verb(
     prints: { what: "the TAN on a customer's device", shape: shownTan },
     help: `
 Reads the newest valid TAN once, and waits for it for a minute. The PIN of a customer is pin- and the user: pin-anna.
-${examples('psd2 sandbox customer tan anna', 'psd2 transfer create ... --otp-file <(psd2 sandbox customer tan anna)')}`,
+A shell gives it to a payment: --otp-file <(psd2 sandbox customer tan anna).
+${examples('psd2 sandbox customer tan anna')}`,
   },
   (command) => command.argument('<user>'),
   async (context, user) => {

@@ -71,6 +71,7 @@ export async function answered(
     request,
     firstByteAt: new Date(),
     certificateEnds: new Date('2999-01-01'),
+    hidden: call.credential ? [call.credential.value] : [],
   });
   const route = { path: '{other}', kind: 'other' } as const;
   return { ...answer, call, route, tppRequestId: TPP_REQUEST_ID, reply: said };

@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import { toldReasons } from '../../../../domain/bank-reason.ts';
 import { cardNumbersIn, maskedJson, withoutCardNumbers } from '../../../../domain/order/card-number.ts';
 import { type ErrorContext, Psd2Error } from '../../../../errors.ts';
+import type { Secret } from '../../../../secret.ts';
 import {
   type Answer,
   type BankCall,
@@ -62,7 +63,7 @@ export async function understand(
   // Banks quote what they were sent. The number of a card is to stay with them.
   const cards = cardNumbersIn(call.body);
   const whole = await parseJson(text.trim()).catch(() => undefined);
-  const read = call.credential ? withoutValue(whole, call.credential.value, knownOf(call)) : whole;
+  const read = sent.hidden.reduce((json, each) => withoutValue(json, each, knownOf(call)), whole);
   const parsed = cards.length > 0 ? maskedJson(read, cards) : read;
   const isRefused = !isSuccess(answer);
   // The codes of a refusal are ASCII, and its text is only shown.
@@ -72,7 +73,8 @@ export async function understand(
   const unreadable = isUnclear ? 'can be read in two ways' : problem;
   const json = unreadable === null || isRefused ? parsed : undefined;
   // A success has the forms of the standard alone.
-  const rawMessages = isRefused && json === undefined ? titleOf(text, call) : messagesIn(json, isRefused);
+  const rawMessages =
+    isRefused && json === undefined ? titleOf(text, sent.hidden) : messagesIn(json, isRefused);
   const messages = rawMessages.map((each) => ({
     ...each,
     text: each.text && withoutCardNumbers(each.text, cards),
@@ -101,9 +103,9 @@ export async function understand(
 }
 
 /** The title of a page, if it does not quote what it was sent. */
-function titleOf(text: string, { credential }: BankCall): BankMessage[] {
+function titleOf(text: string, hidden: readonly Secret[]): BankMessage[] {
   return titleIn(text).filter(
-    ({ text: title }) => !credential || !showsValue(title ?? '', credential.value.reveal()),
+    ({ text: title }) => !hidden.some((each) => showsValue(title ?? '', each.reveal())),
   );
 }
 
@@ -116,7 +118,7 @@ function knownOf({ path }: BankCall): Known {
 async function judge(
   what: NonNullable<BankCall['judged']>,
   answers: readonly WireAnswer[],
-  { request, firstByteAt, certificateEnds }: Sent & { certificateEnds: Date },
+  { request, firstByteAt, certificateEnds }: Omit<Sent, 'hidden'> & { certificateEnds: Date },
   bank: BankDescription,
 ): Promise<{ verdict: Verdict; begun?: string }> {
   const { begunBy, judgeInitiation } = await import('../judge/initiation.ts');
