@@ -115,7 +115,7 @@ describe('the links that customers may have', () => {
     { type: 'sca-returned' },
     { type: 'sca-again' },
     { type: 'cancelled' },
-    { type: 'further-verified', ...{ ...VERIFIED, type: 'further-verified' }, links: PHONE },
+    { ...VERIFIED, type: 'further-verified', links: PHONE },
   ])('stay as they are after %j', (event) => {
     const before = of(A);
     expect(linksOf(before, event, NEEDS_NONE)).toBe(before);
