@@ -27,6 +27,13 @@ describe('the figures of a statement', () => {
     ],
     ['one balance alone', ['-30.00'], FROM_100, []],
     ['balances in two currencies', ['-30.00'], { ...FROM_100, closing: euros('1', 'USD') }, []],
+    ['balances in two currencies, and no row', [], { ...FROM_100, closing: euros('1', 'USD') }, []],
+    [
+      'balances of which the second is in the currency of the rows',
+      ['1.00'],
+      { opening: euros('1', 'USD'), closing: euros('9') },
+      [],
+    ],
     [
       'balances in another currency than the rows',
       ['1.00'],
