@@ -15,13 +15,15 @@ const LONGEST_DECIMAL = 64;
 
 /**
  * An exact decimal in its one spelling: no plus sign, no minus before zero, no zeros before it, digits on both sides of the point. Null for what is none. A
- * comma before one or two digits can only be a decimal point, and one of two kinds of marks can only separate thousands.
+ * comma before one or two digits can only be a decimal point, and one of two kinds of marks can only separate thousands. It has one sign at most.
  */
 export function decimalIn(value: unknown): Decimal | null {
   const text = textOf(value) ?? '';
   if (text.length > LONGEST_DECIMAL) return null;
   // Nearly all are: an answer may have a million rows.
   if (/^(?!-0(?:\.0+)?$)-?(?:[1-9]\d*|0)(?:\.\d+)?$/.test(text) && isDecimal(text)) return text;
+  // Nobody knows which of two signs counts.
+  if (/[+\u2212-].*[+\u2212-]/s.test(text)) return null;
   const plain = text
     .trim()
     .replace(/^[+\u2212]/, (sign) => (sign === '+' ? '' : '-'))

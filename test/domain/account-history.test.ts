@@ -1,8 +1,14 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accountHistory, type Booking, largestCounterparties } from '../../src/domain/account-history.ts';
-import { booking, bookings, decimalOf, range } from './bookings.ts';
+import {
+  accountHistory,
+  type Booking,
+  byCurrency,
+  largestCounterparties,
+  namedCounterparty,
+} from '../../src/domain/account-history.ts';
+import { booking, bookings, dayOf, decimalOf, range } from './bookings.ts';
 
 const sum = (amounts: readonly string[]) =>
   amounts.reduce((total, amount) => total.plus(amount), new Big(0)).toFixed();
@@ -107,6 +113,27 @@ describe('the history of an account', () => {
     });
   });
 
+  it.each([
+    // The balance of a day has what was booked until then.
+    ['2026-01-30', '6.00', '10.00'],
+    ['2026-01-31', '4.00', '8.00'],
+    ['2026-02-01', '0.00', '4.00'],
+    ['2026-02-02', '-8.00', '-4.00'],
+    [undefined, '-8.00', '-4.00'],
+  ])('with the balance of %s the history to 31 January ends with it', (balanceDay, opening, closing) => {
+    const rows = [
+      booking('2026-02-02', '8.00'),
+      booking('2026-02-01', '4.00'),
+      booking('2026-01-31', '2.00'),
+      booking('2026-01-30', '2.00'),
+    ];
+    const days = {
+      ...range('2026-01-30', '2026-01-31'),
+      balanceDay: balanceDay ? dayOf(balanceDay) : undefined,
+    };
+    expect(accountHistory(rows, decimalOf(800), days)).toMatchObject({ opening, closing });
+  });
+
   it('sums are exact where a float is not', () => {
     const rows: Booking[] = Array.from({ length: 10 }, () => booking('2026-01-05', '0.1'));
     const { opening } = accountHistory(rows, decimalOf(0), range('2026-01-01', '2026-01-31'));
@@ -118,6 +145,41 @@ describe('the history of an account', () => {
     );
     expect(large.opening).toBe('-9007199254740993.01');
   });
+});
+
+describe('bookings in several currencies', () => {
+  const rows = [
+    { ...booking('2026-01-03', '1.00', 'c'), currency: 'USD' },
+    { ...booking('2026-01-02', '1.00', 'b2'), currency: 'USD' },
+    { ...booking('2026-01-02', '1.00', 'own'), currency: 'EUR' },
+    { ...booking('2026-01-02', '1.00', 'b1'), currency: 'CHF' },
+    { ...booking('2026-01-01', '1.00', 'a'), currency: 'USD' },
+    { ...booking('2025-12-31', '1.00', 'own of before'), currency: 'EUR' },
+  ];
+  it.each([
+    [undefined, '2026-01-03', ['a', 'b1', 'b2', 'c']],
+    [undefined, '2026-01-02', ['a', 'b1', 'b2']],
+    ['2026-01-01', '2026-01-03', ['a', 'b1', 'b2', 'c']],
+    ['2026-01-02', '2026-01-02', ['b1', 'b2']],
+    ['2026-01-04', '2026-01-09', []],
+  ])('from %s to %s the others are %j, the oldest first', (from, to, others) => {
+    const days = { from: from === undefined ? from : dayOf(from), to: dayOf(to) };
+    const { own, foreign } = byCurrency(rows, 'EUR', days);
+    expect(foreign.map(({ description }) => description)).toEqual(others);
+    // What leads to the balance is whole, and as a booking of the account.
+    expect(own.map(({ description }) => description)).toEqual(['own', 'own of before']);
+    expect(own.filter((row) => 'currency' in row)).toEqual([]);
+  });
+});
+
+it.each([
+  [{}, undefined],
+  [{ counterpartyName: null, counterpartyIban: ' ', counterpartyAccount: '' }, undefined],
+  [{ counterpartyName: ' Ada  Ltd ', counterpartyIban: 'DE1', counterpartyAccount: '47' }, 'Ada  Ltd'],
+  [{ counterpartyName: ' ', counterpartyIban: ' DE1 ', counterpartyAccount: '47' }, 'DE1'],
+  [{ counterpartyIban: null, counterpartyAccount: '47' }, '47'],
+])('the other side of %j is %s', (facts, name) => {
+  expect(namedCounterparty(facts)).toBe(name);
 });
 
 describe('counterparties', () => {

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BookedRow, ID_KINDS, type RowsOf, withIds } from '../../src/domain/booked-ids.ts';
+import {
+  type BookedRow,
+  dayOfRow,
+  ID_KINDS,
+  type RowsOf,
+  uniqueIds,
+  withIds,
+  withPlainBlanks,
+} from '../../src/domain/booked-ids.ts';
 import { amountOf, bookings, dayOf } from './bookings.ts';
 
 const ACCOUNT = { productId: '0010482620', currency: 'EUR' };
@@ -117,4 +125,47 @@ describe('the id of a booked transaction', () => {
   it('the id depends on the product', () => {
     expect(idsOf([PLAIN], { ...ACCOUNT, productId: '0010482638' })).not.toEqual(idsOf([PLAIN]));
   });
+});
+
+it.each<[string | null, string | null | undefined, string | null]>([
+  ['2026-01-05', '2026-01-07', '2026-01-05'],
+  ['2026-01-05', null, '2026-01-05'],
+  [null, '2026-01-07', '2026-01-07'],
+  [null, null, null],
+  [null, undefined, null],
+  // Placeholders for no day.
+  ['0001-01-01', '2026-01-07', '2026-01-07'],
+  ['0001-01-01', null, null],
+  ['1899-12-31', '2026-01-07', '2026-01-07'],
+  ['1900-01-01', '2026-01-07', '1900-01-01'],
+  ['2199-12-31', '2026-01-07', '2199-12-31'],
+  ['2200-01-01', '2026-01-07', '2026-01-07'],
+])('a row booked on %s with the value of %s counts on %s', (bookingDate, valueDate, day) => {
+  expect(dayOfRow({ bookingDate, ...(valueDate !== undefined && { valueDate }) })).toBe(day);
+});
+
+it.each<[string, (string | null | undefined)[], string[]]>([
+  ['no row', [], []],
+  ['rows without one', [null, undefined, ''], []],
+  ['one', ['a'], ['a']],
+  ['two that differ', ['a', 'b'], ['a', 'b']],
+  ['two that share one', ['a', 'a'], []],
+  ['three of which two share one', ['a', 'b', 'a'], ['b']],
+  ['three that share one', ['a', 'a', 'a'], []],
+])('of the ids of %s those of one row alone are named', (_, ids, unique) => {
+  const rows = ids.map((transactionId) => ({ ...PLAIN, transactionId, entryReference: 'same' }));
+  const found = uniqueIds(rows, 'transactionId');
+  expect([...found.values()]).toEqual(unique);
+  for (const [row, id] of found) expect(row.transactionId).toBe(id);
+});
+
+it('blanks are single spaces, and none at the ends', () => {
+  const blanks = fc.stringMatching(/^[ \t\n\r\u00a0\u2003]+$/);
+  const word = fc.stringMatching(/^[a-z.]+$/);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(blanks, word)), fc.constantFrom('', ' ', '\n '), (parts, end) => {
+      const text = `${parts.flat().join('')}${end}`;
+      expect(withPlainBlanks(text)).toBe(parts.map(([, each]) => each).join(' '));
+    }),
+  );
 });

@@ -5,9 +5,13 @@ import {
   bankDay,
   bankLocalTime,
   bankTime,
+  earlier,
   endOfDay,
   type IsoDate,
+  isBookingDay,
   isIsoDate,
+  later,
+  nextBankDay,
   parseDate,
   parseDuration,
   parseRange,
@@ -135,6 +139,64 @@ describe("the bank's day", () => {
   ])("the bank's day changes at midnight in Rome: %s, %s", (_, instant, expected) => {
     expect(bankDay(new Date(instant))).toBe(expected);
   });
+});
+
+it.each([
+  ['Europe/Rome', '2026-11-28'],
+  ['Europe/London', '2026-11-27'],
+  ['Europe/Helsinki', '2026-11-28'],
+  ['America/New_York', '2026-11-27'],
+  ['Asia/Tokyo', '2026-11-28'],
+  ['Europe/London', '2026-11-27'],
+])('at 23:30 UTC on 27 November the day in %s is %s', (zone, expected) => {
+  expect(bankDay(new Date('2026-11-27T23:30:00Z'), zone)).toBe(expected);
+});
+
+it('the day in another zone is that of the tables, in all years', () => {
+  const zones = ['Europe/Lisbon', 'Europe/Athens', 'Atlantic/Reykjavik'] as const;
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...zones),
+      fc.date({ min: new Date('1950-01-01'), max: new Date('2100-01-01'), noInvalidDate: true }),
+      (timeZone, instant) => {
+        const expected = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(instant);
+        expect(bankDay(instant, timeZone)).toBe(expected);
+      },
+    ),
+  );
+  expect(bankDay(new Date('0987-01-05T12:00:00Z'), 'Europe/London')).toBe('0987-01-05');
+});
+
+it.each([
+  ['2026-11-26', '2026-11-27'],
+  ['2026-11-27', '2026-11-30'],
+  ['2026-11-28', '2026-11-30'],
+  ['2026-11-29', '2026-11-30'],
+  ['2026-11-30', '2026-12-01'],
+  ['2027-12-31', '2028-01-03'],
+])('after %s banks settle on %s', (before, after) => {
+  expect(nextBankDay(day(before))).toBe(after);
+});
+
+it.each([
+  ['2026-11-30', '2026-12-01'],
+  ['2026-12-31', '2027-01-01'],
+  ['2026-11-30', '2026-11-30'],
+])('of %s and %s the first is earlier', (first, second) => {
+  expect([earlier(day(first), day(second)), earlier(day(second), day(first))]).toEqual([first, first]);
+  expect([later(day(first), day(second)), later(day(second), day(first))]).toEqual([second, second]);
+});
+
+it.each([
+  ['0001-01-01', false],
+  ['1899-12-31', false],
+  ['1900-01-01', true],
+  ['2199-12-31', true],
+  ['2200-01-01', false],
+  ['9999-12-31', false],
+  ['unreadable', false],
+])('a bank can book on %s: %s', (text, can) => {
+  expect(isBookingDay(text)).toBe(can);
 });
 
 describe("a time on the bank's clock", () => {

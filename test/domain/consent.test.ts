@@ -7,7 +7,9 @@ import {
   type ConsentEvent,
   type ConsentStep,
   consentEnd,
+  isForFunds,
   nextConsentStep,
+  untilSca,
 } from '../../src/domain/consent.ts';
 import { consentCategories } from './orders.ts';
 
@@ -326,6 +328,108 @@ describe("a consent that the customer's SCA alone grants", () => {
       { ...asked, terms: { frequencyPerDay, recurring: true } },
     );
     expect(consentEnd(consent, new Date())?.expiresAt).toBe(end);
+  });
+
+  describe('of several persons', () => {
+    const start = (id: string | undefined, psuId: string): ConsentEvent => ({
+      ...{ type: 'sca-started', psuId },
+      links: { ...links, ...(id !== undefined && { id }) },
+    });
+    const words = (...events: ConsentEvent[]) =>
+      following(...events).authorisations.map(({ id, psuId, scaStatus }) => [id, psuId, scaStatus]);
+
+    it('has the authorisation of each, with the word that the bank says of the last', () => {
+      const said: ConsentEvent = { type: 'noted', bankStatus: 'received', scaStatus: 'finalised' };
+      expect(words(start('a', 'anna'))).toEqual([['a', 'anna', null]]);
+      expect(words(start('a', 'anna'), said)).toEqual([['a', 'anna', 'finalised']]);
+      expect(words(start('a', 'anna'), said, start('b', 'bea'))).toEqual([
+        ['a', 'anna', 'finalised'],
+        ['b', 'bea', null],
+      ]);
+      expect(words(start('a', 'anna'), start('b', 'bea'), said)).toEqual([
+        ['a', 'anna', null],
+        ['b', 'bea', 'finalised'],
+      ]);
+      // The links that were given last say whose word it is.
+      expect(words(start('a', 'anna'), start('b', 'bea'), start('a', 'anna'), said)).toEqual([
+        ['a', 'anna', 'finalised'],
+        ['b', 'bea', null],
+      ]);
+      expect(words(start(undefined, 'anna'), said)).toEqual([[null, 'anna', 'finalised']]);
+    });
+
+    it('keeps the word that it has, if the bank says none', () => {
+      const said: ConsentEvent = { type: 'ended', state: 'rejected', bankStatus: 'x', scaStatus: 'failed' };
+      expect(words(start('a', 'anna'), said)).toEqual([['a', 'anna', 'failed']]);
+      expect(words(start('a', 'anna'), said, { type: 'noted', bankStatus: 'y' })).toEqual([
+        ['a', 'anna', 'failed'],
+      ]);
+      expect(following(start('a', 'anna')).authorisations[0]?.at).toBe('2026-11-21T10:00:02.000Z');
+    });
+
+    it('has none as long as nobody has links', () => {
+      expect(words({ type: 'sca-started' })).toEqual([]);
+      expect(words({ type: 'noted', bankStatus: 'x', scaStatus: 'received' })).toEqual([]);
+    });
+  });
+
+  it('has the links that are left, and the certificate and the words of the answer to its request', () => {
+    const left = { approach: 'redirect' } as const;
+    expect(following({ type: 'links-left', links: left }).links).toEqual(left);
+    const certificate = { name: 'CN=psd2', sha256: 'ab' };
+    const answered = consentOf([{ ...noted, certificate, messages: ['Hello'] }], asked);
+    expect(answered).toMatchObject({ certificate, messages: ['Hello'] });
+    expect(consentOf([noted], asked)).toMatchObject({ certificate: null, messages: [] });
+  });
+
+  it('has the word of its deletion unless it has ended', () => {
+    const taken: ConsentEvent = { type: 'delete-taken', bankStatus: 'terminatedByTpp' };
+    const over: ConsentEvent = { type: 'ended', state: 'revoked', bankStatus: 'revokedByPsu' };
+    for (const before of [[], [granted]] as ConsentEvent[][])
+      expect(following(...before, taken)).toMatchObject({
+        ...{ isDeletionTaken: true, bankStatus: 'terminatedByTpp' },
+      });
+    expect(following(granted, over, taken)).toMatchObject({
+      isDeletionTaken: true,
+      bankStatus: 'revokedByPsu',
+    });
+    expect(following(granted, over).isDeletionTaken).toBe(false);
+  });
+
+  it('for confirmations of funds has the end of the card, if there is one, and is used for no reading', () => {
+    const funds = (cardExpiryDate?: string) => ({
+      ...({ type: 'funds', account: 'DE89370400440532013000' } as const),
+      ...(cardExpiryDate !== undefined && { cardExpiryDate: day(cardExpiryDate) }),
+    });
+    const consent = (access: ReturnType<typeof funds>) =>
+      consentOf([{ ...noted, terms: { ...terms, access } }, granted], asked);
+    const [forever, until] = [consent(funds()), consent(funds('2027-12-31'))];
+    const now = new Date('2027-12-30T23:00:00.000Z');
+    expect(consentEnd(forever, now)).toBeNull();
+    expect(consentEnd(until, now)).toEqual({
+      ...{ expiresAt: '2027-12-31T23:00:00.000Z', lastDay: '2027-12-31', daysLeft: 1 },
+    });
+    expect([isForFunds(forever), isForFunds(following()), isForFunds({ terms: null })]).toEqual([
+      ...[true, false, false],
+    ]);
+    expect(isForFunds({ terms: {} })).toBe(false);
+  });
+
+  it.each<[string | null, boolean | undefined, string | null]>([
+    [null, true, '2027-05-21'],
+    [null, undefined, '2027-05-21'],
+    ['2027-05-20', true, '2027-05-20'],
+    ['2027-05-21', true, '2027-05-21'],
+    ['2027-05-22', true, '2027-05-21'],
+    ['2027-05-22', false, '2027-05-22'],
+    [null, false, null],
+  ])('with the last day %s, and recurring %s, lasts until %s', (validUntil, recurring, last) => {
+    const until = untilSca({
+      ...{ validUntil: validUntil === null ? null : day(validUntil) },
+      // The day at the bank counts.
+      ...{ grantedAt: '2026-11-21T23:00:00.000Z', ...(recurring !== undefined && { recurring }) },
+    });
+    expect(until).toBe(last);
   });
 
   it.each(['rejected', 'expired', 'cancelled', 'revoked'] as const)('ends as the bank says: %s', (state) => {

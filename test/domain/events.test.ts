@@ -20,10 +20,26 @@ const plain = (...types: string[]) => types.map((type) => ({ type }));
 const nothing = { totalAmount: null, commissions: null, bankName: null };
 
 const bank = { transactionStatus: 'ACSC', scaStatus: null };
+const METHOD = {
+  id: '942',
+  type: 'SMS_OTP',
+  version: '1',
+  name: 'mobile TAN',
+  explanation: 'to your telephone',
+};
+const CHALLENGE = {
+  information: 'Compare',
+  data: ['1'],
+  image: 'AA==',
+  otpMaxLength: '6',
+  otpFormat: 'Integer',
+};
+const STEP = { next: 'code', link: '/v1/x', methods: [METHOD], chosen: METHOD, challenge: CHALLENGE };
 const links = {
   ...{ approach: 'redirect', redirect: 'https://a', oauth: 'https://b', start: 'https://c' },
-  status: 'https://d',
+  ...{ id: 'a', status: 'https://d', usualStatus: 'https://g', madeAt: '2026-11-22T10:05:00.000Z' },
   ...{ confirmation: 'https://e', isDone: true, message: 'Look at your phone', unusable: 'https://f' },
+  ...{ step: STEP, begins: 'https://h' },
 };
 const initiation = {
   ...{ service: 'payments', product: 'sepa-credit-transfers', endToEndId: 'E-1', body: '{}' },
@@ -48,6 +64,18 @@ const wrongIn = (object: object, ...optional: string[]): object[] =>
     return optional.includes(name) ? [wrong] : [wrong, without];
   });
 
+const REASON = { level: 'payment', code: 'AC01', proprietary: 'X9', text: 'No such account' };
+const reasons = ['payment', 'group', 'file', 'message'].map((level) => ({ ...REASON, level }));
+const COST_TOLD = { totalAmount: verification.totalAmount, commissions: verification.commissions };
+const WORDS = {
+  transactionStatus: 'RJCT',
+  scaStatus: 'failed',
+  cost: { ...COST_TOLD, unreadFees: '1 point' },
+};
+const SAID = { bank: { ...WORDS, messages: ['Ask again'] }, reasons };
+const certificate = { name: 'CN=psd2, 01', sha256: 'ab'.repeat(32) };
+const LATE = '2026-11-22T10:05:00.000Z';
+
 /** Events that every kind of flow has. */
 const COMMON = [
   ...['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED', 'PENDING'].map((status) => ({
@@ -55,24 +83,10 @@ const COMMON = [
     status,
     bankStatus: 'FINISHED',
   })),
+  { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT', description: 'No', ...SAID },
   { type: 'resolved', outcome: 'executed', by: 'ada', note: 'asked the bank' },
   { type: 'resolved', outcome: 'not-executed', by: 'ada', note: null },
 ];
-const METHOD = {
-  id: '942',
-  type: 'SMS_OTP',
-  version: '1',
-  name: 'mobile TAN',
-  explanation: 'to your telephone',
-};
-const CHALLENGE = {
-  information: 'Compare',
-  data: ['1'],
-  image: 'AA==',
-  otpMaxLength: '6',
-  otpFormat: 'Integer',
-};
-const STEP = { next: 'code', link: '/v1/x', methods: [METHOD], chosen: METHOD, challenge: CHALLENGE };
 /** What a customer gives psd2: nobody keeps what. */
 const GIVEN = [
   ...['password', 'method', 'code'].map((what) => ({ type: 'credential-sent', what, ...intent })),
@@ -83,6 +97,8 @@ const GIVEN = [
   },
   { ...{ type: 'credential-sent', what: 'code', requestId: 'q1', digest: null }, ofCancellation: true },
   { type: 'credential-not-begun' },
+  { type: 'credential-not-begun', ofCancellation: true },
+  { type: 'credential-answered', scaStatus: 'started', links },
   {
     type: 'credential-answered',
     scaStatus: null,
@@ -142,6 +158,56 @@ const CONSENT = {
   ...{ ...beginning, customerId: '1234567', categories: [{ name: 'PAYMENTS', products: ['0000012345'] }] },
 };
 
+/** Events of an operation that came with later versions, each with all that it may have. */
+const LATER_STEPS = [
+  ...['verify-sent', 'further-verify-sent', 'approach-sent', 'execute-sent', 'code-sent', 'cancel-sent'].map(
+    (type) => ({ type, ...intent, psuId: 'anna', bankTime: LATE }),
+  ),
+  ...['verified', 'further-verified'].map((type) => ({
+    ...{ type, ...verification, ...COST_TOLD, unreadFees: '1 point', certificate, messages: ['Hello'] },
+    ...{ bank: SAID.bank, links },
+  })),
+  ...plain(
+    'fees-accepted',
+    'approach-refused',
+    'initiate-again',
+    'cancel-taken',
+    'cancel-begun',
+    'bulk-left',
+  ),
+  ...plain('link-over', 'basket-deleted', 'cancel-sca-started', 'ordered'),
+  { type: 'links-left', links },
+  { type: 'sca-started', links, psuId: 'anna' },
+  { type: 'cancelled', description: 'Nobody authorised it', linkUntil: LATE, ...SAID },
+  { type: 'cancel-sca-started', id: 'a', psuId: 'anna' },
+  { type: 'cancel-noted', scaStatus: 'received' },
+  { type: 'cancel-noted', id: 'a', scaStatus: 'received' },
+  { type: 'cancel-told', messages: ['Soon'] },
+  { type: 'basket-deleted', linkUntil: LATE },
+  { type: 'cost-told', ...COST_TOLD, unreadFees: '1 point' },
+  { type: 'debtor-named', account: 'DE89370400440532013000' },
+  { type: 'debtor-named', account: null },
+  { type: 'verify-refused', description: 'No', reasons },
+  { type: 'executed', cro: null, isFinal: true, bank: SAID.bank },
+  { type: 'ordered', bank: SAID.bank },
+  { type: 'execute-refused', description: 'No', reasons },
+  { type: 'execute-unanswered', description: 'No', isDuplicate: true, isPaidByLink: true, ...SAID },
+  { type: 'settlement', status: 'KO', description: 'No', ...SAID },
+  ...['payer', 'payee'].map((source) => ({
+    ...{ type: 'payee-checked', result: 'close', name: 'Maria Rossi', problem: 'late', source },
+  })),
+];
+/** Values that psd2 never wrote where there are only a few. */
+const WRONG_LATER_STEPS = [
+  { type: 'executed', cro: null, isFinal: false },
+  ...['isDuplicate', 'isPaidByLink'].map((name) => ({ type: 'execute-unanswered', [name]: false })),
+  { type: 'verify-refused', reasons: [{ ...REASON, level: 'bank' }] },
+  ...wrongIn(REASON).map((each) => ({ type: 'verify-refused', reasons: [each] })),
+  ...wrongIn(certificate).map((each) => ({ type: 'verified', ...verification, certificate: each })),
+  ...wrongIn(COST_TOLD).map((each) => ({ type: 'executed', cro: null, bank: { ...bank, cost: each } })),
+  { type: 'links-left' },
+];
+
 /** For each kind of flow: its events as they are stored, and events that psd2 never wrote. */
 const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[] }[] = [
   {
@@ -157,15 +223,31 @@ const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[
         ...begin,
         order: { ...order, standing: { frequency, end: null, day: null } },
       })),
+      {
+        ...begin,
+        order: {
+          ...{
+            ...order,
+            from: null,
+            fromCurrency: 'EUR',
+            toCurrency: 'USD',
+            batchBooking: false,
+            maxCost: '20.00',
+          },
+          creditorReference: { reference: 'RF18539007547034', type: 'SCOR', issuer: null },
+        },
+      },
       ...STEPS,
+      ...LATER_STEPS,
       ...['match', 'close', 'none', 'unavailable'].map((result) => ({
         ...{ type: 'payee-checked', result, name: null, problem: null },
       })),
-      ...['payer', 'payee'].map((source) => ({
-        ...{ type: 'payee-checked', result: 'close', name: 'Maria Rossi', problem: 'late', source },
-      })),
     ],
     damaged: [
+      ...WRONG_LATER_STEPS,
+      ...wrongIn({ reference: 'RF18539007547034', type: 'SCOR', issuer: null }).map((each) => ({
+        ...{ ...begin, order: { ...order, creditorReference: each } },
+      })),
       ...['a b', '', 'a\n', 'é', ' a', 'a '].map((transactionId) => ({
         ...begin,
         transactionId,
@@ -198,9 +280,12 @@ const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[
     stored: [
       { ...begin, order: generic },
       ...ORDERS_AT_SECOND_INTERFACE.map((each) => ({ ...each, order: generic })),
+      { ...begin, order: { ...generic, from: null }, furtherData: ['a'] },
       ...STEPS,
+      ...LATER_STEPS,
     ],
     damaged: [
+      ...WRONG_LATER_STEPS,
       ...WRONG_STEPS,
       ...WRONG_INITIATIONS.map((each) => ({ ...each, order: generic })),
       { ...begin, order },
@@ -221,10 +306,31 @@ const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[
         { type: 'bank-offered', balances: true, transactions: false },
         { type: 'all-accounts' },
         { type: 'list-only' },
-      ].map((access) => ({ ...CONSENT, terms: { ...terms, access }, returnState: 's' })),
+        { type: 'list-with-balances' },
+        { type: 'funds', account: 'DE89370400440532013000' },
+        {
+          ...{ type: 'funds', account: 'pan:525412******3241', cardNumber: '525412******3241' },
+          ...{ cardExpiryDate: '2027-01-31', cardInformation: 'Visa', registrationInformation: 'C-1' },
+        },
+      ].flatMap((access) => [
+        { ...CONSENT, terms: { ...terms, access }, returnState: 's' },
+        { type: 'requested', resourceId: 'r1', outcomes: [], terms: { ...terms, access } },
+      ]),
       { ...CONSENT, terms: {} },
       { type: 'requested', resourceId: 'r1', outcomes: [], terms, access: { x: 1 }, links },
       { type: 'requested', resourceId: 'r1', outcomes: [], bankStatus: 'received', besideOthers: true },
+      { type: 'requested', resourceId: 'r1', outcomes: [], messages: ['Hello'], certificate },
+      { type: 'links-left', links },
+      { type: 'delete-taken', bankStatus: 'terminatedByTpp' },
+      ...GIVEN,
+      { type: 'sca-started', links, psuId: 'anna' },
+      ...['granted', 'noted', 'ended'].map((type) => ({
+        ...{ type, bankStatus: 'x', messages: ['Soon'] },
+        ...(type === 'granted'
+          ? { validUntil: null, frequencyPerDay: null, recurring: null }
+          : { scaStatus: 'started' }),
+        ...(type === 'ended' && { state: 'revoked' }),
+      })),
       { type: 'sca-started', links },
       granted,
       { ...granted, validUntil: null, frequencyPerDay: null, recurring: null },
@@ -243,6 +349,9 @@ const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[
         { type: 'dedicated', accounts: [1], balances: [], transactions: [] },
         { type: 'dedicated', accounts: [], balances: [] },
         { type: 'bank-offered', balances: true },
+        { type: 'funds' },
+        { type: 'funds', account: 'A', cardExpiryDate: '2027-02-30' },
+        { type: 'other' },
       ].map((access) => ({ ...CONSENT, terms: { access } })),
       { type: 'ended', state: 'confirmed', bankStatus: null },
       { ...granted, validUntil: '2027-02-30' },
@@ -260,10 +369,17 @@ const OPTIONAL = new Set([
   'source',
   ...['bank', 'links', 'initiation', 'terms', 'returnState', 'access'],
   ...['bankStatus of requested', 'besideOthers'],
-  ...['begins', 'psuId', 'ofCancellation', 'id'],
+  ...['begins', 'ofCancellation', 'psuId', 'bankTime', 'certificate', 'reasons', 'unreadFees', 'id'],
+  ...['messages of verified', 'messages of further-verified', 'messages of requested'],
+  ...['messages of granted', 'messages of noted', 'messages of ended', 'scaStatus of noted'],
+  ...['scaStatus of ended', 'linkUntil', 'isFinal', 'isDuplicate', 'isPaidByLink'],
+  ...['description of cancelled', 'description of authorization'],
 ]);
 
-const OPTIONAL_IN_ORDER = ['fromIban', 'payeeSource', 'payeeAddress', 'standing', 'batch'];
+const OPTIONAL_IN_ORDER = [
+  ...['fromIban', 'payeeSource', 'payeeAddress', 'standing', 'batch', 'fromCurrency', 'toCurrency'],
+  ...['batchBooking', 'maxCost', 'creditorReference'],
+];
 
 /** The event without each of the fields that it must have, and with something else in each field. */
 function damagedVersions(event: object): object[] {
@@ -278,6 +394,67 @@ function damagedVersions(event: object): object[] {
     return isOptional ? [wrong] : [wrong, without];
   });
 }
+
+/** The event with something else in each field, however deep. What a bank says of the access is any object. */
+function damagedWithin(value: object, isEvent = true): object[] {
+  return Object.entries(value).flatMap(([name, each]: [string, unknown]) => {
+    const isObject = typeof each === 'object' && each !== null;
+    const inside = isObject && !(isEvent && name === 'access') ? damagedWithin(each, false) : [];
+    return [isObject ? 'text' : { not: 'this' }, ...inside].map((wrong) =>
+      Array.isArray(value)
+        ? value.map((other: unknown, at) => (String(at) === name ? wrong : other))
+        : { ...value, [name]: wrong },
+    );
+  });
+}
+
+/** The names of all fields, by the type of the event: `cancelled bank messages`. */
+function fieldsOf(value: unknown, path: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((each) => fieldsOf(each, path));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]: [string, unknown]) => [
+    `${path} ${name}`,
+    ...fieldsOf(each, `${path} ${name}`),
+  ]);
+}
+
+/** The same of the schema. */
+function fieldsIn(schema: unknown, path = ''): string[] {
+  const { def } = Object(Reflect.get(Object(schema), '_zod'));
+  if (def.type === 'lazy') return fieldsIn(def.getter(), path);
+  if (def.type === 'union') return def.options.flatMap((each: unknown) => fieldsIn(each, path));
+  if (def.type === 'array') return fieldsIn(def.element, path);
+  if (def.type === 'nullable' || def.type === 'optional') return fieldsIn(def.innerType, path);
+  if (def.type !== 'object') return [];
+  const types: string[] = path === '' ? typesIn(def.shape.type) : [path];
+  return types.flatMap((type) =>
+    Object.entries(def.shape).flatMap(([name, each]) => [
+      `${type} ${name}`,
+      ...fieldsIn(each, `${type} ${name}`),
+    ]),
+  );
+}
+
+function typesIn(schema: unknown): string[] {
+  const { def } = Object(Reflect.get(Object(schema), '_zod'));
+  return def.type === 'enum' ? Object.values(def.entries) : def.values;
+}
+
+it('each field of each event is in a stored event of this test', () => {
+  for (const { schema, stored } of KINDS) {
+    const known = new Set(stored.flatMap((event) => fieldsOf(event, String(Reflect.get(event, 'type')))));
+    const fields = fieldsIn(schema);
+    expect(fields.length).toBeGreaterThan(100);
+    expect(fields.filter((field) => !known.has(field))).toEqual([]);
+  }
+});
+
+it('psd2 reads no event in which something else is anywhere', () => {
+  for (const { schema, stored } of KINDS)
+    for (const event of stored)
+      for (const version of damagedWithin(event))
+        expect(schema.safeParse(version).success, JSON.stringify(version)).toBe(false);
+});
 
 it('psd2 reads every event that it has ever stored, with every field, and refuses what it never stored', () => {
   for (const { schema, stored, damaged } of KINDS) {

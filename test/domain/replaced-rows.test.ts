@@ -18,6 +18,17 @@ it.each<[what: string, gone: number[], difference: number, replaced: number[]]>(
     1023,
     Array.from({ length: 10 }, (_, at) => -(2 ** at)),
   ],
+  ['none, if two pairs explain it', [-100, -400, -200, -300], 500, []],
+  ['a row, though a pair explains it too', [-500, -400, -100], 500, [-500]],
+  ['money in and out together', [-1200, 200, -77], 1000, [-1200, 200]],
+  ['none, if only rows without an amount are gone', [0, 0], 0, []],
+  ['none, if no row is gone', [], 1200, []],
+  [
+    'the sum of ten rows, beside one without an amount',
+    [0, ...Array.from({ length: 10 }, (_, at) => -(2 ** at))],
+    1023,
+    Array.from({ length: 10 }, (_, at) => -(2 ** at)),
+  ],
   ['none of more rows', Array.from({ length: 11 }, (_, at) => -(2 ** at)), 1, []],
 ])('the balance agrees without %s', (_, gone, difference, replaced) => {
   const rows = gone.map((cents) => ({ amount: decimalOf(cents) }));

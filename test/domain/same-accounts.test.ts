@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ListedAccount, placeAccounts, type StoredAccount } from '../../src/domain/same-accounts.ts';
 
@@ -104,6 +105,89 @@ it.each<[string, ListedAccount[], StoredAccount[], [string | null, string | null
     ],
   ],
   [
+    'two of one name, of which one keeps its id',
+    [listed('a', { name: 'X' }), listed('z', { name: 'X' })],
+    [stored('a', { name: 'X' }), stored('b', { name: 'X' }), stored('c', { name: 'Y' })],
+    [
+      ['a', null],
+      ['b', null],
+    ],
+  ],
+  ['a card under the id of an account', [listed('a', { card: true })], [stored('a')], [['a~2', null]]],
+  ['no number in the list', [listed('a', { iban: null })], [stored('a')], [['a', null]]],
+  ['no number in the store', [listed('a')], [stored('a', { iban: null })], [['a', null]]],
+  ['no number, and another name', [listed('a', { iban: null, name: 'X' })], [stored('a')], [['a', 'a']]],
+  ['no number, and another id', [listed('b', { iban: null })], [stored('a')], [['a', 'a']]],
+  ['no number, another id and name', [listed('b', { iban: null, name: 'X' })], [stored('a')], [['b', null]]],
+  [
+    'no number, and another currency',
+    [listed('a', { iban: null, currency: 'USD' })],
+    [stored('a')],
+    [['a~2', null]],
+  ],
+  ['no currency in the store', [listed('b')], [stored('a', { currency: '' })], [['a', 'a']]],
+  [
+    'an IBAN and another number of its country',
+    [listed('b', { bban: '2' })],
+    [stored('a', { bban: '1' })],
+    [['a', null]],
+  ],
+  [
+    'a card of the same account with another number',
+    [listed('b', { card: true, maskedPan: '**1111' })],
+    [stored('a', { card: true, maskedPan: '**2222' })],
+    [['b', null]],
+  ],
+  [
+    'a card of the same account without a number',
+    [listed('b', { card: true })],
+    [stored('a', { card: true, maskedPan: '**2222' })],
+    [['a', null]],
+  ],
+  [
+    'an account with the card of another one',
+    [listed('b', { iban: 'X', maskedPan: '**1111' })],
+    [stored('a', { maskedPan: '**1111' })],
+    [['b', null]],
+  ],
+  [
+    'its number of its country, written otherwise',
+    [listed('b', { iban: null, bban: 'ab-12 34' })],
+    [stored('a', { iban: null, bban: 'AB1234' })],
+    [['a', null]],
+  ],
+  [
+    'three under the id of another one',
+    [listed('a', { iban: 'X' }), listed('a', { iban: 'Y' }), listed('a~2', { iban: 'Z' })],
+    [stored('a')],
+    [
+      ['a~2', null],
+      ['a~3', null],
+      ['a~2~2', null],
+    ],
+  ],
+  [
+    'a long id of another one',
+    [listed('x'.repeat(70), { iban: 'X' })],
+    [stored('x'.repeat(70))],
+    [[`${'x'.repeat(64)}~2`, null]],
+  ],
+  [
+    'one whose id was new before',
+    [listed('c', { iban: null, name: 'X' })],
+    [{ ...stored('a', { name: 'X' }), bankId: 'b' }],
+    [['a', 'b']],
+  ],
+  [
+    'one under the id that it had before',
+    [listed('b', { iban: null, name: 'Y' }), listed('a', { iban: null, name: 'Z' })],
+    [{ ...stored('a', { name: 'X' }), bankId: 'b' }],
+    [
+      ['a', 'b'],
+      ['a~2', null],
+    ],
+  ],
+  [
     'stored without its name',
     [listed('a'), listed('c')],
     [NAMELESS],
@@ -115,4 +199,17 @@ it.each<[string, ListedAccount[], StoredAccount[], [string | null, string | null
 ])('%s', (_, list, store, places) => {
   const found = placeAccounts(list, store).map(({ storedAs, takenFor }) => [storedAs, takenFor]);
   expect(found).toEqual(places);
+});
+
+it('each of many accounts is found, whatever the order of the list and of the store', () => {
+  const numbers = Array.from({ length: 15 }, (_, at) => `DE${10 + at}`);
+  const known = numbers.map((iban) => stored(`old-${iban}`, { iban }));
+  const today = numbers.map((iban) => listed(`new-${iban}`, { iban }));
+  const orderOf = <Of>(all: Of[]) => fc.shuffledSubarray(all, { minLength: all.length });
+  fc.assert(
+    fc.property(orderOf(today), orderOf(known), (list, store) => {
+      for (const { account, storedAs, takenFor } of placeAccounts(list, store))
+        expect([storedAs, takenFor]).toEqual([`old-${account.iban}`, null]);
+    }),
+  );
 });

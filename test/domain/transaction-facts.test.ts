@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { transactionsAnswerIn } from '../../src/bank/interfaces/nextgenpsd2/wire/accounts.ts';
-import { FACT_NAMES } from '../../src/domain/transaction-facts.ts';
+import {
+  DECIMAL_FACTS,
+  FACT_NAMES,
+  PAYMENTS_FACTS,
+  TEXT_FACTS,
+  TRANSACTION_FACTS,
+} from '../../src/domain/transaction-facts.ts';
 import { writeCamt053Statement } from '../../src/statements/camt053.ts';
 import { balancesOf, statementOf } from '../statements/statements.ts';
 import { amountOf, booking } from './bookings.ts';
@@ -10,6 +16,29 @@ const page = (name: string) => readFileSync(new URL(`../../docs/${name}`, import
 
 /** What no element of camt.053 has: the id is psd2's own, and the other side is one of two. */
 const NOT_IN_CAMT = ['transactionId', 'entryReference'];
+
+/** All facts, by the kind of their value. */
+const TEXTS = [
+  ...['transactionId', 'entryReference', 'endToEndId', 'counterpartyName', 'counterpartyIban'],
+  ...['counterpartyAccount', 'remittance', 'remittanceStructured', 'bankTransactionCode', 'ultimateDebtor'],
+  ...['ultimateCreditor', 'mandateId', 'creditorId', 'purposeCode', 'originalCurrency', 'feeCurrency'],
+  ...['customerReference', 'additionalInformation', 'returnReason'],
+];
+const DECIMALS = ['originalAmount', 'exchangeRate', 'feeAmount'];
+const PAYMENTS = ['entryDetails'];
+/** Those with null where the bank says nothing. The others are absent then. */
+const NULLABLE = [
+  ...['transactionId', 'entryReference', 'endToEndId', 'counterpartyName', 'counterpartyIban'],
+  ...['remittance', 'bankTransactionCode'],
+];
+
+it('each fact is of one kind, and what a kind has is known', () => {
+  expect(TEXT_FACTS).toEqual(TEXTS);
+  expect(DECIMAL_FACTS).toEqual(DECIMALS);
+  expect(PAYMENTS_FACTS).toEqual(PAYMENTS);
+  expect(FACT_NAMES.toSorted()).toEqual([...TEXTS, ...DECIMALS, ...PAYMENTS].toSorted());
+  expect(FACT_NAMES.filter((name) => 'isNullable' in TRANSACTION_FACTS[name])).toEqual(NULLABLE);
+});
 
 describe('a fact of a transaction', () => {
   it.each(FACT_NAMES)('%s has its line in the page of exports', (name) => {

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import type { Sca } from '../../src/bank/ports/customer.ts';
 import { standingOf } from '../../src/domain/flow-states.ts';
 import { reservedUntil } from '../../src/domain/given-links.ts';
-import { whyKept, whyManyKept } from '../../src/domain/kept.ts';
 import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { cancellationLinkUntil, withLinkOut } from '../../src/flows/payment/link-out.ts';
@@ -71,17 +70,10 @@ it.each<[object, ScaProgress, string]>([
   expect(await cancellationLinkUntil(saying(progress), cancelled(given({})), links)).toBe(until);
 });
 
-it('a link whose end nobody knows keeps its reference, and psd2 says what ends it', () => {
+it('a link whose end nobody knows keeps its reference until it is over', () => {
   const ended: TransferEvent = { type: 'cancelled', linkUntil: NOBODY_KNOWS };
   const transfer = cancelled(given({}), ended);
   expect(standingOf(transfer)).toBe('kept');
   expect(reservedUntil(NOBODY_KNOWS) > new Date('2999-01-01')).toBe(true);
-  const end = 'until the bank says that the link is over, or you do';
-  expect(whyKept(transfer, 'transfer')).toBe(
-    `A customer has a link to authorise the transfer, which may work, although the bank has cancelled it. The bank does not say what time it is. The reference "INV-1" stays reserved ${end}`,
-  );
-  expect(whyManyKept([transfer, transfer])).toBe(
-    `A customer has a link to authorise 2 payments, which may work, although the bank has cancelled them. Their references stay reserved ${end}`,
-  );
   expect(standingOf(fold(transfer, [{ type: 'link-over' }]))).toBe('refused');
 });

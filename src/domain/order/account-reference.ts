@@ -131,7 +131,7 @@ function wholeCardNumber(): Psd2Error {
 
 /** What a reference names. @param written by {@link parseAccountReference} */
 export function accountReferenceOf(written: string): AccountReference {
-  const [, before = written, currency = null] = /^(.*):([A-Z]{3})$/s.exec(written) ?? [];
+  const [, before = written, currency = null] = CURRENCY.exec(written) ?? [];
   const [, kind, id = ''] = /^(bban|pan|maskedPan|msisdn):(.*)$/s.exec(before) ?? [];
   const accountKind = kind === undefined ? undefined : kindIn(kind);
   if (accountKind) return { kind: accountKind, id, currency };

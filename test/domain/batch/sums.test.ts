@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { findRepeats, samePayment } from '../../../src/domain/batch/repeats.ts';
-import { addUp } from '../../../src/domain/batch/totals.ts';
+import { addUp, sumsOf } from '../../../src/domain/batch/totals.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
@@ -106,11 +106,32 @@ describe('the totals', () => {
     [{ executionDate: LATER }, { executionDate: LATER }],
     [{ instant: true }, { instant: true }],
     [{ currency: 'CHF' }, { currency: 'CHF' }],
+    [{ batchBooking: true }, { batchBooking: true }],
+    [{ batchBooking: false }, { batchBooking: false }],
   ])('of payments with %o are apart', (changes, total) => {
-    expect(totalsOf({}, changes, {})).toEqual([
+    expect(totalsOf({}, changes, {})).toStrictEqual([
       { ...BASE, count: 2, amount: '25.00' },
       { ...BASE, ...total, count: 1, amount: '12.50' },
     ]);
+  });
+
+  it('of payments that differ in several ways are each apart, and each is added to its own', () => {
+    const both = [
+      { batchBooking: true },
+      { batchBooking: false },
+      {},
+      { instant: true, customer: '1048262' },
+    ];
+    const all = totalsOf(...both, ...both.toReversed());
+    expect(all.map(({ batchBooking, customer, count }) => [batchBooking, customer, count])).toEqual([
+      ...[
+        [true, null, 2],
+        [false, null, 2],
+        [undefined, null, 2],
+        [undefined, '1048262', 2],
+      ],
+    ]);
+    expect(all.map((total) => total.amount)).toEqual(['25.00', '25.00', '25.00', '25.00']);
   });
 
   it.each<Partial<BatchLine>>([{ urgent: true }, { reference: 'R-1' }, { iban: ibanOf }])(
@@ -119,4 +140,32 @@ describe('the totals', () => {
       expect(totalsOf({}, changes)).toEqual([{ ...BASE, count: 2, amount: '25.00' }]);
     },
   );
+});
+
+describe('what payments come to', () => {
+  const sums = (...payments: [string, string][]) =>
+    [...sumsOf(payments.map(([value, currency]) => ({ amount: amount(value), currency })))].map(
+      ([currency, sum]) => `${sum.toFixed(2)} ${currency}`,
+    );
+  it.each<[string[], [string, string][]]>([
+    [[], []],
+    [['12.50 EUR'], [['12.50', 'EUR']]],
+    [
+      ['0.30 EUR'],
+      [
+        ['0.10', 'EUR'],
+        ['0.20', 'EUR'],
+      ],
+    ],
+    [
+      ['7.00 EUR', '2.00 CHF'],
+      [
+        ['3', 'EUR'],
+        ['2', 'CHF'],
+        ['4', 'EUR'],
+      ],
+    ],
+  ])('is %j', (all, payments) => {
+    expect(sums(...payments)).toEqual(all);
+  });
 });

@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest';
-import { cardNumbersIn, maskedJson, withoutCardNumbers } from '../../../src/domain/order/card-number.ts';
+import {
+  cardNumbersIn,
+  isWholeCardNumber,
+  looksLikeCardNumber,
+  maskedCardNumber,
+  maskedJson,
+  surelyMasked,
+  withoutCardNumbers,
+} from '../../../src/domain/order/card-number.ts';
 
 const PAN = '5254121234563241';
 const IBANS = 'DE89370400440532013000, DE40 5254 1212 3456 3241 00';
@@ -66,4 +74,93 @@ it.each([
   { companyId: 'company 12345678', panel: 'x', count: 1234, day: '2026-11-27', none: null, yes: true },
 ])('%j stays', (said) => {
   expect(maskedJson(said)).toEqual(said);
+});
+
+/** As many digits. */
+const digits = (count: number) => '4'.repeat(count);
+
+it.each<[string, boolean]>([
+  [digits(11), false],
+  [digits(12), true],
+  [digits(19), true],
+  [digits(20), false],
+  ['5254 1212-3456.3241', true],
+  [` ${PAN}\n`, true],
+  [`x${PAN}`, false],
+  [`${PAN}x`, false],
+  ['5254_1212_3456_3241', false],
+  [MASKED, false],
+  ['', false],
+])('%s is nothing but the number of a card: %s', (text, isOne) => {
+  expect(isWholeCardNumber(text)).toBe(isOne);
+});
+
+it.each<[string, boolean]>([
+  ...[
+    '',
+    'pan',
+    'PAN:',
+    'card',
+    'Card number: ',
+    'card no. ',
+    'CardNr ',
+    'masked pan=',
+    'card-pan ',
+    '#',
+  ].map((word): [string, boolean] => [`${word}${PAN}`, true]),
+  ...['5254 1212 3456 3241', '5254_1212/3456.3241', `"${PAN}"`, `${digits(12)}`, `${digits(19)} `].map(
+    (text): [string, boolean] => [text, true],
+  ),
+  ...[
+    digits(11),
+    digits(20),
+    `visa ${PAN}`,
+    `card of ${PAN}`,
+    `${PAN} card`,
+    'DE89370400440532013000',
+    '',
+  ].map((text): [string, boolean] => [text, false]),
+])('%s seems to name a card by its number: %s', (text, isOne) => {
+  expect(looksLikeCardNumber(text)).toBe(isOne);
+});
+
+it.each([
+  ['1234567890123', '123456***0123'],
+  ['123456789012', '********9012'],
+  ['12345', '*2345'],
+  ['1234', '1234'],
+  ['5254 1212-3456.3241', MASKED],
+  // The bank has masked it.
+  ['5254 12** **** 3241', MASKED],
+  ['****', '****'],
+])('%s is kept as %s', (number, kept) => {
+  expect(maskedCardNumber(number)).toBe(kept);
+});
+
+it.each([
+  ['525412xxxxxx3241', '525412xxxxxx3241'],
+  ['5254 123x xxxx 3241', '5254 123x xxxx 3241'],
+  ['5254 1234 xxxx 3241', '525412******3241'],
+  ['xxxx1234567', 'xxxx1234567'],
+  ['xxxx12345678', '********5678'],
+])('%s, which the bank should have masked, is kept as %s', (number, kept) => {
+  expect(surelyMasked(number)).toBe(kept);
+});
+
+it.each<[unknown, string[]]>([
+  [undefined, []],
+  [null, []],
+  [PAN, []],
+  [{}, []],
+  [{ pan: 'A234567' }, []],
+  [{ pan: 'A2345678' }, ['A2345678']],
+  [{ pan: 'A234567-' }, []],
+  [{ pan: '5254 1212' }, []],
+  [{ pan: 52_541_212 }, []],
+  [{ other: PAN }, []],
+  [{ card_no: PAN, 'card-nr': digits(12), cardNumber: digits(13) }, [PAN, digits(12), digits(13)]],
+  [{ cardNote: PAN, company: PAN, panel: PAN }, []],
+  [[{ list: [{ pan: PAN }, null, { deep: { pan: digits(16) } }] }], [PAN, digits(16)]],
+])('the request %j names the cards %j', (body, numbers) => {
+  expect(cardNumbersIn(body)).toEqual(numbers);
 });

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
-import { type OrderOptions, readOrder } from '../../../src/domain/order/read-order.ts';
+import { checkGiven, type OrderOptions, readOrder } from '../../../src/domain/order/read-order.ts';
 import { FREQUENCIES } from '../../../src/domain/order/terms.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { account, BankHere } from '../../commands/bank-here.ts';
 import { ANNA, endOf, payerAt } from '../../commands/payer-here.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { thrownBy } from '../../support/thrown.ts';
 
 const temporary = temporaryFolder();
 const NOON = new Date('2026-11-20T11:00:00Z');
@@ -275,11 +276,38 @@ it('if the bank does not list the accounts, the operator types the id, and other
 
 it('a standing order in weeks has no day of the month', () => {
   const standing = { frequency: 'Weekly', end: undefined, day: 3 } as const;
-  expect(() => read({ standing })).toThrow(expect.objectContaining({ code: 'usage' }));
+  for (const frequency of ['Daily', 'Weekly', 'EveryTwoWeeks'] as const) {
+    expect(thrownBy(() => read({ standing: { ...standing, frequency } }))).toMatchObject({
+      code: 'usage',
+      message: `--day is a day of the month, and a standing order with ${frequency} has none`,
+      hint: 'The day of the week follows from --start.',
+    });
+    expect(read({ standing: { ...standing, frequency, day: null } }).standing?.frequency).toBe(frequency);
+  }
   expect(read({ standing: { ...standing, frequency: 'Quarterly' } }).standing?.day).toBe(3);
 });
 
 it('the payee may be one of several accounts of an IBAN, by its currency', () => {
-  const { to, toCurrency } = read({ to: 'IT60X0542811101000000123456:usd' });
+  const { to, toCurrency } = read({ to: ' IT60X0542811101000000123456:usd ' });
   expect([to, toCurrency]).toEqual(['IT60X0542811101000000123456', 'USD']);
+  expect('toCurrency' in read({})).toBe(false);
+  for (const odd of [`${PAYEE}:us`, `${PAYEE}:usdx`, `${PAYEE}:us1`, `${PAYEE}:`, ':usd'])
+    expect(thrownBy(() => read({ to: odd }))).toMatchObject({ code: 'invalid_iban' });
+});
+
+it('of an incomplete order each part that is given is checked, and no other', () => {
+  const check = (given: Partial<OrderOptions>) =>
+    checkGiven({ currency: 'EUR', instant: false, urgent: false, ...given }, NOON, new BankHere().interface);
+  expect(check({})).toBeUndefined();
+  expect(check(GIVEN)).toBeUndefined();
+  for (const [given, code] of [
+    [{ from: '1' }, 'invalid_product_id'],
+    [{ to: 'IT00' }, 'invalid_iban'],
+    [{ name: '' }, 'invalid_text'],
+    [{ amount: '0' }, 'invalid_amount'],
+    [{ currency: 'USD' }, 'usage'],
+    [{ date: '2026-11-19' }, 'invalid_date'],
+    [{ reference: ' ' }, 'invalid_text'],
+  ] as const)
+    expect(thrownBy(() => check(given))).toMatchObject({ code });
 });

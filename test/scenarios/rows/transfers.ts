@@ -32,6 +32,19 @@ const says = (authorizationStatus: string, executionStatus = 'PENDING') =>
 const SOME_CRO = expect.stringMatching(/\d/);
 
 const paid = [
+  atCb('fees with a plus sign are fees: they count for the largest amount of the profile', 1, [
+    step(ORDER, '2 invalid_amount cancelled', {
+      env: { PSD2_MAX_AMOUNT: '100.00' },
+      meets: { verify: [saying({ commissions: { commissions: '+499.00', currency: 'EUR' } })] },
+      says: /takes \d+\.\d\d from the account/,
+    }),
+    step(ORDER, '0 executed', {
+      meets: {
+        verify: [saying({ totalAmount: null, commissions: { commissions: '+0.10', currency: 'EUR' } })],
+      },
+      prints: { commissions: { amount: '0.10', currency: 'EUR' } },
+    }),
+  ]),
   atCb('an instant transfer ends settled, with each step in the journal before and after its call', 1, [
     step(INSTANT, '0 settled', {
       prints: { authorizationStatus: 'AUTHORIZED', executionStatus: 'OK', cro: SOME_CRO },

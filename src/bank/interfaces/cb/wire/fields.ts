@@ -35,8 +35,10 @@ function isNumeric(value: unknown): boolean {
 /** Longer than any amount of money. Without a limit, removing the zeros of a huge text would take hours. */
 const LONGEST_DECIMAL = 64;
 
-function isBoundedDecimal(value: string): value is Decimal {
-  return value.length <= LONGEST_DECIMAL && isDecimal(value);
+/** A bank may write a plus sign before what comes in, and no sum can be made with it. Undefined: it is no decimal, or too long. */
+function boundedDecimal(value: string): Decimal | undefined {
+  const plain = value.replace(/^\+(?=\d)/, '');
+  return value.length <= LONGEST_DECIMAL && isDecimal(plain) ? plain : undefined;
 }
 
 /** A bank's status or message. It is cut to 1000 characters, because the journal stores it. */
@@ -45,11 +47,12 @@ export const words = z.pipe(
   z.transform((value) => value.slice(0, 1000)),
 );
 
-/** An exact decimal: `"12.30"`. Never read through a float: see `json.ts`. */
+/** An exact decimal without a plus sign: `"12.30"`. Never read through a float: see `json.ts`. */
 export const decimal = z.pipe(
   text,
   z.transform((value, context) => {
-    if (isBoundedDecimal(value)) return value;
+    const number = boundedDecimal(value);
+    if (number !== undefined) return number;
     context.issues.push({ code: 'custom', message: 'expected a decimal number', input: value });
     return z.NEVER;
   }),
@@ -74,7 +77,8 @@ export const money = z.pipe(
   z.nullish(filledMoney),
   z.transform((value, context) => {
     if (!value || value.amount === '') return null;
-    if (isBoundedDecimal(value.amount)) return { amount: value.amount, currency: value.currency };
+    const amount = boundedDecimal(value.amount);
+    if (amount !== undefined) return { amount, currency: value.currency };
     context.issues.push({
       code: 'custom',
       message: 'expected a decimal number',

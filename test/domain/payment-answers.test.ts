@@ -1,0 +1,343 @@
+import { describe, expect, it } from 'vitest';
+import type { PersonsAuthorisation } from '../../src/domain/authorisations.ts';
+import {
+  asksForOther,
+  isOnlyChecked,
+  type PaymentAnswers,
+  type ResourceStatus,
+  readPayment,
+  type ScaProgress,
+  whatHappened,
+} from '../../src/domain/payment-answers.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
+import { begunTransfer } from './orders.ts';
+
+type Decision = ResourceStatus['authorization']['status'];
+const REASONS = [{ level: 'payment', code: 'AC01', proprietary: null, text: null }] as const;
+
+/** What the bank says of the payment. Its own word says no more. */
+const saying = (
+  became: ResourceStatus['became'],
+  decision: Decision = 'AUTHORIZED',
+  more: Partial<ResourceStatus> = {},
+): ResourceStatus => ({
+  ...{ authorizationStatus: 'WORD', executionStatus: null, became },
+  authorization: { type: 'authorization', status: decision, bankStatus: 'WORD' },
+  ...more,
+});
+const being = (means: ScaProgress['means'], more: Partial<ScaProgress> = {}): ScaProgress => ({
+  ...{ scaStatus: means, means, message: null, ...more },
+});
+
+const PAGE = { approach: 'redirect', redirect: 'https://bank.example/a' } as const;
+const person = (scaStatus: string | null = null): PersonsAuthorisation => ({
+  ...{ id: 'a', psuId: null, scaStatus, at: '2026-11-22T10:00:00.000Z' },
+});
+/** A transfer for another day, whose customer was sent to the page of the bank. */
+const sent = (changes: Partial<Transfer> = {}, isInstant = false): Transfer =>
+  begunTransfer(
+    {
+      ...{ authorises: 'by links', commits: 'by the customer', state: 'authorizing', links: PAGE },
+      ...{ transactionStatus: 'BEFORE', authorisations: [person()], ...changes },
+    },
+    { instant: isInstant },
+  );
+const answers = (
+  status: ResourceStatus,
+  progress: ScaProgress | null,
+  more: Partial<PaymentAnswers> = {},
+): PaymentAnswers => ({
+  ...{ status, progress, progressFrom: 'our link', mayHaveOther: true, isInAuthorisedBasket: false },
+  ...more,
+});
+/** What is found: the type of the event, and the customer's decision if it is one. */
+const foundIn = (operation: Transfer, of: PaymentAnswers) => {
+  const { found } = readPayment(operation, of);
+  return found.type === 'authorization' ? found.status : found.type;
+};
+
+describe('what has become of a payment', () => {
+  it.each<[ResourceStatus, object]>([
+    [saying('ordered'), { type: 'ordered' }],
+    [saying('executed'), { type: 'executed', cro: null }],
+    [saying('executed', 'AUTHORIZED', { isFinal: true }), { type: 'executed', cro: null, isFinal: true }],
+    [saying('cancelled'), { type: 'cancelled' }],
+    [saying('failed'), { type: 'settlement', status: 'KO', description: null }],
+    [saying('duplicate'), { type: 'execute-unanswered', isDuplicate: true }],
+    ...(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED', 'PENDING'] as const).map(
+      (decision): [ResourceStatus, object] => [
+        saying(null, decision, { isFinal: true }),
+        { type: 'authorization', status: decision, bankStatus: 'WORD' },
+      ],
+    ),
+  ])('%j is %j', (status, event) => {
+    expect(whatHappened(status)).toStrictEqual(event);
+  });
+
+  it('has the reasons of the bank where it has ended it, and only there', () => {
+    const why = { description: 'AC01', reasons: [...REASONS] };
+    const of = (became: ResourceStatus['became']) =>
+      whatHappened(saying(became, 'PENDING', { reasons: [...REASONS] }));
+    expect(of('failed')).toStrictEqual({ type: 'settlement', status: 'KO', ...why });
+    expect(of('cancelled')).toStrictEqual({ type: 'cancelled', ...why });
+    expect(of('duplicate')).toStrictEqual({ type: 'execute-unanswered', isDuplicate: true, ...why });
+    for (const became of ['ordered', 'executed', null] as const)
+      expect(of(became)).not.toHaveProperty('reasons');
+  });
+});
+
+it('a payment is only checked as long as it is authorised, and neither executed nor ended', () => {
+  const checked = (['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED', 'PENDING'] as const).flatMap((decision) =>
+    (['executed', 'ordered', 'failed', 'duplicate', 'cancelled', null] as const).flatMap((became) =>
+      isOnlyChecked(saying(became, decision)) ? [[decision, became]] : [],
+    ),
+  );
+  expect(checked).toEqual([
+    ['AUTHORIZED', 'ordered'],
+    ['AUTHORIZED', null],
+  ]);
+});
+
+describe('what the bank answers of a payment', () => {
+  const STANDING = { isStanding: true, isUnauthorised: true } as const;
+  const partial = saying('executed', 'AUTHORIZED', { isStanding: true });
+  it.each<[string, Transfer, PaymentAnswers, string]>([
+    [
+      'the bank has ordered it, and its authorisation is done',
+      sent(),
+      answers(saying('ordered'), being('done')),
+      'ordered',
+    ],
+    [
+      'it is ordered while its authorisation goes on',
+      sent(),
+      answers(saying('ordered'), being('going on')),
+      'PENDING',
+    ],
+    [
+      'it is ordered while its code is missing',
+      sent(),
+      answers(saying('ordered'), being('needs code')),
+      'PENDING',
+    ],
+    [
+      'it is authorised while its authorisation goes on',
+      sent(),
+      answers(saying(null), being('going on')),
+      'PENDING',
+    ],
+    [
+      'it is authorised, and its authorisation is done',
+      sent(),
+      answers(saying(null), being('done')),
+      'AUTHORIZED',
+    ],
+    [
+      'it is executed while its authorisation goes on',
+      sent(),
+      answers(saying('executed'), being('going on')),
+      'executed',
+    ],
+    [
+      'it is rejected, and its authorisation has failed',
+      sent(),
+      answers(saying('failed'), being('failed')),
+      'NOT_AUTHORIZED',
+    ],
+    [
+      'it is rejected, and its authorisation is done',
+      sent(),
+      answers(saying('failed'), being('done')),
+      'settlement',
+    ],
+    [
+      'it was ordered, and is rejected, and another authorisation has failed',
+      sent({ state: 'ordered' }),
+      answers(saying('failed'), being('failed')),
+      'settlement',
+    ],
+    [
+      'it is cancelled, and its authorisation has failed',
+      sent(),
+      answers(saying('cancelled'), being('failed')),
+      'cancelled',
+    ],
+    [
+      'nobody has authorised it, and the only authorisation has failed',
+      sent(),
+      answers(saying('ordered', 'AUTHORIZED', STANDING), being('failed'), { mayHaveOther: false }),
+      'NOT_AUTHORIZED',
+    ],
+    [
+      'nobody has authorised it, and the customer may have another authorisation',
+      sent(),
+      answers(saying(null, 'PENDING', STANDING), being('failed')),
+      'PENDING',
+    ],
+    [
+      'it is executed though the authorisation that psd2 knows has failed, and nobody else has authorised it',
+      sent(),
+      answers(partial, being('failed')),
+      'PENDING',
+    ],
+    [
+      'it is executed, and somebody else has authorised it',
+      sent({ authorisations: [person('finalised'), person()] }),
+      answers(partial, being('failed')),
+      'executed',
+    ],
+    [
+      'an instant one is done by the customer, though the bank says that nobody has authorised it',
+      sent({}, true),
+      answers(saying(null, 'PENDING', { isUnauthorised: true }), being('done')),
+      'AUTHORIZED',
+    ],
+    [
+      'another one is not',
+      sent(),
+      answers(saying(null, 'PENDING', { isUnauthorised: true }), being('done')),
+      'PENDING',
+    ],
+  ])('%s', (_, operation, of, found) => {
+    expect(foundIn(operation, of)).toBe(found);
+  });
+
+  it('has the words of both, and the cost that the payment says first', () => {
+    const [one, other] = ['1.00', '2.00'].map((unreadFees) => ({
+      totalAmount: null,
+      commissions: null,
+      unreadFees,
+    }));
+    const status = saying('ordered', 'AUTHORIZED', { messages: ['a', 'b'], ...(one && { cost: one }) });
+    const progress = being('done', { message: 'c', ...(other && { cost: other }) });
+    const bankOf = (of: PaymentAnswers) => Reflect.get(readPayment(sent(), of).found, 'bank');
+    expect(bankOf(answers(status, progress))).toStrictEqual({
+      ...{ transactionStatus: 'WORD', scaStatus: 'done', cost: one, messages: ['a', 'b', 'c'] },
+    });
+    expect(bankOf(answers(saying('ordered'), progress))).toStrictEqual({
+      ...{ transactionStatus: 'WORD', scaStatus: 'done', cost: other, messages: ['c'] },
+    });
+    expect(bankOf(answers(saying('ordered'), null))).toStrictEqual({
+      transactionStatus: 'WORD',
+      scaStatus: null,
+    });
+  });
+
+  it('of one that the customer authorises by a call has the status alone', () => {
+    const of = answers(
+      saying('ordered', 'AUTHORIZED', { isUnauthorised: true, saidAt: 'now' }),
+      being('failed'),
+    );
+    expect(readPayment(sent({ authorises: 'by call' }), of)).toStrictEqual({
+      ...{ found: { type: 'ordered' }, awaitsCustomer: false, isUnauthorised: false, isSigned: false },
+      ...{ partly: null, isOverHere: false, progress: null, saidAt: undefined },
+    });
+  });
+
+  it('without an answer about the authorisation has the status and its time', () => {
+    const status = saying(null, 'PENDING', {
+      isUnauthorised: true,
+      isPartly: true,
+      awaitsSca: true,
+      saidAt: 'now',
+    });
+    expect(readPayment(sent(), answers(status, null, { progressFrom: 'unanswered' }))).toMatchObject({
+      ...{ awaitsCustomer: false, isUnauthorised: true, isSigned: false, partly: null, isOverHere: false },
+      ...{ progress: null, saidAt: 'now' },
+    });
+  });
+
+  it.each<[ScaProgress['means'], boolean, boolean]>([
+    ['going on', true, false],
+    ['needs code', true, false],
+    ['failed', true, false],
+    ['done', false, true],
+  ])(
+    'with an authorisation that is %s, awaits the customer (%s), or is signed (%s)',
+    (means, awaits, isSigned) => {
+      const progress = being(means);
+      for (const from of ['our link', 'the list'] as const)
+        expect(
+          readPayment(sent(), answers(saying(null, 'PENDING'), progress, { progressFrom: from })),
+        ).toMatchObject({
+          ...{ awaitsCustomer: awaits, isSigned, progress: from === 'our link' ? progress : null },
+        });
+    },
+  );
+
+  it('without a word of the authorisation, awaits the customer if the bank says so', () => {
+    const awaits = (more: Partial<ResourceStatus>) =>
+      readPayment(sent(), answers(saying(null, 'PENDING', more), null)).awaitsCustomer;
+    expect([awaits({ awaitsSca: true }), awaits({})]).toEqual([true, false]);
+  });
+
+  it.each<[string, ScaProgress | null, number, string | null]>([
+    ['is done', being('done'), 1, 'ours is over'],
+    ['has failed', being('failed'), 1, 'ours is over'],
+    ['goes on', being('going on'), 1, 'ours is open'],
+    ['waits for its code', being('needs code'), 1, null],
+    ['has no word, and is the only one', null, 1, 'ours is over'],
+    ['has no word, and is not known', null, 0, 'ours is over'],
+    ['has no word, and is one of two', null, 2, 'ours is open'],
+  ])('that others must authorise, where the last authorisation %s', (_, progress, count, partly) => {
+    const authorisations = Array.from({ length: count }, () => person());
+    const of = (isPartly: boolean) =>
+      readPayment(
+        sent({ authorisations }),
+        answers(saying(null, 'PENDING', isPartly ? { isPartly } : {}), progress),
+      );
+    expect([of(true).partly, of(false).partly]).toEqual([partly, null]);
+  });
+
+  it.each<[string, Partial<Transfer>, Partial<ResourceStatus>, boolean]>([
+    ['nobody has authorised it', {}, STANDING, true],
+    ['no authorisation is known', { authorisations: [] }, STANDING, true],
+    ['two are known', { authorisations: [person(), person()] }, STANDING, false],
+    ['it is in a basket', { bulk: 'op-1' }, STANDING, false],
+    ['somebody has authorised it', {}, { isStanding: true }, false],
+    ['the bank has ended it', {}, { ...STANDING, became: 'cancelled' }, true],
+    ['the bank has ended it, and does not keep it', {}, { isUnauthorised: true, became: 'cancelled' }, false],
+  ])('asks for another authorisation after one that has failed, if %s', (_, changes, more, asks) => {
+    const of = (means: ScaProgress['means']) =>
+      asksForOther(sent(changes), answers(saying(null, 'PENDING', more), being(means)));
+    expect([of('failed'), of('going on'), of('done')]).toEqual([asks, false, false]);
+  });
+});
+
+describe('a payment of which the bank says what it said before', () => {
+  const SAME = { transactionStatus: 'WORD' } as const;
+  /** How the customer can authorise it. */
+  const by = (links: Transfer['links']): Partial<Transfer> => ({ ...SAME, links });
+  const LOGIN = { approach: null, oauth: 'https://bank.example/o' } as const;
+  it.each<[string, Partial<Transfer>, Partial<PaymentAnswers>, boolean, boolean]>([
+    ['the customer has its page', SAME, {}, true, true],
+    ['the customer has come back from its page', { ...SAME, returned: true }, {}, true, false],
+    ['the customer has to log in', by(LOGIN), {}, true, true],
+    ['the customer has logged in for it', { ...by(LOGIN), returned: true }, {}, false, false],
+    ['the phone asks', by({ approach: 'decoupled' }), {}, true, true],
+    ['a message says how', by({ approach: null, message: 'Call us' }), {}, true, true],
+    ['psd2 can begin it', by({ approach: null, start: 'https://bank.example/s' }), {}, true, true],
+    ['nothing is left to authorise', by({ ...PAGE, isDone: true }), {}, false, false],
+    ['there is no way', by({ approach: 'redirect' }), {}, false, false],
+    ['there are no links', by(null), {}, false, false],
+    ['the bank has said another word before', {}, {}, false, false],
+    ['it was authorised before', { ...SAME, state: 'authorized' }, {}, false, false],
+    ['the bank could not be asked', SAME, { progressFrom: 'unanswered' }, false, false],
+    ['it is in a basket', { ...SAME, bulk: 'op-1', links: null }, {}, true, false],
+    [
+      'it is in a basket that is authorised',
+      { ...SAME, bulk: 'op-1' },
+      { isInAuthorisedBasket: true },
+      false,
+      false,
+    ],
+  ])('%s', (_, changes, more, isPending, awaitsCustomer) => {
+    for (const became of [null, 'ordered'] as const) {
+      const of = answers(saying(became), null, { progressFrom: 'the list', ...more });
+      expect(foundIn(sent(changes), of)).toBe(isPending ? 'PENDING' : (became ?? 'AUTHORIZED'));
+      expect(readPayment(sent(changes), of).awaitsCustomer).toBe(awaitsCustomer);
+    }
+    // What the bank has executed is executed.
+    expect(foundIn(sent(changes), answers(saying('executed'), null, more))).toBe('executed');
+  });
+});
