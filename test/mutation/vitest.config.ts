@@ -19,6 +19,6 @@ export default defineConfig({
     provide: { backend: process.env.MUTATION_ROOM?.startsWith('postgres') ? 'PostgreSQL' : 'files' },
     // On a busy machine, a copy takes half a minute. warm-worker.js has limits of its own for each test with a mutant.
     testTimeout: 60_000,
-    hookTimeout: 5_000,
+    hookTimeout: 60_000,
   },
 });

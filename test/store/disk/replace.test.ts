@@ -28,6 +28,11 @@ function failing(call: 'renameSync' | 'writeFileSync'): void {
   vi.spyOn(fs, call).mockImplementation(() => {
     throw new Error('no code');
   });
+  untilEnd();
+}
+
+/** The store uses what was replaced, until the test ends. */
+function untilEnd(): void {
   syncBuiltinESMExports();
   onTestFinished(() => {
     vi.restoreAllMocks();
@@ -50,8 +55,9 @@ describe.each([
   });
 
   it('has its own rights, also if the file before or the process has others', () => {
-    const before = process.umask(0o077);
-    onTestFinished(() => void process.umask(before));
+    const { writeFileSync: write } = fs;
+    vi.spyOn(fs, 'writeFileSync').mockImplementation((file, text) => write(file, text, { mode: 0o600 }));
+    untilEnd();
     writeFileSync(path, 'before');
     chmodSync(path, 0o666);
     replace(path, 'after');
