@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { addDays, type IsoDate, parseDate } from '../../src/domain/calendar.ts';
+import { isDecimal } from '../../src/domain/decimal.ts';
 import { syncIntoFolder } from '../../src/store/files/sync/folder.ts';
 import type { Sync, SyncTarget } from '../../src/store/ports/sync.ts';
 import { syncIntoBoth } from '../../src/store/sync-into-both.ts';
@@ -150,3 +151,58 @@ it.each([
     ]);
   },
 );
+
+it('what two places say against the rows is known once of each, the first place first', async () => {
+  const saying = (...all: string[]) => {
+    const contradictions = all.map((says) => ({ says, from: day, through: day }));
+    const progress = { from: day, through: day, ...(all.length > 0 && { contradictions }) };
+    return place({ progress: async () => progress });
+  };
+  const said = (one: Sync, other: Sync) =>
+    within(syncIntoBoth(one, other), async (to) =>
+      (await to.progress('A1'))?.contradictions?.map(({ says }) => says),
+    );
+  expect(await said(saying('a', 'b'), saying('b', 'c'))).toEqual(['a', 'b', 'c']);
+  expect(await said(saying(), saying('b', 'c'))).toEqual(['b', 'c']);
+  expect(await said(saying('a'), saying())).toEqual(['a']);
+  expect(await said(saying(), saying())).toBeUndefined();
+});
+
+it('only what both places know of a balance counts', async () => {
+  const [ten, two] = ['10.00', '2.00'].map((text) => (isDecimal(text) ? text : unused()));
+  const balance = ten && { amount: ten, currency: 'EUR' };
+  const at = (through: IsoDate) =>
+    place({ progress: async () => ({ from: day, through, balance, difference: two }) });
+  const of = (one: Sync, other: Sync) => within(syncIntoBoth(one, other), (to) => to.progress('A1'));
+  const later = addDays(day, 1);
+  expect(await of(at(later), at(later))).toEqual({ from: day, through: later, balance, difference: two });
+  expect(await of(at(later), at(day))).toEqual({ from: day, through: day });
+});
+
+it('an account that one of two places cannot know is stored in neither, and one says for both which it was taken for', async () => {
+  const account = {
+    accountId: 'A1',
+    productId: 'A1',
+    iban: null,
+    currency: 'EUR',
+    name: null,
+    productCode: null,
+    productDescription: null,
+  };
+  const placing = (storedAs: string | null, takenFor: string | null) =>
+    place({ place: async (accounts) => accounts.map((each) => ({ account: each, storedAs, takenFor })) });
+  const placed = (one: Sync, other: Sync) =>
+    within(syncIntoBoth(one, other), async (to) => {
+      const [found] = await to.place([account], true);
+      return [found?.storedAs, found?.takenFor];
+    });
+  for (const [one, other, expected] of [
+    [placing('A1', null), placing('A1', null), ['A1', null]],
+    [placing('A1', 'B'), placing('A1', null), ['A1', 'B']],
+    [placing('A1', null), placing('A1', 'C'), ['A1', 'C']],
+    [placing('A1', 'B'), placing('A1', 'C'), ['A1', 'B']],
+    [placing(null, 'B'), placing('A1', null), [null, 'B']],
+    [placing('A1', null), placing(null, null), [null, null]],
+  ] as const)
+    expect(await placed(one, other)).toEqual(expected);
+});

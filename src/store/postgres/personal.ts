@@ -11,6 +11,7 @@ import type {
 import { PostgresAudit } from './audit.ts';
 import type { Claims } from './claims.ts';
 import { type Database, ProfileRows } from './database.ts';
+import { damagedAt } from './flows/journal.ts';
 
 /** How long to wait for a worker that uses the customer's data. */
 const PATIENCE_MS = 15_000;
@@ -108,11 +109,14 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
           'select n, event from psd2.flow_events where profile = $1 and flow = $2 order by n for update',
           [this.profile, flow],
         );
-        for (const { n, event } of events)
+        if (events.length === 0) throw damagedAt(flow, this.database, 1);
+        for (const [before, { n, event }] of events.entries()) {
+          this.#assertNext(flow, n, before);
           await statements.execute(
             'update psd2.flow_events set event = $4::json where profile = $1 and flow = $2 and n = $3::integer',
             [this.profile, flow, n, JSON.stringify(change(event))],
           );
+        }
       }),
     );
   }
@@ -201,11 +205,17 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
       [customerId],
     );
     const flows = new Map<string, CollectedData['flows'][number]>();
-    for (const { flow, kind, at, event } of rows) {
+    for (const { flow, kind, n, at, event } of rows) {
       const known = flows.get(flow) ?? { flow, kind, events: [] };
+      this.#assertNext(flow, n, known.events.length);
       known.events.push({ at: at.toISOString(), event });
       flows.set(flow, known);
     }
     return [...flows.values()];
+  }
+
+  /** @throws Psd2Error `config` if the event is not the next one: others are missing */
+  #assertNext(flow: string, n: number, before: number): void {
+    if (n !== before + 1) throw damagedAt(flow, this.database, before + 1);
   }
 }

@@ -1,6 +1,7 @@
 import pg from 'pg';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { countedApprovals } from '../../../src/domain/batch/batch.ts';
+import { LINES_AT_ONCE } from '../../../src/store/postgres/batches.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { batchLine } from '../whole-store.ts';
 import { useStores } from './stores.ts';
@@ -137,4 +138,95 @@ it('what people wrote of a batch is gone once psd2 has forgotten a customer of i
   expect(stores.sql(`select count(*) from psd2.batch_events where event::text like '%Ada%'`)).toBe('0');
   const read = await stores.worker({ isPlain: true }).open('bank').batches.find(batch);
   expect([read.note, read.rejection?.note]).toEqual([null, '']);
+});
+
+describe('a batch in the database that somebody has damaged', () => {
+  const open = () => stores.worker({ isPlain: true }).open('bank').batches;
+  /** Two batches of two lines, the second one with two events. @returns the first one, and the second one */
+  const twoBatches = async () => {
+    await stores.init();
+    const order = (amount: string) => ({
+      ...{ added: { ...added, messageId: null }, again: false },
+      lines: [batchLine(1, amount), batchLine(2, amount)],
+    });
+    const whole = (await open().add(order('1.00'))).batch;
+    const { batch, sha256 } = await open().add(order('2.00'));
+    await open().change(batch, () => ({ type: 'approved', sha256, by: 'bea', user: 'bea', machine: 'm' }));
+    return { whole, batch };
+  };
+  const remove = (which: string) => `delete from psd2.batch_events where batch = 'BATCH' ${which}`;
+  const set = (content: string, n: number) =>
+    `update psd2.batch_events set ${content} where batch = 'BATCH' and n = ${n}`;
+  const setLine = (content: string) =>
+    `update psd2.batch_lines set ${content} where batch = 'BATCH' and line = 2`;
+  /** As the owner, past the checks for workers. */
+  const damage = (batch: string, sql: string) =>
+    stores.sql(`set session_replication_role = replica; ${sql.replaceAll('BATCH', batch)}`);
+
+  it.each([
+    ['lacks its first event', remove('and n = 1'), 'events of its journal are missing'],
+    ['lacks its last event', remove('and n = 2'), 'events of its journal are missing'],
+    ['lacks all events', remove(''), 'events of its journal are missing'],
+    ['has a gap', set('n = 3', 2), 'events of its journal are missing'],
+    [
+      'has another first event',
+      set(`event = '{"type":"approved"}'`, 1),
+      'psd2 did not write its first event',
+    ],
+    [
+      'has an event that psd2 does not know',
+      set(`event = '{"type":"x"}'`, 2),
+      'psd2 did not write the event 2',
+    ],
+  ])('and that %s is told, and hides no other one', async (_, sql, what) => {
+    const { whole, batch } = await twoBatches();
+    damage(batch, sql);
+    const expected = { code: 'config', message: `The batch ${batch} is damaged: ${what}` };
+    await expect(open().find(batch)).rejects.toMatchObject(expected);
+    await expect(open().change(batch, () => null)).rejects.toMatchObject(expected);
+    const [listed, told]: [string[], unknown[]] = [[], []];
+    const onDamaged = (error: Error, id: string) => void told.push([error.message, id]);
+    for await (const each of open().list(onDamaged)) listed.push(each.batch);
+    expect([listed, told]).toEqual([[whole], [[expected.message, batch]]]);
+    const all = async () => {
+      for await (const each of open().list()) listed.push(each.batch);
+    };
+    await expect(all()).rejects.toMatchObject(expected);
+  });
+
+  it.each([
+    ['has a line that is none', setLine(`content = '{}'`), 'is damaged: psd2 did not write its lines'],
+    ['has a line of another number', setLine('line = 3'), 'is damaged: psd2 did not write its lines'],
+    [
+      'lacks a line',
+      `delete from psd2.batch_lines where batch = 'BATCH' and line = 2`,
+      'are not those that were added',
+    ],
+    [
+      'lacks all lines',
+      `delete from psd2.batch_lines where batch = 'BATCH'`,
+      'are not those that were added',
+    ],
+    [
+      'has another amount',
+      setLine(`content = replace(content::text, '2.00', '9.00')::json`),
+      'are not those that were added',
+    ],
+  ])('and that %s is paid by nobody', async (_, sql, what) => {
+    const { batch } = await twoBatches();
+    damage(batch, sql);
+    await expect(open().lines(await open().find(batch))).rejects.toMatchObject({
+      ...{ code: 'config', message: expect.stringContaining(what) },
+    });
+  });
+});
+
+it('a batch of more lines than one statement writes or reads has all of them, in their order', async () => {
+  await stores.init();
+  const open = () => stores.worker({ isPlain: true }).open('bank').batches;
+  for (const count of [LINES_AT_ONCE, LINES_AT_ONCE + 1]) {
+    const lines = Array.from({ length: count }, (_, index) => batchLine(index + 1));
+    const batch = await open().add({ added: { ...added, messageId: null }, lines, again: false });
+    expect(await open().lines(await open().find(batch.batch))).toEqual(lines);
+  }
 });

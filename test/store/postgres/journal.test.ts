@@ -44,6 +44,27 @@ describe('a journal in the database that someone has damaged', () => {
     await expect(opened(flows(), 'transfer', flow)).rejects.toMatchObject(damagedAt(flow, event));
   });
 
+  it.each([
+    ['lacks its first event', 'delete from psd2.flow_events', 'and n = 1', 1],
+    ['has a gap', 'update psd2.flow_events set n = 3', 'and n = 2', 2],
+    ['lacks all events', 'delete from psd2.flow_events', '', 1],
+  ])('a journal that %s is not rewritten, not even in part', async (_, sql, which, event) => {
+    const flow = await transfer();
+    stores.sql(`${sql} where flow = '${flow}' ${which}`);
+    const { personal } = stores.worker().open('p', BANK);
+    const change = () => ({ type: 'cancelled' });
+    await expect(personal.rewriteFlow(flow, change)).rejects.toMatchObject(damagedAt(flow, event));
+    expect(stores.sql(`select count(*) from psd2.flow_events where event->>'type' = 'cancelled'`)).toBe('0');
+  });
+
+  it('a journal with a gap is not collected as that of its customer', async () => {
+    const flow = await transfer();
+    stores.sql(`update psd2.flow_events set n = 3 where flow = '${flow}' and n = 2`);
+    const { personal } = stores.worker().open('p', BANK);
+    await expect(personal.collect('42')).rejects.toMatchObject(damagedAt(flow, 2));
+    expect((await personal.collect('43')).flows).toEqual([]);
+  });
+
   it('its history is not shown', async () => {
     const flow = await transfer();
     stores.sql(`update psd2.flow_events set event = '{}' where flow = '${flow}' and n = 2`);

@@ -276,14 +276,7 @@ export class FlowJournal extends ProfileRows {
 
   /** @param n number of the damaged event */
   damaged(flow: string, n: number, cause?: unknown): Psd2Error {
-    return new Psd2Error(
-      'config',
-      `The journal of ${flow} at ${this.database.shown} is damaged at event ${n}`,
-      {
-        hint: 'It is the record of a flow. Restore it from a backup, or update psd2 if a newer version wrote it.',
-        cause,
-      },
-    );
+    return damagedAt(flow, this.database, n, cause);
   }
 
   /** The event with who causes it, as JSON. */
@@ -297,4 +290,17 @@ export class FlowJournal extends ProfileRows {
       cause,
     });
   }
+}
+
+/** @param n number of the damaged event */
+export function damagedAt(
+  flow: string,
+  { shown }: Pick<Database, 'shown'>,
+  n: number,
+  cause?: unknown,
+): Psd2Error {
+  return new Psd2Error('config', `The journal of ${flow} at ${shown} is damaged at event ${n}`, {
+    hint: 'It is the record of a flow. Restore it from a backup, or update psd2 if a newer version wrote it.',
+    cause,
+  });
 }
