@@ -2,7 +2,6 @@ import type * as z from 'zod/mini';
 import { toldReasons } from '../../../../domain/bank-reason.ts';
 import { cardNumbersIn, maskedJson, withoutCardNumbers } from '../../../../domain/order/card-number.ts';
 import { type ErrorContext, Psd2Error } from '../../../../errors.ts';
-import type { Secret } from '../../../../secret.ts';
 import {
   type Answer,
   type BankCall,
@@ -103,7 +102,7 @@ export async function understand(
 }
 
 /** The title of a page, if it does not quote what it was sent. */
-function titleOf(text: string, hidden: readonly Secret[]): BankMessage[] {
+function titleOf(text: string, hidden: Sent['hidden']): BankMessage[] {
   return titleIn(text).filter(
     ({ text: title }) => !hidden.some((each) => showsValue(title ?? '', each.reveal())),
   );
