@@ -10,7 +10,7 @@ import { endSentence, type Psd2Error } from '../../errors.ts';
 import { describeApprovals, refuseUnapproved } from '../../flows/batch/approval.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
 import { Initiations } from '../../flows/batch/initiations.ts';
-import { type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
+import { hasLineEnded, type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
 import {
   isAnyStuck,
   isOpenElsewhere,
@@ -20,6 +20,7 @@ import {
   waitsForOthers,
 } from '../../flows/batch/pay-lines.ts';
 import { type As, chooseWay, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
+import { PinsOfRun } from '../../flows/batch/pins.ts';
 import type { BatchRun } from '../../flows/batch/ports.ts';
 import { inOrder } from '../../flows/batch/run.ts';
 import { isInterruption } from '../../flows/refusals.ts';
@@ -37,6 +38,7 @@ import { drawBar, writeLeft } from '../shared/progress.ts';
 import { readPerson } from '../shared/psu.ts';
 import { LINE_FORM, LINES, lineData, writeSums } from './batches.ts';
 import { chooseLines } from './choose-lines.ts';
+import { tellCredentials } from './credentials-of-run.ts';
 import { linksOf } from './links.ts';
 import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
@@ -104,11 +106,15 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   const data = await context.store();
   // What was approved is what is paid: from here on, only these lines count, whatever becomes of the store.
   const current = await readBatch(data, reference);
-  const { batch, lines } = current;
+  const { batch, lines, outcomes } = current;
   refuseUnapproved(rules, batch, lines);
   const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
-  const shares = sharesIn(current.outcomes, chosen, choice);
+  const shares = sharesIn(outcomes, chosen, choice);
   const links = linksOf(context, options.links);
+  const isOver = ({ line }: BatchLine) =>
+    outcomes.some((each) => each.line.line === line && hasLineEnded(each.outcome));
+  const open = shares.filter((share) => !share.every(isOver));
+  await tellCredentials(context, { shares: open, isOnePerson: options.psuId !== undefined });
   await confirmRun(context, current, chosen);
 
   const approvals = `, ${describeApprovals(rules, batch, lines)}`;
@@ -124,6 +130,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     person: await readPerson(context, options),
     payerOf: payers(context),
     initiations: new Initiations(),
+    pins: new PinsOfRun(),
     whileWaiting: (text, work, ms) =>
       near.whileWaiting(`${progress.draw(context.world.now().getTime() - began)} ${text}`, work, ms),
   };
@@ -144,6 +151,10 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   if (stop === null || !isInterruption(stop))
     await endSettledGroups(data, batch.batch, `${operator}@${machine}`);
   context.terminal.say(progress.write());
+  if (run.pins.isRefused)
+    context.terminal.warn(
+      'psd2 has stopped, because a PIN was not accepted. Three refused ones block the customer at most banks.',
+    );
   tellStop(context, stop, ends);
   refuseUnpaid(batch.batch, ends, {
     ...choice,
