@@ -19,10 +19,10 @@ import {
   refuseUnpaid,
   waitsForOthers,
 } from '../../flows/batch/pay-lines.ts';
-import { type As, chooseWay, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
+import { type As, type Choice, chooseWay, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
 import { PinsOfRun } from '../../flows/batch/pins.ts';
 import type { BatchRun } from '../../flows/batch/ports.ts';
-import { inOrder } from '../../flows/batch/run.ts';
+import { inOrder, type Share } from '../../flows/batch/run.ts';
 import { isInterruption } from '../../flows/refusals.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import { controlsOf } from '../../store/machine/settings.ts';
@@ -111,10 +111,10 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
   const shares = sharesIn(outcomes, chosen, choice);
   const links = linksOf(context, options.links);
-  const isOver = ({ line }: BatchLine) =>
-    outcomes.some((each) => each.line.line === line && hasLineEnded(each.outcome));
-  const open = shares.filter((share) => !share.every(isOver));
-  await tellCredentials(context, { shares: open, isOnePerson: options.psuId !== undefined });
+  await tellCredentials(context, {
+    shares: openShares(shares, outcomes),
+    isOnePerson: options.psuId !== undefined,
+  });
   await confirmRun(context, current, chosen);
 
   const approvals = `, ${describeApprovals(rules, batch, lines)}`;
@@ -151,21 +151,38 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   if (stop === null || !isInterruption(stop))
     await endSettledGroups(data, batch.batch, `${operator}@${machine}`);
   context.terminal.say(progress.write());
-  if (run.pins.isRefused)
-    context.terminal.warn(
-      'psd2 has stopped, because a PIN was not accepted. Three refused ones block the customer at most banks.',
-    );
-  tellStop(context, stop, ends);
-  refuseUnpaid(batch.batch, ends, {
-    ...choice,
-    isStuck: await isAnyStuck(data.flows, ends),
-    isForOthers: await waitsForOthers(data.flows, ends),
-    alike: run.initiations.alike,
-  });
+  tellStop(context, { stop, isPinRefused: run.pins.isRefused }, ends);
+  await refuseAfter(run, choice, ends);
+}
+
+/** @throws Psd2Error unless all are paid */
+async function refuseAfter(
+  { batch, flows, initiations: { alike } }: BatchRun,
+  { isBasket }: Choice,
+  ends: readonly LeftLine[],
+): Promise<void> {
+  const [isStuck, isForOthers] = [await isAnyStuck(flows, ends), await waitsForOthers(flows, ends)];
+  refuseUnpaid(batch, ends, { isBasket, isStuck, isForOthers, alike });
+}
+
+/** The shares that somebody may still have to authorise. */
+function openShares(shares: readonly Share[], outcomes: readonly KnownLine[]): Share[] {
+  const over = new Set(
+    outcomes.filter(({ outcome }) => hasLineEnded(outcome)).map(({ line: { line } }) => line),
+  );
+  return shares.filter((share) => share.some(({ line }) => !over.has(line)));
 }
 
 /** Says what stopped a run, if the payments say more. @throws what stopped it, if they do not */
-function tellStop({ terminal }: Context, stop: unknown, ends: readonly LeftLine[]): void {
+function tellStop(
+  { terminal }: Context,
+  { stop, isPinRefused }: { stop: unknown; isPinRefused: boolean },
+  ends: readonly LeftLine[],
+): void {
+  if (isPinRefused)
+    terminal.warn(
+      'psd2 has stopped, because a PIN was not accepted. Three refused ones block the customer at most banks.',
+    );
   if (stop === null) return;
   const isSaid = ends.some((end) => end.outcome === 'unknown' || isOpenElsewhere(end));
   if (isInterruption(stop) || !isSaid) throw stop;
