@@ -107,7 +107,8 @@ export async function makeCall(
     if (refusal) throw refusal;
   };
   refuse(path);
-  const body = options.data === undefined ? undefined : await readJsonOption(plainContext, '--data', options.data);
+  const body =
+    options.data === undefined ? undefined : await readJsonOption(plainContext, '--data', options.data);
   if (body !== undefined) refuseCredentials(body);
   const { context, headers } = await withConsent(plainContext, options.consent);
   const call: FreeCall = {

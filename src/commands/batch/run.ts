@@ -10,7 +10,7 @@ import { endSentence, type Psd2Error } from '../../errors.ts';
 import { describeApprovals, refuseUnapproved } from '../../flows/batch/approval.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
 import { Initiations } from '../../flows/batch/initiations.ts';
-import { type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
+import { hasLineEnded, type KnownBatch, type KnownLine, readBatch } from '../../flows/batch/known-lines.ts';
 import {
   isAnyStuck,
   isOpenElsewhere,
@@ -19,9 +19,10 @@ import {
   refuseUnpaid,
   waitsForOthers,
 } from '../../flows/batch/pay-lines.ts';
-import { type As, chooseWay, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
+import { type As, type Choice, chooseWay, sharesIn, WAYS } from '../../flows/batch/pay-share.ts';
+import { PinsOfRun } from '../../flows/batch/pins.ts';
 import type { BatchRun } from '../../flows/batch/ports.ts';
-import { inOrder } from '../../flows/batch/run.ts';
+import { inOrder, type Share } from '../../flows/batch/run.ts';
 import { isInterruption } from '../../flows/refusals.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import { controlsOf } from '../../store/machine/settings.ts';
@@ -37,6 +38,7 @@ import { drawBar, writeLeft } from '../shared/progress.ts';
 import { readPerson } from '../shared/psu.ts';
 import { LINE_FORM, LINES, lineData, writeSums } from './batches.ts';
 import { chooseLines } from './choose-lines.ts';
+import { tellCredentials } from './credentials-of-run.ts';
 import { linksOf } from './links.ts';
 import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
@@ -104,11 +106,15 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   const data = await context.store();
   // What was approved is what is paid: from here on, only these lines count, whatever becomes of the store.
   const current = await readBatch(data, reference);
-  const { batch, lines } = current;
+  const { batch, lines, outcomes } = current;
   refuseUnapproved(rules, batch, lines);
   const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
-  const shares = sharesIn(current.outcomes, chosen, choice);
+  const shares = sharesIn(outcomes, chosen, choice);
   const links = linksOf(context, options.links);
+  await tellCredentials(context, {
+    shares: openShares(shares, outcomes),
+    isOnePerson: options.psuId !== undefined,
+  });
   await confirmRun(context, current, chosen);
 
   const approvals = `, ${describeApprovals(rules, batch, lines)}`;
@@ -124,6 +130,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     person: await readPerson(context, options),
     payerOf: payers(context),
     initiations: new Initiations(),
+    pins: new PinsOfRun(),
     whileWaiting: (text, work, ms) =>
       near.whileWaiting(`${progress.draw(context.world.now().getTime() - began)} ${text}`, work, ms),
   };
@@ -144,17 +151,38 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   if (stop === null || !isInterruption(stop))
     await endSettledGroups(data, batch.batch, `${operator}@${machine}`);
   context.terminal.say(progress.write());
-  tellStop(context, stop, ends);
-  refuseUnpaid(batch.batch, ends, {
-    ...choice,
-    isStuck: await isAnyStuck(data.flows, ends),
-    isForOthers: await waitsForOthers(data.flows, ends),
-    alike: run.initiations.alike,
-  });
+  tellStop(context, { stop, isPinRefused: run.pins.isRefused }, ends);
+  await refuseAfter(run, choice, ends);
+}
+
+/** @throws Psd2Error unless all are paid */
+async function refuseAfter(
+  { batch, flows, initiations: { alike } }: BatchRun,
+  { isBasket }: Choice,
+  ends: readonly LeftLine[],
+): Promise<void> {
+  const [isStuck, isForOthers] = [await isAnyStuck(flows, ends), await waitsForOthers(flows, ends)];
+  refuseUnpaid(batch, ends, { isBasket, isStuck, isForOthers, alike });
+}
+
+/** The shares that somebody may still have to authorise. */
+function openShares(shares: readonly Share[], outcomes: readonly KnownLine[]): Share[] {
+  const over = new Set(
+    outcomes.filter(({ outcome }) => hasLineEnded(outcome)).map(({ line: { line } }) => line),
+  );
+  return shares.filter((share) => share.some(({ line }) => !over.has(line)));
 }
 
 /** Says what stopped a run, if the payments say more. @throws what stopped it, if they do not */
-function tellStop({ terminal }: Context, stop: unknown, ends: readonly LeftLine[]): void {
+function tellStop(
+  { terminal }: Context,
+  { stop, isPinRefused }: { stop: unknown; isPinRefused: boolean },
+  ends: readonly LeftLine[],
+): void {
+  if (isPinRefused)
+    terminal.warn(
+      'psd2 has stopped, because a PIN was not accepted. Three refused ones block the customer at most banks.',
+    );
   if (stop === null) return;
   const isSaid = ends.some((end) => end.outcome === 'unknown' || isOpenElsewhere(end));
   if (isInterruption(stop) || !isSaid) throw stop;

@@ -167,6 +167,7 @@ async function forgetNow(
     const begun: unknown = events[0]?.event;
     if (beginning.is(begun)) await tokens.erase(paymentHolder(begun.transactionId));
   }
+  await forgetPins(context, customerId);
   const nameOf = await namesFor(context, collected);
   const removed: Removed[] = [];
   for (const { folder } of collected.folders)
@@ -191,6 +192,13 @@ async function forgetNow(
     },
     elsewhere: ELSEWHERE,
   };
+}
+
+/** The count of PINs that no bank has accepted is kept by PSU-ID, which goes with the rows. */
+async function forgetPins(context: Context, customerId: string): Promise<void> {
+  const { customers, pins } = await context.store();
+  const psuId = (await customers.read(customerId))?.psu.id;
+  if (psuId !== undefined && psuId !== null) await (await pins()).clear(psuId);
 }
 
 /** Gives the customer and each account a pseudonym, durably: a later run uses the same ones. */

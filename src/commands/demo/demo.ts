@@ -201,53 +201,31 @@ interface Steps {
   stopSandbox(): Promise<void>;
 }
 
-async function openSteps(
-  { terminal, world, output }: Context,
-  folder: string,
-  profile: string,
-): Promise<Steps> {
-  const program = process.argv[1] ?? '';
-  const env = {
+async function openSteps(context: Context, folder: string, profile: string): Promise<Steps> {
+  const { terminal, output } = context;
+  const program = new OwnProgram(context, {
     ...environmentFor('demo'),
     PSD2_CONFIG_DIR: folder,
     PSD2_PROFILE: profile,
     PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback`,
-    PSD2_BROWSER: `"${process.execPath}" "${program}" sandbox customer`,
-  };
-  const start = (
-    words: readonly string[],
-    stdout: 'inherit' | 'pipe' | typeof STDERR,
-    stdin: 'ignore' | 'pipe' = 'ignore',
-  ) => spawn(process.execPath, [program, ...words], { env, stdio: [stdin, stdout, 'inherit'] });
+    PSD2_BROWSER: `"${process.execPath}" "${PROGRAM}" sandbox customer`,
+  });
   const shownOn = output.format === 'table' ? 'inherit' : STDERR;
-  const requireSuccess = (words: readonly string[], code: unknown): void => {
-    if (code !== 0)
-      throw new Psd2Error('sandbox', `psd2 ${words.slice(0, 2).join(' ')} ended with exit code ${code}`);
-  };
-  /** Waits for a step, and stops it if the demo is interrupted. @returns its exit code */
-  const end = async (child: ChildProcess): Promise<unknown> => {
-    const stop = () => child.kill();
-    world.signal.addEventListener('abort', stop);
-    const [code] = await once(child, 'close');
-    world.signal.removeEventListener('abort', stop);
-    world.signal.throwIfAborted();
-    return code;
-  };
   return {
     async show(...words) {
       terminal.warn(`\n${writeStep(words, terminal.size.columns)}`);
-      requireSuccess(words, await end(start(words, shownOn)));
+      requireSuccess(words, await program.end(program.start(words, shownOn)));
     },
     async showWithInput(input, words) {
       const { columns } = terminal.size;
       terminal.warn(`\n${writeStep(input, columns)} |\n${writeStep(words, columns).replace('$', ' ')}`);
-      const source = start(input, 'pipe');
-      const child = start(words, shownOn, 'pipe');
+      const source = program.start(input, 'pipe');
+      const child = program.start(words, shownOn, 'pipe');
       if (child.stdin) source.stdout?.pipe(child.stdin);
       // It may have ended before the input came.
       child.stdin?.on('error', () => undefined);
       try {
-        requireSuccess(words, await end(child));
+        requireSuccess(words, await program.end(child));
       } finally {
         source.kill();
       }
@@ -258,22 +236,60 @@ async function openSteps(
       return path;
     },
     async read(form, ...words) {
-      const child = start([...words, '--json'], 'pipe');
+      const child = program.start([...words, '--json'], 'pipe');
       let text = '';
       child.stdout?.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;
       });
-      const code = await end(child);
-      if (code !== 0) throw new Psd2Error('sandbox', `psd2 ${words.join(' ')} ended with exit code ${code}`);
+      requireSuccess(words, await program.end(child));
       return form.read(JSON.parse(text));
     },
-    async stopSandbox() {
-      await once(
-        spawn(process.execPath, [program, 'sandbox', 'stop', '--quiet'], { env, stdio: 'ignore' }),
-        'exit',
-      );
-    },
+    stopSandbox: () => program.stopSandbox(),
   };
+}
+
+const PROGRAM = process.argv[1] ?? '';
+
+/** Starts this psd2 in processes of its own. */
+class OwnProgram {
+  readonly #signal: AbortSignal;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor({ world }: Pick<Context, 'world'>, env: NodeJS.ProcessEnv) {
+    this.#signal = world.signal;
+    this.#env = env;
+  }
+
+  start(
+    words: readonly string[],
+    stdout: 'inherit' | 'pipe' | typeof STDERR,
+    stdin: 'ignore' | 'pipe' = 'ignore',
+  ): ChildProcess {
+    return spawn(process.execPath, [PROGRAM, ...words], {
+      env: this.#env,
+      stdio: [stdin, stdout, 'inherit'],
+    });
+  }
+
+  /** Waits for a step, and stops it if the demo is interrupted. @returns its exit code */
+  async end(child: ChildProcess): Promise<unknown> {
+    const stop = () => child.kill();
+    this.#signal.addEventListener('abort', stop);
+    const [code] = await once(child, 'close');
+    this.#signal.removeEventListener('abort', stop);
+    this.#signal.throwIfAborted();
+    return code;
+  }
+
+  async stopSandbox(): Promise<void> {
+    const words = [PROGRAM, 'sandbox', 'stop', '--quiet'];
+    await once(spawn(process.execPath, words, { env: this.#env, stdio: 'ignore' }), 'exit');
+  }
+}
+
+function requireSuccess(words: readonly string[], code: unknown): void {
+  if (code !== 0)
+    throw new Psd2Error('sandbox', `psd2 ${words.slice(0, 2).join(' ')} ended with exit code ${code}`);
 }
 
 /**

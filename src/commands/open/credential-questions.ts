@@ -26,104 +26,176 @@ const COMPARE = 'Compare on your device: IBAN and amount.';
 /** @param takes how the bank file says that the bank sees its customers */
 export function openQuestions(
   context: Context,
-  { customerId, profile }: Pick<CustomerBank, 'customerId' | 'profile'>,
+  opened: Pick<CustomerBank, 'customerId' | 'profile'>,
   takes: EmbeddedCustomers,
 ): CredentialQuestions {
-  const { terminal, credentials = {} } = context;
-  /** What a file was read for: none is read twice for the same. */
-  const wasRead = new Set<string>();
-  let picture: { remove(): void } | undefined;
-  let chosen: string | undefined;
+  return new Questions(context, opened, takes);
+}
 
-  const who = ({ psuId }: CredentialQuestion) =>
-    psuId === undefined
-      ? 'the customer'
-      : `${cleanText(psuId)}${takes.label === undefined ? '' : ` (${cleanText(takes.label)})`}`;
-  const introduce = (kind: 'PIN' | 'TAN', question: CredentialQuestion, more: Described = []) => {
-    const lines: Described = [...describeSubject(question), ...more, ...describeHost(profile, takes)];
+class Questions implements CredentialQuestions {
+  readonly #context: Context;
+  readonly #customerId: string;
+  readonly #profile: CustomerBank['profile'];
+  readonly #takes: EmbeddedCustomers;
+  readonly #files: CredentialFiles;
+  #picture: { remove(): void } | undefined;
+  #chosen: string | undefined;
+
+  constructor(
+    context: Context,
+    { customerId, profile }: Pick<CustomerBank, 'customerId' | 'profile'>,
+    takes: EmbeddedCustomers,
+  ) {
+    this.#context = context;
+    this.#customerId = customerId;
+    this.#profile = profile;
+    this.#takes = takes;
+    this.#files = new CredentialFiles(context);
+  }
+
+  async password(question: CredentialQuestion): Promise<Secret | null> {
+    const { terminal } = this.#context;
+    const pins = await this.#pins();
+    const who = this.#who(question);
+    for (;;) {
+      const sent = await pins.count(question.psuId);
+      const file = await this.#files.read('PIN', question);
+      if (file === null && !terminal.canAsk) return null;
+      if (!(await mayTry(this.#context, sent, file === null ? 'person' : 'file', who))) return null;
+      if (file === null) this.#introduce('PIN', question);
+      const value = file ?? (await terminal.askCredential('PIN (not shown; Enter alone sends nothing)'));
+      if (value === '') return null;
+      if (await pins.add(question.psuId, sent)) return new Secret(value);
+      terminal.warn(`Another psd2 has sent a PIN of ${who} meanwhile, so this one was not sent.`);
+    }
+  }
+
+  async method(methods: readonly ScaMethod[], question: CredentialQuestion): Promise<string | null> {
+    const [only, ...others] = methods;
+    if (only && others.length === 0) return only.id;
+    const { terminal, credentials = {} } = this.#context;
+    const named = methodsNamed(methods, credentials.scaMethod);
+    if (credentials.scaMethod !== undefined && named.length !== 1)
+      terminal.warn(whyNotOne(named, credentials.scaMethod, this.#who(question)));
+    const [one, ...more] = named;
+    if (one && more.length === 0) this.#chosen = one.id;
+    else if (terminal.canAsk) {
+      const last = (await this.#keptOf(question))?.scaMethod;
+      this.#chosen = await chooseMethod(this.#context, methods, last);
+    }
+    return this.#chosen ?? null;
+  }
+
+  async code(
+    challenge: ScaChallenge & { method?: ScaMethod },
+    question: CredentialQuestion,
+  ): Promise<Secret | null> {
+    const { terminal } = this.#context;
+    const file = await this.#files.read('TAN', question);
+    if (file === null && !terminal.canAsk) return null;
+    if (file !== null) return file === '' ? null : new Secret(file);
+    const { method } = challenge;
+    this.#introduce('TAN', question, [['Method', method ? nameOf(method) : null]]);
+    this.#picture ??= await showChallenge(this.#context, challenge);
+    terminal.warn(COMPARE);
+    const value = await terminal.askCredential(
+      `TAN${formOf(challenge)} (not shown; Enter alone sends nothing)`,
+    );
+    return value === '' ? null : new Secret(value);
+  }
+
+  async beginsAgain(question: CredentialQuestion): Promise<boolean> {
+    const { terminal } = this.#context;
+    if (!terminal.canAsk) return false;
+    return terminal.confirm(
+      `This authorisation cannot go on. Begin another one, with a new PIN or TAN of ${this.#who(question)}?`,
+    );
+  }
+
+  async note(
+    what: 'password' | 'code',
+    question: CredentialQuestion,
+    result: CredentialResult,
+  ): Promise<void> {
+    const customerId = this.#customerId;
+    const at = { customerId, host: baseUrlOf(this.#profile).host };
+    await recordCredential(this.#context, at, what, question, result);
+    if (result !== 'accepted') return;
+    if (what === 'password') await (await this.#pins()).clear(question.psuId);
+    else await this.#keepMethod(question);
+  }
+
+  async close(): Promise<void> {
+    this.#context.terminal.showTyping();
+    this.#picture?.remove();
+    this.#picture = undefined;
+  }
+
+  async #pins() {
+    return (await this.#context.store()).pins();
+  }
+
+  /** Next time this method is the first one. */
+  async #keepMethod(question: CredentialQuestion): Promise<void> {
+    const scaMethod = this.#chosen;
+    if (scaMethod === undefined) return;
+    const kept = await this.#keptOf(question);
+    if (!kept || kept.scaMethod === scaMethod) return;
+    const { customers } = await this.#context.store();
+    await customers.change(this.#customerId, (before) => ({ ...before, scaMethod }));
+  }
+
+  /** Of a customer whose own authorisation this is. */
+  async #keptOf({ psuId }: CredentialQuestion) {
+    const kept = await (await this.#context.store()).customers.read(this.#customerId);
+    return kept && (kept.psu.id ?? undefined) === psuId ? kept : undefined;
+  }
+
+  #who({ psuId }: CredentialQuestion): string {
+    const { label } = this.#takes;
+    if (psuId === undefined) return 'the customer';
+    return `${cleanText(psuId)}${label === undefined ? '' : ` (${cleanText(label)})`}`;
+  }
+
+  /** Says what stands before each question (docs/embedded.md). */
+  #introduce(kind: 'PIN' | 'TAN', question: CredentialQuestion, more: Described = []): void {
+    const { terminal } = this.#context;
+    const lines: Described = [
+      ...describeSubject(question),
+      ...more,
+      ...describeHost(this.#profile, this.#takes),
+    ];
     const title = terminal.marked(
-      `The bank asks for the ${kind} of ${who(question)}. Only this person types it.`,
+      `The bank asks for the ${kind} of ${this.#who(question)}. Only this person types it.`,
     );
     terminal.warn(`\n${writeDescribed(title, lines, LABELS)}`);
     if (question.message) terminal.warn(quoted(question.message, terminal.size.columns));
-  };
+  }
+}
+
+/** The values of files, each once for the same. */
+class CredentialFiles {
+  readonly #context: Context;
+  /** What a file was read for. */
+  readonly #wasRead = new Set<string>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
   /** The value of a file, if it was not read for the same before. Null: there is no such file now. */
-  const fromFile = async (kind: 'PIN' | 'TAN', question: CredentialQuestion): Promise<string | null> => {
+  async read(kind: 'PIN' | 'TAN', question: CredentialQuestion): Promise<string | null> {
+    const { credentials = {}, terminal } = this.#context;
     const path = kind === 'PIN' ? credentials.psuPasswordFile : credentials.otpFile;
     if (path === undefined) return null;
     const use = [kind, keyOf(question), question.psuId].join(' ');
-    if (question.wasSent || wasRead.has(use) || (path === '-' && wasRead.has(kind))) {
+    if (question.wasSent || this.#wasRead.has(use) || (path === '-' && this.#wasRead.has(kind))) {
       terminal.warn(`psd2 sends the ${kind} of a file only once.`);
       return null;
     }
-    wasRead.add(use).add(kind);
-    return readCredential(context, path, kind);
-  };
-
-  return {
-    async password(question) {
-      const pins = await (await context.store()).pins();
-      for (;;) {
-        const sent = await pins.count(question.psuId);
-        const file = await fromFile('PIN', question);
-        if (file === null && !terminal.canAsk) return null;
-        if (!(await mayTry(context, sent, file === null ? 'person' : 'file', who(question)))) return null;
-        if (file === null) introduce('PIN', question);
-        const value = file ?? (await terminal.askCredential('PIN (not shown; Enter alone sends nothing)'));
-        if (value === '') return null;
-        if (await pins.add(question.psuId, sent)) return new Secret(value);
-        terminal.warn(`Another psd2 has sent a PIN of ${who(question)} meanwhile, so this one was not sent.`);
-      }
-    },
-
-    async method(methods, question) {
-      const [only, ...others] = methods;
-      if (only && others.length === 0) return only.id;
-      const named = methodNamed(methods, credentials.scaMethod);
-      if (credentials.scaMethod !== undefined && named === undefined)
-        terminal.warn(`The bank has no method ${cleanText(credentials.scaMethod)} for ${who(question)}.`);
-      const last = (await keptOf(context, customerId, question))?.scaMethod;
-      chosen = named?.id ?? (terminal.canAsk ? await chooseMethod(context, methods, last) : undefined);
-      return chosen ?? null;
-    },
-
-    async code(challenge, question) {
-      const file = await fromFile('TAN', question);
-      if (file === null && !terminal.canAsk) return null;
-      if (file !== null) return file === '' ? null : new Secret(file);
-      const { method } = challenge;
-      introduce('TAN', question, [['Method', method ? nameOf(method) : null]]);
-      picture ??= await showChallenge(context, challenge);
-      terminal.warn(COMPARE);
-      const value = await terminal.askCredential(
-        `TAN${formOf(challenge)} (not shown; Enter alone sends nothing)`,
-      );
-      return value === '' ? null : new Secret(value);
-    },
-
-    async beginsAgain(question) {
-      if (!terminal.canAsk) return false;
-      return terminal.confirm(
-        `This authorisation cannot go on. Begin another one, with a new PIN or TAN of ${who(question)}?`,
-      );
-    },
-
-    async note(what, question, result) {
-      await recordCredential(context, { customerId, host: baseUrlOf(profile).host }, what, question, result);
-      if (result !== 'accepted') return;
-      if (what === 'password') await (await (await context.store()).pins()).clear(question.psuId);
-      const kept = chosen !== undefined && (await keptOf(context, customerId, question));
-      if (!kept || what !== 'code' || chosen === undefined || kept.scaMethod === chosen) return;
-      const scaMethod = chosen;
-      await (await context.store()).customers.change(customerId, (before) => ({ ...before, scaMethod }));
-    },
-
-    async close() {
-      terminal.showTyping();
-      picture?.remove();
-      picture = undefined;
-    },
-  };
+    this.#wasRead.add(use).add(kind);
+    return readCredential(this.#context, path, kind);
+  }
 }
 
 /** @throws Psd2Error `confirmation_needed` if only a person may say that another PIN is sent, and nobody is there */
@@ -146,12 +218,6 @@ async function mayTry(
     );
   terminal.warn(`${message}. Three refused ones block the customer at most banks.`);
   return terminal.confirm('Is the PIN certainly right, and shall psd2 send it?');
-}
-
-/** Of a customer whose own authorisation this is. */
-async function keptOf(context: Context, customerId: string, { psuId }: CredentialQuestion) {
-  const kept = await (await context.store()).customers.read(customerId);
-  return kept && (kept.psu.id ?? undefined) === psuId ? kept : undefined;
 }
 
 const ordered = z.union([
@@ -214,15 +280,19 @@ function nameOf({ name, type }: ScaMethod): string {
   return name === undefined ? type : `${name} (${type})`;
 }
 
-/** A method by what an operator calls it. Undefined: none, or more than one, is called so. */
-function methodNamed(methods: readonly ScaMethod[], named: string | undefined): ScaMethod | undefined {
-  if (named === undefined) return undefined;
-  const wanted = named.toLowerCase();
-  for (const of of ['id', 'type', 'name'] as const) {
-    const [found, ...others] = methods.filter((method) => method[of]?.toLowerCase() === wanted);
-    if (found && others.length === 0) return found;
-  }
-  return undefined;
+/** The methods that an operator calls so: by its id, else by its type or name. One alone is what they mean. */
+function methodsNamed(methods: readonly ScaMethod[], named: string | undefined): readonly ScaMethod[] {
+  const wanted = named?.toLowerCase();
+  const byEach = (['id', 'type', 'name'] as const).map((field) =>
+    methods.filter((method) => wanted !== undefined && method[field]?.toLowerCase() === wanted),
+  );
+  return byEach.find((those) => those.length === 1) ?? byEach.find((those) => those.length > 1) ?? [];
+}
+
+function whyNotOne(methods: readonly ScaMethod[], named: string, who: string): string {
+  if (methods.length === 0) return `The bank has no method ${cleanText(named)} for ${who}.`;
+  const each = methods.map((method) => `${method.id}, ${nameOf(method)}`).join('; ');
+  return `${methods.length} methods of ${who} are called ${cleanText(named)}. Name one by its id: ${cleanText(each)}.`;
 }
 
 /** The person chooses: what they took last time first, what psd2 cannot play last. At many banks the choice is final. */

@@ -29,7 +29,8 @@ interface Told {
 }
 
 /**
- * Pays the shares of a batch. The run stops by itself if its initiations end unknown alike: the others would, too.
+ * Pays the shares of a batch. The run stops by itself if its initiations end unknown alike: the others would, too;
+ * and at the first PIN that the bank does not accept.
  *
  * @param stopAfter the run stops after as many refused or unknown payments
  * @returns how it leaves the lines, in the order of the file, and what stopped it; null if nothing did
@@ -77,7 +78,7 @@ export async function payLines(
           if (its && (outcome === 'unfinished' || isLeft)) stopped(line, isLeft ? withNext(batch, its) : its);
           if (outcome === 'unknown' || outcome === 'not paid' || outcome === 'refused') failures += 1;
         }
-        return failures < stopAfter && run.initiations.alike === null;
+        return failures < stopAfter && run.initiations.alike === null && !run.pins.isRefused;
       },
     });
   } catch (error) {

@@ -7,6 +7,7 @@ import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows, GenericOperation, Open } from '../../store/ports/flows.ts';
 import type { FlowPorts, ReturnPorts, WorldPorts } from '../ports.ts';
 import type { Initiations } from './initiations.ts';
+import type { PinsOfRun } from './pins.ts';
 
 /** A customer who pays lines of a batch: their bank, and what a run must know of their orders. */
 export interface Payer {
@@ -65,4 +66,6 @@ export interface BatchRun extends Following {
   payerOf(line: Pick<BatchLine, 'customer'>): Promise<Payer>;
   /** What this run has initiated. */
   initiations: Initiations;
+  /** What became of the PINs that it has passed on. */
+  pins: PinsOfRun;
 }

@@ -30,7 +30,7 @@ export async function awaitsCustomer(
  * @param link what the customer's link is written out with
  */
 export async function payingPorts(
-  { links, batches, batch, whileWaiting, person }: BatchRun,
+  { links, batches, batch, whileWaiting, person, pins }: BatchRun,
   payer: Payer,
   {
     flow,
@@ -48,7 +48,7 @@ export async function payingPorts(
   };
   // What nobody has authorised, the customer does first.
   const other = state === 'authorizing' ? person : undefined;
-  const returns = initiation && (await payer.returns(transactionId, other));
+  const returns = initiation && pins.watching(await payer.returns(transactionId, other));
   const whose = returns?.psuId === undefined ? {} : { psuId: returns.psuId };
   return {
     ...ports,

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
-import type { ReadTan } from '../server/pipeline.ts';
+import type { ReadTan } from '../customers/sca-methods.ts';
 
 /** What an order works on. */
 export interface OrderPlace {

@@ -13,6 +13,15 @@ export interface CustomerMethod {
   device: Device;
 }
 
+/** A TAN on a customer's device. */
+export interface ReadTan {
+  /** The name of the method. */
+  method: string;
+  /** What the device shows. */
+  text: string;
+  tan: string;
+}
+
 /** The methods of anna, as most banks have them. The type decides nothing: `PUSH_DEC` is no word of the standard. */
 const METHODS: readonly CustomerMethod[] = [
   { id: '901', type: 'SMS_OTP', name: 'SMS to *** 4711', device: 'sms' },

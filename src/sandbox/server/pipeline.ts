@@ -4,6 +4,7 @@ import { type OutgoingAnswer, send } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import type { Paid } from '../console/payments-together.ts';
 import type { Order } from '../control/order.ts';
+import type { ReadTan } from '../customers/sca-methods.ts';
 import type { Fault } from '../faults/fault.ts';
 import { applyContentFaults, clockOf, find, ownFaults } from '../faults/spoil.ts';
 import { type RawRequest, readRawRequest } from '../strict/raw-request.ts';
@@ -83,15 +84,6 @@ export interface OwnerSide {
   revokeAll(customerId: string): number;
   /** A customer reads the newest valid TAN, once. Absent: the door never sends one. */
   readTan?(customerId: string): ReadTan | null;
-}
-
-/** A TAN on a customer's device. */
-export interface ReadTan {
-  /** The name of the method. */
-  method: string;
-  /** What the device shows. */
-  text: string;
-  tan: string;
 }
 
 export type Listener = (

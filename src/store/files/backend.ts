@@ -25,10 +25,34 @@ async function openRounds(folder: string, open: () => ProfileData, now: () => Da
 }
 
 /** The backend on disk: the configuration folder of one machine. It reads only on demand. */
-export function openFiles(
+export function openFiles(settings: StoreSettings, chosen?: ChosenStore): Store {
+  const { folder } = settings;
+  const { root } = folder;
+  const open = profileOpener(settings, chosen);
+  return {
+    place: `in ${root}`,
+    home: 'files',
+    source: chosen?.source ?? 'default',
+    needsFolder: true,
+    open: (profile, bank) => {
+      chosen?.guardOf(profile).checkFiles();
+      refuseMovedFolder(root);
+      return open(profile, bank);
+    },
+    // The doctor checks owners and modes of the folder together with the machine's other folders.
+    async *check(profile) {
+      yield checkPlace(root, profile, chosen);
+    },
+    status: async () => (await import('./data.ts')).statusOfFolder(folder, open),
+    async close() {},
+  };
+}
+
+/** Opens the data of profiles, whether or not the guard lets a command have them. */
+function profileOpener(
   { env, folder, vaultOf, notice, now, random, onFlow }: StoreSettings,
-  chosen?: ChosenStore,
-): Store {
+  chosen: ChosenStore | undefined,
+): (profile: string, bank?: URL) => ProfileData {
   const { root, interrupted } = folder;
   const actor = actorOf(env);
   const journals = { now, random, interrupted, actor, onFlow };
@@ -72,23 +96,7 @@ export function openFiles(
       rounds: () => openRounds(folder.tokens(profile), () => open(profile, bank), now),
     };
   };
-  return {
-    place: `in ${root}`,
-    home: 'files',
-    source: chosen?.source ?? 'default',
-    needsFolder: true,
-    open: (profile, bank) => {
-      chosen?.guardOf(profile).checkFiles();
-      refuseMovedFolder(root);
-      return open(profile, bank);
-    },
-    // The doctor checks owners and modes of the folder together with the machine's other folders.
-    async *check(profile) {
-      yield checkPlace(root, profile, chosen);
-    },
-    status: async () => (await import('./data.ts')).statusOfFolder(folder, open),
-    async close() {},
-  };
+  return open;
 }
 
 /**

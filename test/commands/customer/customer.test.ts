@@ -284,6 +284,17 @@ describe('what is forgotten', () => {
     expect(await forgetAnna()).toMatchObject({ pseudonym: null, removed: [], pseudonymised: { flows: [] } });
   });
 
+  it('the count of refused PINs goes with the PSU-ID that it is kept by, and that of another person stays', async () => {
+    const { context } = operator.open();
+    await storeLogin(context, ANNA);
+    const { customers, pins } = await context.store();
+    await customers.change(ANNA, (before) => ({ ...before, psu: { ...before.psu, id: 'anna-7' } }));
+    for (const psuId of ['anna-7', 'bruno-8']) await (await pins()).add(psuId, 0);
+    await forgetAnna('--no-revoke');
+    const after = await pins();
+    expect([await after.count('anna-7'), await after.count('bruno-8')]).toEqual([0, 1]);
+  });
+
   it('a login at another base URL is forgotten too, and its tokens are sent to no bank', async () => {
     const elsewhere = operator.open({ env: { PSD2_BASE_URL: 'https://old.example' } }).context;
     await storeLogin(elsewhere, ANNA);

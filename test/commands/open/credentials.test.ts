@@ -293,6 +293,17 @@ describe('the methods of a customer', () => {
     }
   });
 
+  it('that share a type are named by their ids, because the type is not enough', async () => {
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, {}, { scaMethod: 'chip_otp' });
+    expect(await ports.method(METHODS, QUESTION)).toBeNull();
+    expect(said()).toContain(
+      '2 methods of 700123 (VR-NetKey or alias) are called chip_otp. Name one by its id: 972, Sm@rt-TAN optic (CHIP_OTP); 962, by hand (CHIP_OTP).',
+    );
+    const other = await portsOf({ PSD2_EMBEDDED: 'ask' }, {}, { scaMethod: '944' });
+    await other.ports.method(METHODS, QUESTION);
+    expect(other.said()).toContain('The bank has no method 944 for 700123 (VR-NetKey or alias).');
+  });
+
   it('several are shown: that of the last time first, what psd2 cannot play last with the reason', async () => {
     const shown: string[][] = [];
     const choose: Questions['choose'] = async (_question, choices) => {

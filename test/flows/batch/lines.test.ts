@@ -5,6 +5,7 @@ import type { BatchEvent } from '../../../src/domain/batch/batch.ts';
 import { type ErrorCode, Psd2Error } from '../../../src/errors.ts';
 import { Initiations } from '../../../src/flows/batch/initiations.ts';
 import { orRefused, refuseDuplicate, refuseLine } from '../../../src/flows/batch/lines.ts';
+import { PinsOfRun } from '../../../src/flows/batch/pins.ts';
 import type { BatchRun } from '../../../src/flows/batch/ports.ts';
 import { document, information, transaction } from '../../batch-file/reading.ts';
 import { BankHere, OWN_ACCOUNT, OWN_IBAN } from '../../commands/bank-here.ts';
@@ -100,6 +101,7 @@ async function oneLine() {
     ...{ batches: store.batches, flows: store.flows, batch: store.batch },
     ...{ links: null, acceptsClose: false, person: undefined },
     initiations: new Initiations(),
+    pins: new PinsOfRun(),
     payerOf: () => Promise.reject(new TypeError('Nobody pays here')),
     whileWaiting: (_, work) => work,
     tidy: async () => {},

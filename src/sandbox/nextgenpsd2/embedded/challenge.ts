@@ -32,65 +32,74 @@ export function makeChallenge(asked: Asked, method: CustomerMethod, wordsAlone: 
 }
 
 function challengeFor(asked: Asked, { device, name }: CustomerMethod): MadeChallenge {
-  const what = subjectText(asked);
   switch (device) {
     case 'chip':
-    case 'optical': {
-      const startCode = digits(8);
-      const shown = generatorFields(asked);
-      const tan = digits(6);
-      const check = shown.map(({ label, value }) => `${label} ${value}`).join(', ');
-      const words =
-        device === 'chip'
-          ? `Start code ${startCode}.<br>Check on the display: ${check}. Press OK each time.`
-          : `Hold the TAN generator to the flickering picture.<br>Check on the display: ${check}.`;
-      return {
-        tan,
-        text: `${name}: start code ${startCode}, ${check}. TAN ${tan}`,
-        image: undefined,
-        challengeData: {
-          data: [
-            hhd(
-              startCode,
-              shown.map(({ value }) => value),
-            ),
-          ],
-          otpMaxLength: '6',
-          otpFormat: 'Integer',
-          additionalInformation: words,
-        },
-      };
-    }
-    case 'photo': {
-      const image = matrixImage(what).toString('base64');
-      const tan = digits(7);
-      return {
-        tan,
-        text: `${name}: ${what}. TAN ${tan}`,
-        image,
-        challengeData: {
-          image,
-          otpMaxLength: 7,
-          otpFormat: 'integer',
-          additionalInformation: 'Scan the picture with the photoTAN app.<br>Compare payee and amount there.',
-        },
-      };
-    }
-    default: {
-      const tan = Array.from({ length: 10 }, () => SIGNS[randomInt(SIGNS.length)]).join('');
-      const sent = device === 'sms' ? 'was sent to your telephone' : 'stands in your app';
-      return {
-        tan,
-        text: `Sandbox Bank: the TAN for ${what} is ${tan}. Tell it to nobody.`,
-        image: undefined,
-        challengeData: {
-          otpMaxLength: 10,
-          otpFormat: 'characters',
-          additionalInformation: `The TAN ${sent}.<br>Compare the amount.`,
-        },
-      };
-    }
+    case 'optical':
+      return generatorChallenge(generatorFields(asked), device, name);
+    case 'photo':
+      return photoChallenge(subjectText(asked), name);
+    default:
+      return typedChallenge(subjectText(asked), device);
   }
+}
+
+/** The customer types what is shown into a TAN generator, or holds it to the screen. */
+function generatorChallenge(
+  shown: ReturnType<typeof generatorFields>,
+  device: 'chip' | 'optical',
+  name: string,
+): MadeChallenge {
+  const startCode = digits(8);
+  const tan = digits(6);
+  const check = shown.map(({ label, value }) => `${label} ${value}`).join(', ');
+  const words =
+    device === 'chip'
+      ? `Start code ${startCode}.<br>Check on the display: ${check}. Press OK each time.`
+      : `Hold the TAN generator to the flickering picture.<br>Check on the display: ${check}.`;
+  const values = shown.map(({ value }) => value);
+  return {
+    tan,
+    text: `${name}: start code ${startCode}, ${check}. TAN ${tan}`,
+    image: undefined,
+    challengeData: {
+      data: [hhd(startCode, values)],
+      otpMaxLength: '6',
+      otpFormat: 'Integer',
+      additionalInformation: words,
+    },
+  };
+}
+
+function photoChallenge(what: string, name: string): MadeChallenge {
+  const image = matrixImage(what).toString('base64');
+  const tan = digits(7);
+  return {
+    tan,
+    text: `${name}: ${what}. TAN ${tan}`,
+    image,
+    challengeData: {
+      image,
+      otpMaxLength: 7,
+      otpFormat: 'integer',
+      additionalInformation: 'Scan the picture with the photoTAN app.<br>Compare payee and amount there.',
+    },
+  };
+}
+
+/** The device shows a TAN, and the customer types it. */
+function typedChallenge(what: string, device: CustomerMethod['device']): MadeChallenge {
+  const tan = Array.from({ length: 10 }, () => SIGNS[randomInt(SIGNS.length)]).join('');
+  const sent = device === 'sms' ? 'was sent to your telephone' : 'stands in your app';
+  return {
+    tan,
+    text: `Sandbox Bank: the TAN for ${what} is ${tan}. Tell it to nobody.`,
+    image: undefined,
+    challengeData: {
+      otpMaxLength: 10,
+      otpFormat: 'characters',
+      additionalInformation: `The TAN ${sent}.<br>Compare the amount.`,
+    },
+  };
 }
 
 /** What a TAN is for, in words. */

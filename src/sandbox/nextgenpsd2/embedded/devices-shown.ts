@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Bank } from '../../bank.ts';
-import type { ReadTan } from '../../server/pipeline.ts';
+import type { ReadTan } from '../../customers/sca-methods.ts';
 import { doorOf } from '../door-state.ts';
 import type { deviceAnswer } from './device-answers.ts';
 import type { DeviceMessage } from './devices.ts';

@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { OWN_ACCOUNT } from '../bank-here.ts';
+import { BASKET, IBAN, LINKED, RUN, useBatches } from './with-batch.ts';
+
+// A run says before it begins what it takes of the customers, at a bank that wants PIN and TAN from psd2 (docs/embedded.md).
+
+const { payees, temporary, withFile } = useBatches();
+const FILES = { PSD2_EMBEDDED: 'files' };
+const fileOf = (name: string) => {
+  const path = join(temporary, name);
+  writeFileSync(path, '12345\n', { mode: 0o600 });
+  return path;
+};
+
+/** A batch of two payments, at a bank that takes credentials. */
+async function twoPayments(isAlone: boolean, env: Record<string, string>, words: string[]) {
+  const { bank, payer } = await payees(BASKET, 'Ada', 'Bea');
+  Object.assign(bank.interface, { takesCredentials: { isAlone } });
+  bank.calls.length = 0;
+  const { said, failure } = await payer.run([...RUN, ...words], { env });
+  return { said, failure, calls: bank.calls };
+}
+
+it.each<[string, boolean, string[], RegExp]>([
+  [
+    'each alone',
+    true,
+    ['--as', 'single'],
+    /^2 PINs and 2 TANs for 2 payments\. psd2 stops at the first PIN/m,
+  ],
+  ['one basket', true, ['--as', 'basket'], /^1 PIN and 1 TAN for 2 payments\./m],
+  ['another way', false, ['--as', 'single'], /^If the bank wants them from psd2: 2 PINs and 2 TANs/m],
+])('%s: how many of each', async (_, isAlone, words, says) => {
+  expect((await twoPayments(isAlone, FILES, words)).said).toMatch(says);
+});
+
+it('nothing is said where the profile does not allow it', async () => {
+  expect((await twoPayments(true, {}, ['--as', 'single'])).said).not.toMatch(/PIN/);
+});
+
+it.each([
+  ['PIN', '--psu-password-file'],
+  ['TAN', '--otp-file'],
+])('a pipe with one %s is refused for two authorisations, before any call', async (kind, option) => {
+  const { failure, calls } = await twoPayments(true, FILES, ['--as', 'single', option, '-']);
+  expect([failure?.code, failure?.message]).toEqual([
+    'usage',
+    `Standard input has one ${kind}, and this run takes 2`,
+  ]);
+  expect(calls).toEqual([]);
+});
+
+it('a file with a TAN is read anew for each, and the run says so', async () => {
+  const { said } = await twoPayments(true, FILES, ['--as', 'single', '--otp-file', fileOf('tan')]);
+  expect(said).toContain('reads the TAN file for each authorisation anew');
+});
+
+it('a file with the PIN of one customer is refused for the payments of two', async () => {
+  const text = `customer,name,iban,amount,reference\n,Ada,${IBAN},10,R-1\n77,Bea,${IBAN},11,R-2\n`;
+  const { bank, payer } = await withFile(LINKED, text, ['--from', OWN_ACCOUNT]);
+  Object.assign(bank.interface, { takesCredentials: { isAlone: true } });
+  bank.calls.length = 0;
+  const { failure } = await payer.run([...RUN, '--psu-password-file', fileOf('pin')], { env: FILES });
+  expect([failure?.code, failure?.message, bank.calls]).toEqual([
+    'usage',
+    'A file has the PIN of one customer, and these payments are of 2',
+    [],
+  ]);
+});
