@@ -38,6 +38,7 @@ function person(answers: {
   const asked: string[] = [];
   const noted: string[] = [];
   const challenges: ScaChallenge[] = [];
+  const messages: (string | undefined)[] = [];
   const why: { refusal: Psd2Error | null; stops?: Psd2Error } = { refusal: null };
   const next = (values: (string | null)[], what: string, { wasSent }: CredentialQuestion) => {
     asked.push(`${what}${wasSent ? ' again' : ''}`);
@@ -54,6 +55,7 @@ function person(answers: {
     },
     async code(challenge, question) {
       challenges.push(challenge);
+      messages.push(question.message);
       return next(codes, 'TAN', question);
     },
     async beginsAgain() {
@@ -67,7 +69,7 @@ function person(answers: {
       asked.push('end');
     },
   };
-  return { credentials, asked, noted, challenges, why };
+  return { credentials, asked, noted, challenges, messages, why };
 }
 
 type Person = ReturnType<typeof person>;
@@ -338,6 +340,28 @@ describe('embedded SCA of a payment', () => {
     expect(who.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'TAN again', 'end']);
     expect(who.noted.slice(1)).toEqual(['code refused', 'code accepted']);
     expect(paying.said.join()).toContain('HTTP 401: not accepted');
+  });
+
+  it('a refused TAN is asked for again with its challenge and method, whatever the links of the error are', async () => {
+    const who = person({ codes: ['first', TAN] });
+    const paying = await payment(who);
+    says.begins();
+    says.pin();
+    says.challenge({
+      psuMessage: 'Sent to your phone.',
+      challengeData: { additionalInformation: 'Compare.', otpMaxLength: 6, otpFormat: 'integer' },
+    });
+    says.put(tpp('SCA_INVALID', 401, link('authoriseTransaction', `${A1}?again=1`)));
+    bank.says('started', 'RCVD');
+    recorded.expect('PUT', `${A1}?again=1`, done());
+    bank.says('finalised', 'ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    const challenge = {
+      ...{ information: 'Compare.', otpMaxLength: '6', otpFormat: 'integer' },
+      method: { id: '942', type: 'SMS_OTP', name: 'mobile TAN' },
+    };
+    expect(who.challenges).toEqual([challenge, challenge]);
+    expect(who.messages).toEqual(['Sent to your phone.', 'Sent to your phone.']);
   });
 
   it('failed with RCVD leaves it open, and one new authorisation begins after a yes', async () => {

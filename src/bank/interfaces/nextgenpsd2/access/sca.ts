@@ -538,22 +538,31 @@ function stepAnswer(
 function following(before: ScaLinks, after: ScaLinks, scaStatus: string | null): ScaLinks {
   const { id, begins, step: known } = before;
   const { step } = after;
-  const chosen = step?.chosen ?? known?.chosen;
   return {
     ...(id !== undefined && { id }),
     ...(begins !== undefined && { begins }),
     ...(before.status !== undefined && { status: before.status }),
+    // The same is asked for once more, so what was said for it holds.
+    ...(before.message !== undefined && step?.next === known?.next && { message: before.message }),
     ...after,
     ...(!step && !after.isDone && { approach: 'decoupled' }),
     // Another authorisation may go on from here.
     ...(scaStatus === 'failed' && known && { approach: 'embedded', step: known }),
-    ...(step && {
-      step: {
-        ...(known?.methods && { methods: known.methods }),
-        ...(chosen && { chosen }),
-        ...step,
-      },
-    }),
+    ...(step && { step: stepAfter(known, step) }),
+  };
+}
+
+/** What an earlier answer said of methods, the chosen one and the challenge stays until the authorisation is over. */
+function stepAfter(known: EmbeddedStep | undefined, step: EmbeddedStep): EmbeddedStep {
+  const chosen = step.chosen ?? known?.chosen;
+  // Another method has another challenge.
+  const isSameMethod = step.chosen === undefined || step.chosen.id === known?.chosen?.id;
+  const challenge = isSameMethod && step.next === known?.next ? known.challenge : undefined;
+  return {
+    ...(known?.methods && { methods: known.methods }),
+    ...(chosen && { chosen }),
+    ...(challenge && { challenge }),
+    ...step,
   };
 }
 
