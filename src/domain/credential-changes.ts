@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { begunBy, type PersonsAuthorisation, saidOf, startedBy, withoutRefused } from './authorisations.ts';
-import { answeredIn, type SentCredential } from './embedded.ts';
+import { answeredIn, type SentCredential, sentBy } from './embedded.ts';
 import type { stepEvent } from './events.ts';
 
 // What changes in a payment when a customer gives psd2 something (embedded SCA): as if they had a link, from the first on.
@@ -29,8 +29,8 @@ interface Changes extends Partial<Payment> {
 /** It is about to leave. */
 export function sentCredential(payment: Payment, event: Of<'credential-sent'>, at: string): Changes {
   const { credentials, cancellationCredentials, authorisations, links, commits } = payment;
-  const { what, psuId, begins, ofCancellation } = event;
-  const sent: SentCredential = { what, psuId: psuId ?? null, isAnswered: false };
+  const { psuId, begins, ofCancellation } = event;
+  const sent = sentBy(event);
   if (ofCancellation) return { cancellationCredentials: [...cancellationCredentials, sent] };
   return {
     ...({ state: 'authorizing', returned: false, linkIsOut: true } as const),

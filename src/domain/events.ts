@@ -91,6 +91,8 @@ const ofCredentials = [
     psuId: z.exactOptional(z.string()),
     /** They authorise the cancellation of the payment. */
     ofCancellation: z.exactOptional(z.literal(true)),
+    /** It had left before, and the log of calls alone knew it: this journal was restored from an older state. */
+    isFound: z.exactOptional(z.literal(true)),
   }),
   /** No byte of it has left. */
   z.object({

@@ -364,6 +364,22 @@ describe('embedded SCA of a payment', () => {
     expect(who.messages).toEqual(['Sent to your phone.', 'Sent to your phone.']);
   });
 
+  it.each([
+    ['has taken it, slowly', 'finalised', ['PIN', 'one of 962 942', 'TAN', 'end']],
+    ['still waits for one', 'started', ['PIN', 'one of 962 942', 'TAN', 'TAN again', 'end']],
+  ])('the answer to a TAN is lost: psd2 asks a few times before it asks a person, and the bank %s', async (_, ends, asked) => {
+    const who = person({ codes: [TAN, null] });
+    const paying = await payment(who);
+    untilTan();
+    says.put('cut before the answer');
+    for (const _ of [1, 2, 3]) bank.says('started', 'RCVD');
+    for (const _ of ends === 'started' ? [1] : [1, 2]) bank.says(ends, ends === 'started' ? 'RCVD' : 'ACSC');
+    if (ends === 'started') expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+    else expect((await paying.run()).state).toBe('executed');
+    expect(who.asked).toEqual(asked);
+    expect(paying.world.sleeps).toEqual([3000, 3000, 3000]);
+  });
+
   it('failed with RCVD leaves it open, and one new authorisation begins after a yes', async () => {
     const no = person({});
     const paying = await payment(no);
@@ -639,5 +655,35 @@ describe('psd2 is killed', () => {
     expect(await errorOf(killed.run())).toMatchObject({ code: 'still_open' });
     expect(recorded.received.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(who.asked).toEqual(what === 'PIN' ? ['anew', 'end'] : ['end']);
+  });
+
+  it.each([
+    ['before the PIN', 1, null],
+    ['before the TAN', 3, 'gone'],
+    ['before the TAN, and the bank still waits for one', 3, 'started'],
+  ])('its store is restored from %s: the log of calls knows what was sent', async (_, nth, scaStatus) => {
+    const lines = await whole();
+    const sent = lines.filter((line) => line.includes('"credential-sent"'));
+    const gifts = ['password', 'method', 'code'] as const;
+    const requestIds = sent.map((line) => /"requestId":"([^"]+)"/.exec(line)?.[1] ?? '');
+    const who = person({ pins: [], codes: [], method: null });
+    const file = { sca: { approaches: ['redirect', 'embedded'] } };
+    const journal = lines.slice(0, lines.indexOf(sent[nth - 1] ?? ''));
+    const restored = await payment(who, file, { journal });
+    restored.ports.given = async () =>
+      gifts.flatMap((what, index) => ({ what, requestId: requestIds[index] ?? '' }));
+    recorded.received.length = 0;
+    if (scaStatus === 'started') for (const _ of [1, 2, 3, 4, 5]) bank.says('started', 'RCVD');
+    else
+      for (const _ of [1, 2]) {
+        if (scaStatus === 'gone') says.gone();
+        bank.is('RCVD');
+      }
+    expect(await errorOf(restored.run())).toMatchObject({ code: 'still_open' });
+    expect(recorded.received.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(who.asked).toEqual(scaStatus === 'started' ? ['TAN again', 'end'] : ['end']);
+    const found = restored.lines().filter((line) => line.includes('"isFound":true'));
+    expect(found).toHaveLength(4 - nth);
+    expect(await restored.stored()).toMatchObject({ mayExecuteWithoutUs: true });
   });
 });

@@ -7,7 +7,7 @@ import { standingOf } from '../../domain/flow-states.ts';
 import { endsUnpaid, type StepEvent } from '../../domain/operation.ts';
 import type { ResourceStatus, ScaProgress } from '../../domain/payment-answers.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { announcingGift, type GiftRecord } from '../gifts.ts';
+import { announcingGift, type GiftRecord, recordLoggedGifts } from '../gifts.ts';
 import {
   authoriseByLinks,
   type LinkedRecord,
@@ -126,6 +126,7 @@ async function askToCancel(
   const { initiation, flow } = open.current;
   if (!sca || !cancellation || !initiation) throw new TypeError(`The bank has no cancellation for ${flow}`);
   const { customer, world } = ports;
+  await recordLoggedGifts(open, ports);
   const { resourceId } = resourceOf(open.current);
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
   if (hasAuthorised(open.current.cancellation ?? [], returns.psuId)) return askOnly(open, sca, calls.name);
@@ -157,7 +158,7 @@ async function askToCancel(
     const isDecided = () => isOver(cancellation.sca, subject, asked);
     const links = answer?.verdict === 'to be authorised' ? linksFor(answer.links, returns) : null;
     const record = recordOf(open, asked, isDecided, returns);
-    const gifts = giftsOf(open, { sca, cancellation: cancellation.sca, asked, returns, world });
+    const gifts = giftsOf(open, ports, { sca, cancellation: cancellation.sca, asked, returns });
     try {
       asked.sentCode = await authoriseByLinks(subject, links, at, returns, { ...record, gifts });
     } catch (error) {
@@ -235,19 +236,13 @@ function recordOf(
 /** What is recorded of what a customer gives psd2 for a cancellation. @param at `asked` learns the links */
 function giftsOf(
   open: OpenPayment,
+  ports: FlowPorts,
   {
     sca,
     cancellation,
     asked,
     returns,
-    world,
-  }: {
-    sca: Sca;
-    cancellation: Sca;
-    asked: CancellationSca;
-    returns: ReturnPorts;
-    world: Pick<FlowPorts['world'], 'now'>;
-  },
+  }: { sca: Sca; cancellation: Sca; asked: CancellationSca; returns: ReturnPorts },
 ): GiftRecord {
   const { psuId } = returns;
   const whose = psuId === undefined ? {} : { psuId };
@@ -255,7 +250,7 @@ function giftsOf(
     subject: { kind: 'cancellation', payment: open.current },
     sent: () => open.current.cancellationCredentials,
     announce(what, begins) {
-      const announce = announcingGift(open, {
+      const announce = announcingGift(open, ports, {
         ...{ what, ofCancellation: true, ...whose },
         ...(begins && { begins }),
       });
@@ -267,7 +262,7 @@ function giftsOf(
     },
     async answered({ links, scaStatus }) {
       asked.links = links;
-      if (scaStatus !== null && isAuthorised({ scaStatus })) asked.doneAt ??= world.now().getTime();
+      if (scaStatus !== null && isAuthorised({ scaStatus })) asked.doneAt ??= ports.world.now().getTime();
       const { id } = links;
       const whom = { ofCancellation: true, ...(id !== undefined && { id }) } as const;
       await open.record({ type: 'credential-answered', scaStatus, ...whom });

@@ -81,6 +81,7 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
       return odd;
     },
     proceed: (sca) => proceed(calls, oauth, authorised, sca),
+    ...(calls.description.sca.approaches.includes('embedded') && { hasEmbedded: true }),
     ...(calls.description.sca.approaches[0] === 'embedded' && { isEmbeddedAlone: true }),
     anew: (links) => anew(links),
     begins: (resourceId, links) =>
@@ -489,7 +490,9 @@ async function give(linked: Calls & Linked, sca: Giving): Promise<ScaStepAnswer>
   const { links, gift, redirectUri, psu, transactionId, beforeSend } = sca;
   const step = stepCall(linked, links, transactionId);
   if (!step) throw noWay('does not say of which authorisation this is', transactionId);
+  const ofCancellation = linked.resource.start === 'startPaymentInitiationCancellationAuthorisation';
   const sent: BankCall = {
+    gives: { what: gift.what, ...(ofCancellation && { ofCancellation }) },
     ...{ ...step.call, redirectUri, psu, beforeSend, once: true },
     // What is on its way is worth its answer.
     interruptible: 'until sent',
