@@ -16,6 +16,7 @@ interface Payment {
   cancellation: readonly PersonsAuthorisation[] | null;
   credentials: readonly SentCredential[];
   cancellationCredentials: readonly SentCredential[];
+  cancellationLinks: Payment['links'];
 }
 
 interface Changes extends Partial<Payment> {
@@ -61,6 +62,7 @@ export function answeredCredential(payment: Payment, event: Of<'credential-answe
     return {
       cancellationCredentials: answeredIn(cancellationCredentials),
       cancellation: noting(begun, id),
+      ...(event.links && { cancellationLinks: event.links }),
     };
   }
   const begun = startedBy(authorisations, links?.id, whose(credentials), at);

@@ -99,7 +99,7 @@ const ofCredentials = [
     type: z.literal('credential-not-begun'),
     ofCancellation: z.exactOptional(z.literal(true)),
   }),
-  /** The bank has said what became of it, and what is next. The cancellation of a payment has no links in the journal, but an id. */
+  /** The bank has said what became of it, and what is next. `id`: of the authorisation of a cancellation. */
   z.object({
     ...{ type: z.literal('credential-answered'), scaStatus: textOrNull },
     links: z.exactOptional(scaLinks),
@@ -249,6 +249,8 @@ const ofCancellation = [
   z.object({
     ...{ type: z.literal('cancel-sca-started'), id: z.exactOptional(z.string()) },
     psuId: z.exactOptional(z.string()),
+    /** Only where the customer gives psd2 something: a cancellation that was stopped goes on with them. */
+    links: z.exactOptional(scaLinks),
   }),
   /** How far an authorisation of the cancellation is, in the bank's word. */
   z.object({ type: z.literal('cancel-noted'), id: z.exactOptional(z.string()), scaStatus: z.string() }),

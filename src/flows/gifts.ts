@@ -97,7 +97,8 @@ export function refuseBeforehand(
   returns: Pick<ReturnPorts, 'credentials'>,
 ): void {
   const why = isEmbeddedAlone ? whyUntaken(returns) : null;
-  if (why) throw why;
+  // Nothing is at the bank: the flow ends, and its reference is free.
+  if (why) throw why.with({ isDeadEnd: true });
 }
 
 /** @throws Psd2Error if psd2 must take no credentials: then nothing goes on, and nobody has a link. After the first of them, somebody may */

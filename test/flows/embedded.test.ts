@@ -367,18 +367,22 @@ describe('embedded SCA of a payment', () => {
   it.each([
     ['has taken it, slowly', 'finalised', ['PIN', 'one of 962 942', 'TAN', 'end']],
     ['still waits for one', 'started', ['PIN', 'one of 962 942', 'TAN', 'TAN again', 'end']],
-  ])('the answer to a TAN is lost: psd2 asks a few times before it asks a person, and the bank %s', async (_, ends, asked) => {
-    const who = person({ codes: [TAN, null] });
-    const paying = await payment(who);
-    untilTan();
-    says.put('cut before the answer');
-    for (const _ of [1, 2, 3]) bank.says('started', 'RCVD');
-    for (const _ of ends === 'started' ? [1] : [1, 2]) bank.says(ends, ends === 'started' ? 'RCVD' : 'ACSC');
-    if (ends === 'started') expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
-    else expect((await paying.run()).state).toBe('executed');
-    expect(who.asked).toEqual(asked);
-    expect(paying.world.sleeps).toEqual([3000, 3000, 3000]);
-  });
+  ])(
+    'the answer to a TAN is lost: psd2 asks a few times before it asks a person, and the bank %s',
+    async (_, ends, asked) => {
+      const who = person({ codes: [TAN, null] });
+      const paying = await payment(who);
+      untilTan();
+      says.put('cut before the answer');
+      for (const _ of [1, 2, 3]) bank.says('started', 'RCVD');
+      for (const _ of ends === 'started' ? [1] : [1, 2])
+        bank.says(ends, ends === 'started' ? 'RCVD' : 'ACSC');
+      if (ends === 'started') expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+      else expect((await paying.run()).state).toBe('executed');
+      expect(who.asked).toEqual(asked);
+      expect(paying.world.sleeps).toEqual([3000, 3000, 3000]);
+    },
+  );
 
   it('failed with RCVD leaves it open, and one new authorisation begins after a yes', async () => {
     const no = person({});
@@ -575,6 +579,66 @@ describe('embedded SCA of a cancellation', () => {
     expect(await paying.cancel()).toMatchObject({ state: 'cancelled' });
     expect(who.asked).toEqual(['PIN', 'TAN', 'end']);
     expect(paying.lines().join()).not.toMatch(/marked/);
+  });
+
+  it.each([
+    ['and the bank says nothing of it: nothing is sent', 'gone', ['TAN', 'end', 'end']],
+    [
+      'and the bank still waits for one: it goes on with the challenge',
+      'started',
+      ['TAN', 'TAN again', 'end', 'TAN again', 'end'],
+    ],
+  ])(
+    'a cancellation that stopped after a TAN without an answer asks about it first, %s',
+    async (_, said, asked) => {
+      const who = person({ pins: [PIN, PIN], codes: [TAN, null, 'another'] });
+      const paying = await executed(who);
+      wantsPin();
+      const c1 = `${CANCELLATIONS}/c1`;
+      const challenge = { additionalInformation: 'Compare.' };
+      const next = { ...link('authoriseTransaction', c1), challengeData: challenge };
+      recorded.expect('POST', CANCELLATIONS, json({ scaStatus: 'scaMethodSelected', ...next }, 201));
+      recorded.expect('PUT', c1, 'cut before the answer');
+      const looks = (many: number) => {
+        for (let look = 0; look < many; look += 1) {
+          bank.is('ACSP');
+          recorded.expect(
+            'GET',
+            c1,
+            said === 'gone' ? tpp('RESOURCE_UNKNOWN', 403) : json({ scaStatus: said }),
+          );
+        }
+      };
+      looks(said === 'gone' ? 1 : 4);
+      expect(await errorOf(paying.cancel())).toMatchObject({ code: 'still_open' });
+      recorded.received.length = 0;
+      looks(1);
+      if (said === 'gone') {
+        expect(await errorOf(paying.cancel())).toMatchObject({ code: 'still_open' });
+        expect(recorded.received.filter(({ method }) => method !== 'GET')).toEqual([]);
+      } else {
+        recorded.expect('PUT', c1, done());
+        for (const _ of ['once', 'for the end']) bank.is('CANC');
+        expect(await paying.cancel()).toMatchObject({ state: 'cancelled' });
+        expect(recorded.received.map(({ method }) => method)).not.toContain('DELETE');
+        expect(who.challenges.map(({ information }) => information)).toEqual(Array(3).fill('Compare.'));
+      }
+      expect(who.asked.slice(1)).toEqual(asked);
+    },
+  );
+
+  it('of a store that was restored, it knows from the log of calls that a TAN was sent', async () => {
+    const who = person({ pins: [PIN, PIN] });
+    const paying = await payment(who, { sca: { approaches: ['redirect', 'embedded'] } });
+    says.begins();
+    says.pin(json({ scaStatus: 'exempted' }, 201));
+    bank.is('ACSP');
+    await paying.run();
+    paying.ports.given = async () => [{ what: 'code', requestId: 'q', ofCancellation: true }];
+    recorded.received.length = 0;
+    bank.is('ACSP');
+    expect(await errorOf(paying.cancel())).toMatchObject({ code: 'still_open' });
+    expect(recorded.received.map(({ method }) => method)).toEqual(['GET']);
   });
 
   it('Enter sends nothing: the cancellation stays open', async () => {

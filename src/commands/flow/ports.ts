@@ -245,6 +245,8 @@ async function giftsIn(log: string, transactionId: string): Promise<LoggedGift[]
     if (!line.gives) continue;
     const requestId = 'announced' in line ? line.announced : line.tppRequestId;
     if ('neverLeft' in line) unsent.add(requestId);
+    // The oldest line of each says when it left.
+    gifts.delete(requestId);
     if (!unsent.has(requestId)) gifts.set(requestId, { requestId, ...line.gives });
   }
   return [...gifts.values()].reverse();

@@ -97,8 +97,8 @@ export const EMBEDDED: readonly Row[] = [
     step(PAY, '3 config cancelled', { meets: { initiate: [wantsPin] } }),
   ]),
   at(
-    'the bank has no other way, and the profile does not allow it: nothing is sent',
-    [step(PAY, '3 config created', { calls: '' })],
+    'the bank has no other way, and the profile does not allow it: nothing is sent, and the reference is free',
+    [step(PAY, '3 config cancelled', { calls: '' }), step(PAY, '3 config cancelled', { calls: '' })],
     { sca: { approaches: ['embedded'] } },
   ),
 ];
