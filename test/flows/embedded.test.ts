@@ -117,6 +117,7 @@ const bodies = () =>
     .filter(({ method }) => method === 'PUT' || method === 'POST')
     .map(({ body }) => body.toString())
     .slice(1);
+const bodiesWith = (value: string) => recorded.received.filter(({ body }) => body.includes(value)).length;
 const KEPT = ['13', 'still_open'];
 
 /** A payment whose TAN is next. */
@@ -383,6 +384,23 @@ describe('embedded SCA of a payment', () => {
       expect(paying.world.sleeps).toEqual([3000, 3000, 3000]);
     },
   );
+
+  it('of two runs at once, one alone sends the TAN', async () => {
+    const first = person({ codes: [null] });
+    const paying = await payment(first);
+    untilTan();
+    await errorOf(paying.run());
+    const who = person({ codes: [TAN, TAN] });
+    paying.returns.credentials = who.credentials;
+    recorded.received.length = 0;
+    for (const _ of [1, 2]) bank.says('started', 'RCVD');
+    says.put(done());
+    bank.says('finalised', 'ACSC');
+    const ends = await Promise.allSettled([paying.run(), paying.run()]);
+    // The other one waits for the lock, and finds it paid.
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    expect(bodiesWith(TAN)).toBe(1);
+  });
 
   it('failed with RCVD leaves it open, and one new authorisation begins after a yes', async () => {
     const no = person({});
