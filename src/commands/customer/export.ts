@@ -194,7 +194,8 @@ async function exportedDocument(context: Context, collected: Collected) {
 }
 
 /** An event without the bank's links, and what it says for a PIN or TAN: they lead into an authorisation, and say nothing of the customer. */
-function withoutLinks<Event extends object>({ at, event }: { at: string; event: Event }) {
+function withoutLinks({ at, event }: { at: string; event: unknown }): { at: string; event: unknown } {
+  if (typeof event !== 'object' || event === null) return { at, event };
   const { links: _links, ...others }: { links?: unknown } = event;
   return { at, event: others };
 }
