@@ -102,7 +102,9 @@ class Steps {
     const { next } = readAfterAsking(last.what, bankStatus, this.#known(false));
     if (!last.isAnswered) return this.#goOn(last.what, next, bankStatus);
     if (next === 'is over') return this.#goOn(last.what, next, bankStatus);
-    return bankStatus.scaStatus === 'failed' || bankStatus.scaStatus === 'expired' ? this.#anew(last.what) : 'goes on';
+    return bankStatus.scaStatus === 'failed' || bankStatus.scaStatus === 'expired'
+      ? this.#anew(last.what)
+      : 'goes on';
   }
 
   /** What was sent before of the person who authorises now. Each has an authorisation of their own. */
