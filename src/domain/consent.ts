@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { begunBy, type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
 import { addDays, bankDay, earlier, endOfDay, type IsoDate } from './calendar.ts';
-import { answeredIn, type SentCredential } from './embedded.ts';
+import { answeredIn, type SentCredential, sentBy } from './embedded.ts';
 import type { consentEvent } from './events.ts';
 import { type AnyFlow, beginning, begun, type CertificateName, resolutionOf } from './flow.ts';
 
@@ -175,10 +175,10 @@ function credentialed(
 ): Partial<Consent> {
   switch (event.type) {
     case 'credential-sent': {
-      const { what, psuId, begins } = event;
+      const { psuId, begins } = event;
       return {
         state: 'authorizing',
-        credentials: [...credentials, { what, psuId: psuId ?? null, isAnswered: false }],
+        credentials: [...credentials, sentBy(event)],
         authorisations: begins
           ? begunBy(authorisations, psuId, at)
           : startedBy(authorisations, links?.id, psuId, at),

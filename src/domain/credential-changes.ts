@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { begunBy, type PersonsAuthorisation, saidOf, startedBy, withoutRefused } from './authorisations.ts';
-import { answeredIn, type SentCredential } from './embedded.ts';
+import { answeredIn, type SentCredential, sentBy } from './embedded.ts';
 import type { stepEvent } from './events.ts';
 
 // What changes in a payment when a customer gives psd2 something (embedded SCA): as if they had a link, from the first on.
@@ -16,6 +16,7 @@ interface Payment {
   cancellation: readonly PersonsAuthorisation[] | null;
   credentials: readonly SentCredential[];
   cancellationCredentials: readonly SentCredential[];
+  cancellationLinks: Payment['links'];
 }
 
 interface Changes extends Partial<Payment> {
@@ -29,8 +30,8 @@ interface Changes extends Partial<Payment> {
 /** It is about to leave. */
 export function sentCredential(payment: Payment, event: Of<'credential-sent'>, at: string): Changes {
   const { credentials, cancellationCredentials, authorisations, links, commits } = payment;
-  const { what, psuId, begins, ofCancellation } = event;
-  const sent: SentCredential = { what, psuId: psuId ?? null, isAnswered: false };
+  const { psuId, begins, ofCancellation } = event;
+  const sent = sentBy(event);
   if (ofCancellation) return { cancellationCredentials: [...cancellationCredentials, sent] };
   return {
     ...({ state: 'authorizing', returned: false, linkIsOut: true } as const),
@@ -61,6 +62,7 @@ export function answeredCredential(payment: Payment, event: Of<'credential-answe
     return {
       cancellationCredentials: answeredIn(cancellationCredentials),
       cancellation: noting(begun, id),
+      ...(event.links && { cancellationLinks: event.links }),
     };
   }
   const begun = startedBy(authorisations, links?.id, whose(credentials), at);

@@ -49,6 +49,30 @@ export interface SentCredential {
   psuId: string | null;
   /** The bank's word says what became of it. */
   isAnswered: boolean;
+  requestId: string;
+  /** The log of calls alone knows it, and not whose it is: it may be of anyone. */
+  isAnyones?: true;
+}
+
+/** What the log of calls has of something of the customer's that was sent, or was about to be. */
+export interface LoggedGift {
+  what: Given;
+  requestId: string;
+  /** They authorise the cancellation of the payment. */
+  ofCancellation?: true;
+}
+
+/** The event that announces it, as the domain reads it. */
+interface Sending {
+  what: Given;
+  requestId: string;
+  psuId?: string;
+  isFound?: true;
+}
+
+/** What a flow keeps of it. */
+export function sentBy({ what, requestId, psuId, isFound }: Sending): SentCredential {
+  return { what, psuId: psuId ?? null, isAnswered: false, requestId, ...(isFound && { isAnyones: true }) };
 }
 
 type Sent = readonly SentCredential[];

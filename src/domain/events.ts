@@ -91,13 +91,15 @@ const ofCredentials = [
     psuId: z.exactOptional(z.string()),
     /** They authorise the cancellation of the payment. */
     ofCancellation: z.exactOptional(z.literal(true)),
+    /** It had left before, and the log of calls alone knew it: this journal was restored from an older state. */
+    isFound: z.exactOptional(z.literal(true)),
   }),
   /** No byte of it has left. */
   z.object({
     type: z.literal('credential-not-begun'),
     ofCancellation: z.exactOptional(z.literal(true)),
   }),
-  /** The bank has said what became of it, and what is next. The cancellation of a payment has no links in the journal, but an id. */
+  /** The bank has said what became of it, and what is next. `id`: of the authorisation of a cancellation. */
   z.object({
     ...{ type: z.literal('credential-answered'), scaStatus: textOrNull },
     links: z.exactOptional(scaLinks),
@@ -247,6 +249,8 @@ const ofCancellation = [
   z.object({
     ...{ type: z.literal('cancel-sca-started'), id: z.exactOptional(z.string()) },
     psuId: z.exactOptional(z.string()),
+    /** Only where the customer gives psd2 something: a cancellation that was stopped goes on with them. */
+    links: z.exactOptional(scaLinks),
   }),
   /** How far an authorisation of the cancellation is, in the bank's word. */
   z.object({ type: z.literal('cancel-noted'), id: z.exactOptional(z.string()), scaStatus: z.string() }),

@@ -42,7 +42,7 @@ export function linksAfter(
       if (event.ofCancellation || bulk !== null || !initiated) return givenLinks;
       return event.begins ? [...givenLinks, { links: null }] : withLink(givenLinks, { links });
     case 'credential-answered':
-      return event.links && bulk === null && initiated
+      return event.links && !event.ofCancellation && bulk === null && initiated
         ? withLink(givenLinks, { links: event.links })
         : givenLinks;
     case 'sca-started':

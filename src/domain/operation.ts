@@ -122,6 +122,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   /** What psd2 has sent of the customers, with which they authorise it, and its cancellation. In order. */
   credentials: readonly SentCredential[];
   cancellationCredentials: readonly SentCredential[];
+  /** Where a cancellation goes on for which a customer gives psd2 something. */
+  cancellationLinks: Operation<Order>['links'];
   /** The customer's browser has come back from the authorisation that was begun last. */
   returned: boolean;
   feesAccepted: boolean;
@@ -184,7 +186,7 @@ export function endsUnpaid({ type, status }: { type: string; status?: string }):
 const NOT_SENT = { initiatedAt: null, initiatedAtBank: null, committedAt: null };
 
 /** No customer has given psd2 anything. */
-const NO_CREDENTIALS = { credentials: [], cancellationCredentials: [] };
+const NO_CREDENTIALS = { credentials: [], cancellationCredentials: [], cancellationLinks: null };
 
 /** No customer has a link. */
 const NO_LINKS = {
@@ -483,8 +485,9 @@ const CHANGES: {
   'cancel-told': ({ verification }, { messages }) => telling(verification, messages),
   'cancel-begun': ({ cancellation }) => ({ cancellation: cancellation ?? [] }),
 
-  'cancel-sca-started': ({ cancellation }, { id, psuId }, at) => ({
+  'cancel-sca-started': ({ cancellation }, { id, psuId, links = null }, at) => ({
     cancellation: startedBy(cancellation ?? [], id, psuId, at),
+    cancellationLinks: links,
   }),
 
   'cancel-noted': ({ cancellation }, { id, scaStatus }) => ({

@@ -96,7 +96,9 @@ class Steps {
   async #settleEarlier(): Promise<'is over' | 'goes on'> {
     const last = this.#ofThisPerson().at(-1);
     if (!last) return 'goes on';
-    const bankStatus = await this.#record.gifts.look();
+    const bankStatus = last.isAnswered
+      ? await this.#record.gifts.look()
+      : await this.#lookUntilSaid(last.what, this.#known(false));
     const { next } = readAfterAsking(last.what, bankStatus, this.#known(false));
     if (!last.isAnswered) return this.#goOn(last.what, next, bankStatus);
     if (next === 'is over') return this.#goOn(last.what, next, bankStatus);
@@ -108,7 +110,7 @@ class Steps {
   /** What was sent before of the person who authorises now. Each has an authorisation of their own. */
   #ofThisPerson(): SentCredential[] {
     const { psuId = null } = this.#ports.returns;
-    return this.#record.gifts.sent().filter((each) => each.psuId === psuId);
+    return this.#record.gifts.sent().filter((each) => each.isAnyones || each.psuId === psuId);
   }
 
   /** @throws Psd2Error `still_open` if the customer gives nothing */
@@ -209,15 +211,34 @@ class Steps {
       this.#links = answer.links;
       await this.#record.gifts.kept(answer.links);
     }
-    const status = await this.#record.gifts.look().catch(async (error: unknown) => {
+    const known = this.#known(became === 'refused' || answer?.refusal?.isBanks === true);
+    const status = await this.#lookUntilSaid(what, known).catch(async (error: unknown) => {
       await this.#note(what, question, became);
       throw error;
     });
     const bankStatus = { ...status, scaStatus: status.scaStatus ?? answer?.scaStatus ?? null };
-    const isRefused = became === 'refused' || answer?.refusal?.isBanks === true;
-    const read = readAfterAsking(what, bankStatus, this.#known(isRefused));
+    const read = readAfterAsking(what, bankStatus, known);
     await this.#note(what, question, read.became);
     return (await this.#goOn(what, read.next, bankStatus, answer?.refusal)) === 'is over' ? 'is over' : what;
+  }
+
+  /**
+   * Asks the bank what became of it. Where the bank has not refused it itself, an unfinished authorisation may be one that is slow: psd2
+   * asks a few times before it believes that.
+   */
+  async #lookUntilSaid(what: Given, known: Parameters<typeof readAfterAsking>[2]): Promise<AskedAfter> {
+    const { bank, customer, world } = this.#ports.ports;
+    const pauseMs = (bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000;
+    const isOpen = (said: AskedAfter) => readAfterAsking(what, said, known).next === 'again';
+    const ask = async () => {
+      let said = await this.#record.gifts.look();
+      for (let looks = 0; looks < LOOKS_AGAIN && !known.isRefused && isOpen(said); looks += 1) {
+        await world.sleep(pauseMs);
+        said = await this.#record.gifts.look();
+      }
+      return said;
+    };
+    return customer.whileWaiting('Asking the bank what became of it', ask(), LOOKS_AGAIN * pauseMs);
   }
 
   #known(isRefused: boolean): Parameters<typeof readAfterAsking>[2] {
@@ -266,6 +287,11 @@ class Steps {
     return this.#record.gifts.stop(why);
   }
 }
+
+/** How often psd2 asks again, before an unfinished authorisation means that the bank has not got what was sent. */
+const LOOKS_AGAIN = 3;
+/** For a bank that does not say how often it may be asked. */
+const POLL_SECONDS = 3;
 
 /** An answer, as the domain reads it. */
 function stepOf(answer: ScaStepAnswer | null): Parameters<typeof readStep>[1] {

@@ -5,7 +5,7 @@ import type { StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing } from './once.ts';
-import type { CredentialQuestion, ReturnPorts } from './ports.ts';
+import type { CredentialQuestion, FlowPorts, ReturnPorts } from './ports.ts';
 
 // What a customer gives psd2 (embedded SCA, docs/embedded.md), as the flows know it: whether psd2 may take it, and what is recorded of it.
 
@@ -34,19 +34,51 @@ type GiftEvent = Extract<StepEvent, { type: 'credential-sent' | 'credential-not-
 
 /** Announces what a customer gives psd2. Nothing of it is in the journal, nor its digest. */
 export function announcingGift(
-  open: Pick<OpenFlow<unknown, GiftEvent>, 'record' | 'assertOurs'>,
+  open: Pick<OpenFlow<{ transactionId: string }, GiftEvent>, 'record' | 'assertOurs' | 'current'>,
+  { announces }: Pick<FlowPorts, 'announces'>,
   sent: Pick<Extract<GiftEvent, { what: Given }>, 'what' | 'begins' | 'psuId' | 'ofCancellation'>,
 ): BeforeSend {
-  return announcing<GiftEvent>(
+  const { what, ofCancellation } = sent;
+  const announce = announcing<GiftEvent>(
     open,
     ({ requestId }) => ({ type: 'credential-sent', requestId, digest: null, ...sent }),
     {
       notBegun: {
         type: 'credential-not-begun',
-        ...(sent.ofCancellation && { ofCancellation: true }),
+        ...(ofCancellation && { ofCancellation }),
       },
     },
   );
+  return async (intent) => {
+    const announced = await announce(intent);
+    const { transactionId } = open.current;
+    const gives = { what, ...(ofCancellation && { ofCancellation }) };
+    await announces?.({ requestId: intent.requestId, transactionId, gives });
+    return announced;
+  };
+}
+
+/**
+ * Records what the log of calls alone knows that psd2 has given the bank of the customer's: a journal that was restored from an older
+ * state has lost it. From here on it counts as sent, and not answered.
+ */
+export async function recordLoggedGifts(
+  open: Pick<OpenFlow<WithGifts, GiftEvent>, 'record' | 'current'>,
+  { bank, given }: Pick<FlowPorts, 'bank' | 'given'>,
+): Promise<void> {
+  if (!bank.sca.hasEmbedded) return;
+  const { transactionId, credentials, cancellationCredentials = [] } = open.current;
+  const known = new Set([...credentials, ...cancellationCredentials].map(({ requestId }) => requestId));
+  for (const gift of (await given?.(transactionId)) ?? [])
+    if (!known.has(gift.requestId))
+      await open.record({ type: 'credential-sent', digest: null, ...gift, isFound: true });
+}
+
+/** A flow for which customers give psd2 something. */
+interface WithGifts {
+  transactionId: string;
+  credentials: readonly SentCredential[];
+  cancellationCredentials?: readonly SentCredential[];
 }
 
 /** Why psd2 takes no credentials. Null: it may. */
@@ -65,7 +97,8 @@ export function refuseBeforehand(
   returns: Pick<ReturnPorts, 'credentials'>,
 ): void {
   const why = isEmbeddedAlone ? whyUntaken(returns) : null;
-  if (why) throw why;
+  // Nothing is at the bank: the flow ends, and its reference is free.
+  if (why) throw why.with({ isDeadEnd: true });
 }
 
 /** @throws Psd2Error if psd2 must take no credentials: then nothing goes on, and nobody has a link. After the first of them, somebody may */

@@ -299,7 +299,8 @@ export async function endIfUntouched(
   open: OpenFlow<{ state: FlowState; reached: boolean }, { type: 'cancelled' }>,
   error: unknown,
 ): Promise<void> {
-  if (!(error instanceof Psd2Error) || PASSING.includes(error.code) || !isUntouched(open.current)) return;
+  if (!(error instanceof Psd2Error) || !isUntouched(open.current)) return;
+  if (PASSING.includes(error.code) && !error.isDeadEnd) return;
   try {
     await open.record({ type: 'cancelled' });
   } catch (problem) {

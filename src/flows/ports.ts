@@ -1,8 +1,8 @@
 import type { Bank } from '../bank/ports/bank.ts';
-import type { PsuIdentification } from '../bank/ports/call.ts';
+import type { Gives, PsuIdentification } from '../bank/ports/call.ts';
 import type { ClientCredentials } from '../bank/ports/customer.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
-import type { ScaChallenge, ScaMethod } from '../domain/embedded.ts';
+import type { LoggedGift, ScaChallenge, ScaMethod } from '../domain/embedded.ts';
 import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
 import type { TransferOrder } from '../domain/transfer.ts';
 import type { Psd2Error } from '../errors.ts';
@@ -77,8 +77,10 @@ export interface FlowPorts {
    * reached it, and its answer is not known to be a refusal; or neither. Absent: nothing is known of it.
    */
   initiated?: (transactionId: string) => Promise<KnownInitiation>;
-  /** Writes down on this machine that an initiation is about to leave. Never throws for want of a place. */
-  announces?: (initiation: { requestId: string; transactionId: string }) => Promise<void>;
+  /** Writes down on this machine that an initiation, or something of the customer's, is about to leave. Never throws for want of a place. */
+  announces?: (leaving: { requestId: string; transactionId: string; gives?: Gives }) => Promise<void>;
+  /** What this machine has written down that a flow gave the bank of the customer's, the oldest first. Absent: nothing is known of it. */
+  given?: (transactionId: string) => Promise<LoggedGift[]>;
   /**
    * Why the operator does not want an operation, now that the bank has said what leaves the account: with its fees it is above
    * their largest amount. Null: nothing is wrong with it. Absent: the operator has no largest amount.

@@ -86,7 +86,7 @@ describe('what the bank says, asked after an answer that says nothing', () => {
 });
 
 it('only the last that was sent is answered', () => {
-  const sent = { what: 'code', psuId: null, isAnswered: false } as const;
+  const sent = { what: 'code', psuId: null, isAnswered: false, requestId: 'r1' } as const;
   expect(answeredIn([sent, sent]).map(({ isAnswered }) => isAnswered)).toEqual([false, true]);
   expect(answeredIn([])).toEqual([]);
 });

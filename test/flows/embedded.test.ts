@@ -38,6 +38,7 @@ function person(answers: {
   const asked: string[] = [];
   const noted: string[] = [];
   const challenges: ScaChallenge[] = [];
+  const messages: (string | undefined)[] = [];
   const why: { refusal: Psd2Error | null; stops?: Psd2Error } = { refusal: null };
   const next = (values: (string | null)[], what: string, { wasSent }: CredentialQuestion) => {
     asked.push(`${what}${wasSent ? ' again' : ''}`);
@@ -54,6 +55,7 @@ function person(answers: {
     },
     async code(challenge, question) {
       challenges.push(challenge);
+      messages.push(question.message);
       return next(codes, 'TAN', question);
     },
     async beginsAgain() {
@@ -67,7 +69,7 @@ function person(answers: {
       asked.push('end');
     },
   };
-  return { credentials, asked, noted, challenges, why };
+  return { credentials, asked, noted, challenges, messages, why };
 }
 
 type Person = ReturnType<typeof person>;
@@ -115,6 +117,7 @@ const bodies = () =>
     .filter(({ method }) => method === 'PUT' || method === 'POST')
     .map(({ body }) => body.toString())
     .slice(1);
+const bodiesWith = (value: string) => recorded.received.filter(({ body }) => body.includes(value)).length;
 const KEPT = ['13', 'still_open'];
 
 /** A payment whose TAN is next. */
@@ -340,6 +343,65 @@ describe('embedded SCA of a payment', () => {
     expect(paying.said.join()).toContain('HTTP 401: not accepted');
   });
 
+  it('a refused TAN is asked for again with its challenge and method, whatever the links of the error are', async () => {
+    const who = person({ codes: ['first', TAN] });
+    const paying = await payment(who);
+    says.begins();
+    says.pin();
+    says.challenge({
+      psuMessage: 'Sent to your phone.',
+      challengeData: { additionalInformation: 'Compare.', otpMaxLength: 6, otpFormat: 'integer' },
+    });
+    says.put(tpp('SCA_INVALID', 401, link('authoriseTransaction', `${A1}?again=1`)));
+    bank.says('started', 'RCVD');
+    recorded.expect('PUT', `${A1}?again=1`, done());
+    bank.says('finalised', 'ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    const challenge = {
+      ...{ information: 'Compare.', otpMaxLength: '6', otpFormat: 'integer' },
+      method: { id: '942', type: 'SMS_OTP', name: 'mobile TAN' },
+    };
+    expect(who.challenges).toEqual([challenge, challenge]);
+    expect(who.messages).toEqual(['Sent to your phone.', 'Sent to your phone.']);
+  });
+
+  it.each([
+    ['has taken it, slowly', 'finalised', ['PIN', 'one of 962 942', 'TAN', 'end']],
+    ['still waits for one', 'started', ['PIN', 'one of 962 942', 'TAN', 'TAN again', 'end']],
+  ])(
+    'the answer to a TAN is lost: psd2 asks a few times before it asks a person, and the bank %s',
+    async (_, ends, asked) => {
+      const who = person({ codes: [TAN, null] });
+      const paying = await payment(who);
+      untilTan();
+      says.put('cut before the answer');
+      for (const _ of [1, 2, 3]) bank.says('started', 'RCVD');
+      for (const _ of ends === 'started' ? [1] : [1, 2])
+        bank.says(ends, ends === 'started' ? 'RCVD' : 'ACSC');
+      if (ends === 'started') expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+      else expect((await paying.run()).state).toBe('executed');
+      expect(who.asked).toEqual(asked);
+      expect(paying.world.sleeps).toEqual([3000, 3000, 3000]);
+    },
+  );
+
+  it('of two runs at once, one alone sends the TAN', async () => {
+    const first = person({ codes: [null] });
+    const paying = await payment(first);
+    untilTan();
+    await errorOf(paying.run());
+    const who = person({ codes: [TAN, TAN] });
+    paying.returns.credentials = who.credentials;
+    recorded.received.length = 0;
+    for (const _ of [1, 2]) bank.says('started', 'RCVD');
+    says.put(done());
+    bank.says('finalised', 'ACSC');
+    const ends = await Promise.allSettled([paying.run(), paying.run()]);
+    // The other one waits for the lock, and finds it paid.
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    expect(bodiesWith(TAN)).toBe(1);
+  });
+
   it('failed with RCVD leaves it open, and one new authorisation begins after a yes', async () => {
     const no = person({});
     const paying = await payment(no);
@@ -537,6 +599,66 @@ describe('embedded SCA of a cancellation', () => {
     expect(paying.lines().join()).not.toMatch(/marked/);
   });
 
+  it.each([
+    ['and the bank says nothing of it: nothing is sent', 'gone', ['TAN', 'end', 'end']],
+    [
+      'and the bank still waits for one: it goes on with the challenge',
+      'started',
+      ['TAN', 'TAN again', 'end', 'TAN again', 'end'],
+    ],
+  ])(
+    'a cancellation that stopped after a TAN without an answer asks about it first, %s',
+    async (_, said, asked) => {
+      const who = person({ pins: [PIN, PIN], codes: [TAN, null, 'another'] });
+      const paying = await executed(who);
+      wantsPin();
+      const c1 = `${CANCELLATIONS}/c1`;
+      const challenge = { additionalInformation: 'Compare.' };
+      const next = { ...link('authoriseTransaction', c1), challengeData: challenge };
+      recorded.expect('POST', CANCELLATIONS, json({ scaStatus: 'scaMethodSelected', ...next }, 201));
+      recorded.expect('PUT', c1, 'cut before the answer');
+      const looks = (many: number) => {
+        for (let look = 0; look < many; look += 1) {
+          bank.is('ACSP');
+          recorded.expect(
+            'GET',
+            c1,
+            said === 'gone' ? tpp('RESOURCE_UNKNOWN', 403) : json({ scaStatus: said }),
+          );
+        }
+      };
+      looks(said === 'gone' ? 1 : 4);
+      expect(await errorOf(paying.cancel())).toMatchObject({ code: 'still_open' });
+      recorded.received.length = 0;
+      looks(1);
+      if (said === 'gone') {
+        expect(await errorOf(paying.cancel())).toMatchObject({ code: 'still_open' });
+        expect(recorded.received.filter(({ method }) => method !== 'GET')).toEqual([]);
+      } else {
+        recorded.expect('PUT', c1, done());
+        for (const _ of ['once', 'for the end']) bank.is('CANC');
+        expect(await paying.cancel()).toMatchObject({ state: 'cancelled' });
+        expect(recorded.received.map(({ method }) => method)).not.toContain('DELETE');
+        expect(who.challenges.map(({ information }) => information)).toEqual(Array(3).fill('Compare.'));
+      }
+      expect(who.asked.slice(1)).toEqual(asked);
+    },
+  );
+
+  it('of a store that was restored, it knows from the log of calls that a TAN was sent', async () => {
+    const who = person({ pins: [PIN, PIN] });
+    const paying = await payment(who, { sca: { approaches: ['redirect', 'embedded'] } });
+    says.begins();
+    says.pin(json({ scaStatus: 'exempted' }, 201));
+    bank.is('ACSP');
+    await paying.run();
+    paying.ports.given = async () => [{ what: 'code', requestId: 'q', ofCancellation: true }];
+    recorded.received.length = 0;
+    bank.is('ACSP');
+    expect(await errorOf(paying.cancel())).toMatchObject({ code: 'still_open' });
+    expect(recorded.received.map(({ method }) => method)).toEqual(['GET']);
+  });
+
   it('Enter sends nothing: the cancellation stays open', async () => {
     const who = person({ pins: [PIN, null] });
     const paying = await executed(who);
@@ -615,5 +737,35 @@ describe('psd2 is killed', () => {
     expect(await errorOf(killed.run())).toMatchObject({ code: 'still_open' });
     expect(recorded.received.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(who.asked).toEqual(what === 'PIN' ? ['anew', 'end'] : ['end']);
+  });
+
+  it.each([
+    ['before the PIN', 1, null],
+    ['before the TAN', 3, 'gone'],
+    ['before the TAN, and the bank still waits for one', 3, 'started'],
+  ])('its store is restored from %s: the log of calls knows what was sent', async (_, nth, scaStatus) => {
+    const lines = await whole();
+    const sent = lines.filter((line) => line.includes('"credential-sent"'));
+    const gifts = ['password', 'method', 'code'] as const;
+    const requestIds = sent.map((line) => /"requestId":"([^"]+)"/.exec(line)?.[1] ?? '');
+    const who = person({ pins: [], codes: [], method: null });
+    const file = { sca: { approaches: ['redirect', 'embedded'] } };
+    const journal = lines.slice(0, lines.indexOf(sent[nth - 1] ?? ''));
+    const restored = await payment(who, file, { journal });
+    restored.ports.given = async () =>
+      gifts.flatMap((what, index) => ({ what, requestId: requestIds[index] ?? '' }));
+    recorded.received.length = 0;
+    if (scaStatus === 'started') for (const _ of [1, 2, 3, 4, 5]) bank.says('started', 'RCVD');
+    else
+      for (const _ of [1, 2]) {
+        if (scaStatus === 'gone') says.gone();
+        bank.is('RCVD');
+      }
+    expect(await errorOf(restored.run())).toMatchObject({ code: 'still_open' });
+    expect(recorded.received.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(who.asked).toEqual(scaStatus === 'started' ? ['TAN again', 'end'] : ['end']);
+    const found = restored.lines().filter((line) => line.includes('"isFound":true'));
+    expect(found).toHaveLength(4 - nth);
+    expect(await restored.stored()).toMatchObject({ mayExecuteWithoutUs: true });
   });
 });

@@ -6,6 +6,7 @@ import type {
   BeforeSend,
   ConsentSource,
   FailureKind,
+  Gives,
   Observation,
   PsuIdentification,
   Read,
@@ -68,6 +69,8 @@ export interface BankCall extends Repetition {
    * kept or shown, nor its digest, and no text of the answer that has the value.
    */
   credential?: Credential;
+  /** What of the customer's it gives the bank: the log of calls marks such a call. */
+  gives?: Gives;
   /** The same in all calls of one flow. */
   transactionId: string;
   /** Access token, without `Bearer`. */
@@ -457,7 +460,7 @@ class Times {
 
 /** @returns a function that tells the observer how an attempt ended. The attempt starts now. */
 function reporterOf(
-  { method, transactionId, bearer, irrevocable = false, requestId: repeated, earlier }: BankCall,
+  { method, transactionId, bearer, irrevocable = false, gives, requestId: repeated, earlier }: BankCall,
   sent: Pick<Observation, 'path' | 'tppRequestId' | 'route'>,
   times: Times,
   { session, now, observe }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe'>,
@@ -482,6 +485,7 @@ function reporterOf(
       // An earlier attempt with the same id may have left, even from another machine.
       mayHaveLeft: mayHaveLeft || repeated !== undefined,
       irrevocable,
+      ...(gives && { gives }),
       ...(reply?.begun !== undefined && { begun: reply.begun }),
       ...(reply?.verdict && {
         // Judged without the answers before it, a refusal of a repetition may be about the repetition alone.

@@ -1,3 +1,5 @@
+import type { LoggedGift } from '../../domain/embedded.ts';
+
 /** The identity of an attempt: the id of the request, and the `Digest` of its body or null without one. */
 export interface Intent {
   requestId: string;
@@ -21,6 +23,9 @@ export interface Announced {
   turnedAway?(): Promise<void>;
 }
 
+/** What of the customer's a call gives the bank (docs/embedded.md). */
+export type Gives = Pick<LoggedGift, 'what' | 'ofCancellation'>;
+
 /** What happened on the wire, for `--verbose` and the log. Contains no secrets. */
 export interface Observation {
   method: string;
@@ -43,6 +48,8 @@ export interface Observation {
   mayHaveLeft: boolean;
   /** The call does something that cannot be taken back. */
   irrevocable: boolean;
+  /** What it gave the bank of the customer's (embedded SCA). The value is nowhere. */
+  gives?: Gives;
   /** The id that the bank gave to what it has begun. */
   begun?: string;
   /** What the answer proves of an initiation. */

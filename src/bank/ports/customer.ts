@@ -343,7 +343,9 @@ export interface Sca {
     transactionId: string,
     decides?: Decides,
   ): Promise<ScaProgress | null>;
-  /** The bank has no other way than embedded SCA, by its description: psd2 decides before the first call whether it may take part. */
+  /** The bank has embedded SCA, by its description: it may have got something of the customer's from psd2. */
+  hasEmbedded?: true;
+  /** It has no other way: psd2 decides before the first call whether it may take part. */
   isEmbeddedAlone?: true;
   /** The links with which another authorisation begins, of those that a flow has. Null: nothing says how. Asks nobody. */
   anew?(links: ScaLinks | null): ScaLinks | null;

@@ -185,9 +185,17 @@ async function exportedDocument(context: Context, collected: Collected) {
     customerId,
     exportedAt: context.world.now().toISOString(),
     store: home,
-    ...{ logins, accounts, flows },
+    ...{ logins, accounts },
+    flows: flows.map((flow) => ({ ...flow, events: flow.events.map(withoutLinks) })),
     batches: batches.map(({ batch, lines }) => ({ batch: batch.batch, addedAt: batch.addedAt, lines })),
     damagedBatches: damagedBatches.map(({ batch }) => batch),
     ...{ audit, rows: stored, folders, calls },
   };
+}
+
+/** An event without the bank's links, and what it says for a PIN or TAN: they lead into an authorisation, and say nothing of the customer. */
+function withoutLinks({ at, event }: { at: string; event: unknown }): { at: string; event: unknown } {
+  if (typeof event !== 'object' || event === null) return { at, event };
+  const { links: _links, ...others }: { links?: unknown } = event;
+  return { at, event: others };
 }

@@ -1,5 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import type { CallbackListener, CallbackOptions } from '../../callback/listener.ts';
+import type { LoggedGift } from '../../domain/embedded.ts';
 import { isLoopback } from '../../domain/local-address.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { CustomerPorts, FlowPorts, KnownInitiation } from '../../flows/ports.ts';
@@ -172,7 +173,7 @@ function returnHint({ env, globals }: Context, redirectUri: URL, isListening: bo
 export function evidenceIn({
   folder,
   world,
-}: Context): Required<Pick<FlowPorts, 'neverLeft' | 'hasSent' | 'initiated' | 'announces'>> {
+}: Context): Required<Pick<FlowPorts, 'neverLeft' | 'hasSent' | 'initiated' | 'announces' | 'given'>> {
   /** The calls that mention an id, the newest first. */
   async function* calls(id: string): AsyncGenerator<LoggedCall> {
     const { readCalls } = await import('../../store/machine/call-log.ts');
@@ -186,13 +187,14 @@ export function evidenceIn({
       return false;
     },
     initiated: (transactionId) => initiationsIn(folder.log, transactionId),
-    async announces({ requestId: announced, transactionId }) {
+    given: (transactionId) => giftsIn(folder.log, transactionId),
+    async announces({ requestId: announced, transactionId, gives }) {
       const { CallLog } = await import('../../store/machine/call-log.ts');
       const log = new CallLog(folder.log);
       try {
-        log.announce({ at: world.now().toISOString(), announced, transactionId });
+        log.announce({ at: world.now().toISOString(), announced, transactionId, ...(gives && { gives }) });
       } catch {
-        // The line of the call warns of it. Without this one, psd2 initiates nothing again by itself.
+        // The line of the call warns of it. Without this one, psd2 initiates nothing again by itself, and asks the bank before a TAN.
       } finally {
         log.close();
       }
@@ -207,12 +209,13 @@ export function evidenceIn({
 
 /** What the log of calls has of the initiations of a flow. */
 async function initiationsIn(log: string, transactionId: string): Promise<KnownInitiation> {
-  const { readInitiations } = await import('../../store/machine/call-log.ts');
+  const { readTransaction } = await import('../../store/machine/call-log.ts');
   let answer: 'lost' | 'no' = 'no';
   const refused: string[] = [];
   const announced: string[] = [];
   const ended: string[] = [];
-  for (const line of readInitiations(log, transactionId)) {
+  for (const line of readTransaction(log, transactionId)) {
+    if (line.gives) continue;
     if ('announced' in line) {
       announced.push(line.announced);
       // psd2 was killed before it wrote the call down.
@@ -231,4 +234,20 @@ async function initiationsIn(log: string, transactionId: string): Promise<KnownI
     else if (!(verdict === 'ask again' && isProven)) answer = 'lost';
   }
   return { answer, refused, announced };
+}
+
+/** What the log of calls has of what customers gave psd2 for a flow, the oldest first. What never left is none. */
+async function giftsIn(log: string, transactionId: string): Promise<LoggedGift[]> {
+  const { readTransaction } = await import('../../store/machine/call-log.ts');
+  const gifts = new Map<string, LoggedGift>();
+  const unsent = new Set<string>();
+  for (const line of readTransaction(log, transactionId)) {
+    if (!line.gives) continue;
+    const requestId = 'announced' in line ? line.announced : line.tppRequestId;
+    if ('neverLeft' in line) unsent.add(requestId);
+    // The oldest line of each says when it left.
+    gifts.delete(requestId);
+    if (!unsent.has(requestId)) gifts.set(requestId, { requestId, ...line.gives });
+  }
+  return [...gifts.values()].reverse();
 }

@@ -93,13 +93,14 @@ export async function withFlow<Options extends LogOptions>(
 /** A call as psd2 prints it. */
 export type ShownCall = Omit<
   LoggedCall,
-  'neverLeft' | 'irrevocable' | 'begun' | 'customer' | 'failureKind' | 'route' | 'kind'
+  'neverLeft' | 'irrevocable' | 'gives' | 'begun' | 'customer' | 'failureKind' | 'route' | 'kind'
 >;
 
 /** Only `resume` (commands/flow/ports.ts) and `--customer` need the other fields. */
 function shownOf({
   neverLeft: _neverLeft,
   irrevocable: _irrevocable,
+  gives: _gives,
   begun: _begun,
   customer: _customer,
   failureKind: _failureKind,

@@ -75,6 +75,7 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
         flow: openFlows.get(call.transactionId) ?? null,
         ...(!call.mayHaveLeft && { neverLeft: true }),
         ...(call.irrevocable && { irrevocable: true }),
+        ...(call.gives && { gives: call.gives }),
         ...(call.begun !== undefined && { begun: call.begun }),
         ...(call.verdict !== undefined && { verdict: call.verdict }),
         ...(call.customer !== undefined && { customer: call.customer }),

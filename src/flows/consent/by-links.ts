@@ -7,7 +7,7 @@ import { isMaskedReference } from '../../domain/order/account-reference.ts';
 import type { ScaProgress } from '../../domain/payment-answers.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
-import { announcingGift, type GiftRecord, refuseBeforehand } from '../gifts.ts';
+import { announcingGift, type GiftRecord, recordLoggedGifts, refuseBeforehand } from '../gifts.ts';
 import {
   authoriseByLinks,
   type LinkedRecord,
@@ -94,6 +94,7 @@ async function takeSteps(open: Open<'consent'>, ports: FlowPorts, grant: GrantPo
   // A journal that was restored may say so of a consent that this machine does not keep for readings.
   if (open.current.state === 'confirmed') await recordStatus(open, ports, grant);
   if (!isUndecided(open.current)) return endOf(open.current);
+  await recordLoggedGifts(open, ports);
   const links = await linksToFollow(open, ports, grant);
   const goesOn = isUndecided(open.current) && links !== 'authorised';
   const sentCode = goesOn && (await sendCustomer(open, links, ports, grant));
@@ -485,7 +486,7 @@ function giftsOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): Gi
   return {
     subject: { kind: 'consent', flow, order: terms },
     sent: () => open.current.credentials,
-    announce: (what, begins) => announcingGift(open, { what, ...(begins && { begins }), ...whose }),
+    announce: (what, begins) => announcingGift(open, ports, { what, ...(begins && { begins }), ...whose }),
     async answered({ links, scaStatus }) {
       await open.record({ type: 'credential-answered', links, scaStatus });
     },

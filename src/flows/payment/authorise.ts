@@ -246,7 +246,7 @@ function giftsOf(run: Run, whose: { psuId?: string }): GiftRecord {
   return {
     subject: { kind: 'payment', payment: open.current },
     sent: () => open.current.credentials,
-    announce: (what, begins) => announcingGift(open, { what, ...(begins && { begins }), ...whose }),
+    announce: (what, begins) => announcingGift(open, ports, { what, ...(begins && { begins }), ...whose }),
     async answered({ links, scaStatus }) {
       await open.record({ type: 'credential-answered', links, scaStatus });
     },

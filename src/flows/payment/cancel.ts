@@ -7,7 +7,7 @@ import { standingOf } from '../../domain/flow-states.ts';
 import { endsUnpaid, type StepEvent } from '../../domain/operation.ts';
 import type { ResourceStatus, ScaProgress } from '../../domain/payment-answers.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { announcingGift, type GiftRecord } from '../gifts.ts';
+import { announcingGift, type GiftRecord, recordLoggedGifts } from '../gifts.ts';
 import {
   authoriseByLinks,
   type LinkedRecord,
@@ -126,12 +126,17 @@ async function askToCancel(
   const { initiation, flow } = open.current;
   if (!sca || !cancellation || !initiation) throw new TypeError(`The bank has no cancellation for ${flow}`);
   const { customer, world } = ports;
+  await recordLoggedGifts(open, ports);
   const { resourceId } = resourceOf(open.current);
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
   if (hasAuthorised(open.current.cancellation ?? [], returns.psuId)) return askOnly(open, sca, calls.name);
   await recordSigned(open, sca);
-  // Another person authorises what was asked for before.
-  const isAsked = returns.person !== undefined && open.current.cancellation !== null;
+  asked.links = linksToGoOn(open.current, returns);
+  const unlinked = { sca, cancellation: cancellation.sca, returns };
+  if (asked.links === null && (await askAboutCode(open, ports, unlinked))) return open.current;
+  // Another person authorises what was asked for before, and what a customer has given something for goes on.
+  const isAsked =
+    asked.links !== null || (returns.person !== undefined && open.current.cancellation !== null);
   const answer = isAsked
     ? null
     : await requested(open, calls, ports.bank, (beforeSend, wasTaken) =>
@@ -155,9 +160,9 @@ async function askToCancel(
   if (isAuthorised) {
     const at = { ...ports, bank: { ...ports.bank, sca: cancellation.sca } };
     const isDecided = () => isOver(cancellation.sca, subject, asked);
-    const links = answer?.verdict === 'to be authorised' ? linksFor(answer.links, returns) : null;
+    const links = answer?.verdict === 'to be authorised' ? linksFor(answer.links, returns) : asked.links;
     const record = recordOf(open, asked, isDecided, returns);
-    const gifts = giftsOf(open, { sca, cancellation: cancellation.sca, asked, returns, world });
+    const gifts = giftsOf(open, ports, { sca, cancellation: cancellation.sca, asked, returns });
     try {
       asked.sentCode = await authoriseByLinks(subject, links, at, returns, { ...record, gifts });
     } catch (error) {
@@ -207,6 +212,41 @@ function linksFor(links: ScaLinks, { person }: ReturnPorts): ScaLinks | null {
   return person && isBegun ? null : links;
 }
 
+/** The links with which a cancellation goes on that was stopped after a person had given psd2 something. Null: it begins again. */
+function linksToGoOn(payment: Payment, { psuId }: ReturnPorts): ScaLinks | null {
+  const { cancellation, cancellationCredentials, cancellationLinks } = payment;
+  const whose = psuId ?? null;
+  const last = cancellation?.at(-1);
+  const isTheirs = last?.psuId === whose && cancellationCredentials.some((each) => each.psuId === whose);
+  const isOver = last?.scaStatus === 'failed' || last?.scaStatus === 'expired';
+  return isTheirs && !isOver && cancellationLinks?.step ? cancellationLinks : null;
+}
+
+/**
+ * Asks the bank about a TAN that has no answer, and of whose authorisation the journal has no links: it was restored. Nothing is sent as
+ * long as nobody knows what became of it.
+ *
+ * @returns whether the payment has ended
+ * @throws Psd2Error `still_open`
+ */
+async function askAboutCode(
+  open: OpenPayment,
+  ports: FlowPorts,
+  of: { sca: Sca; cancellation: Sca; returns: ReturnPorts },
+): Promise<boolean> {
+  const whose = of.returns.psuId ?? null;
+  const last = open.current.cancellationCredentials.findLast(
+    ({ psuId, isAnyones }) => isAnyones || psuId === whose,
+  );
+  if (last?.what !== 'code' || last.isAnswered) return false;
+  const asked = { links: null, sentCode: false, doneAt: null, isGoingOn: false, looksPartly: 0 };
+  const gifts = giftsOf(open, ports, { ...of, asked });
+  const { scaStatus, decided } = await gifts.look();
+  const isOver = decided !== null || ['finalised', 'exempted', 'failed', 'expired'].includes(scaStatus ?? '');
+  if (!isOver) throw gifts.stop('The bank does not say what became of the TAN');
+  return decided !== null;
+}
+
 /** What is recorded while the customer authorises a cancellation: what is about to be sent. @param asked learns the links */
 function recordOf(
   open: OpenPayment,
@@ -224,6 +264,7 @@ function recordOf(
       await open.record({
         ...{ type: 'cancel-sca-started', ...(id !== undefined && { id }) },
         ...(psuId !== undefined && { psuId }),
+        ...(found.step && { links: found }),
       });
     },
     returned: async () => {},
@@ -235,19 +276,13 @@ function recordOf(
 /** What is recorded of what a customer gives psd2 for a cancellation. @param at `asked` learns the links */
 function giftsOf(
   open: OpenPayment,
+  ports: FlowPorts,
   {
     sca,
     cancellation,
     asked,
     returns,
-    world,
-  }: {
-    sca: Sca;
-    cancellation: Sca;
-    asked: CancellationSca;
-    returns: ReturnPorts;
-    world: Pick<FlowPorts['world'], 'now'>;
-  },
+  }: { sca: Sca; cancellation: Sca; asked: CancellationSca; returns: ReturnPorts },
 ): GiftRecord {
   const { psuId } = returns;
   const whose = psuId === undefined ? {} : { psuId };
@@ -255,7 +290,7 @@ function giftsOf(
     subject: { kind: 'cancellation', payment: open.current },
     sent: () => open.current.cancellationCredentials,
     announce(what, begins) {
-      const announce = announcingGift(open, {
+      const announce = announcingGift(open, ports, {
         ...{ what, ofCancellation: true, ...whose },
         ...(begins && { begins }),
       });
@@ -267,10 +302,10 @@ function giftsOf(
     },
     async answered({ links, scaStatus }) {
       asked.links = links;
-      if (scaStatus !== null && isAuthorised({ scaStatus })) asked.doneAt ??= world.now().getTime();
+      if (scaStatus !== null && isAuthorised({ scaStatus })) asked.doneAt ??= ports.world.now().getTime();
       const { id } = links;
       const whom = { ofCancellation: true, ...(id !== undefined && { id }) } as const;
-      await open.record({ type: 'credential-answered', scaStatus, ...whom });
+      await open.record({ type: 'credential-answered', scaStatus, links, ...whom });
     },
     async kept(links) {
       asked.links = links;

@@ -1,9 +1,9 @@
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
-import { isUntouched } from '../../domain/flow-states.ts';
+import { isOver, isUntouched } from '../../domain/flow-states.ts';
 import { nextOperationStep, type OperationStep } from '../../domain/next-step.ts';
 import type { Operation, OperationEvent, OrderTarget } from '../../domain/operation.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
-import { refuseBeforehand } from '../gifts.ts';
+import { recordLoggedGifts, refuseBeforehand } from '../gifts.ts';
 import type { OperationPorts, Payment, Run } from '../ports.ts';
 import { isRefusal, isTurningAway } from '../refusals.ts';
 import { isOnlyAStop, unlessOpen } from '../still-open.ts';
@@ -65,7 +65,13 @@ async function takeSteps<Order extends OrderTarget>(
   const { returns } = ports;
   if (returns && isUntouched(open.current) && open.current.authorises === 'by links')
     refuseBeforehand(ports.bank.sca, returns);
+  let isLogRead = false;
   for (let steps = 0; ; steps += 1) {
+    // A journal that was restored may not know of a PIN or TAN.
+    if (!isLogRead && open.current.verification) {
+      isLogRead = true;
+      if (!isOver(open.current)) await recordLoggedGifts(open, run.ports);
+    }
     const operation = open.current;
     const refusal = operation.state === 'verified' && ports.refusesCost?.(operation);
     if (refusal) {

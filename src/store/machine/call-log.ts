@@ -22,6 +22,10 @@ import { faultOf } from '../disk/permissions.ts';
 import { replaceDurably } from '../disk/replace.ts';
 
 const textOrNull = z.nullable(z.string());
+const gives = z.object({
+  what: z.enum(['password', 'method', 'code']),
+  ofCancellation: z.exactOptional(z.literal(true)),
+});
 const loggedCall = z.object({
   /** When psd2 sent it. */
   at: z.string(),
@@ -47,6 +51,8 @@ const loggedCall = z.object({
   neverLeft: z.optional(z.literal(true)),
   /** It was `execute` or `confirm`, which cannot be taken back. Absent: it was not. */
   irrevocable: z.optional(z.literal(true)),
+  /** What of the customer's it gave the bank. What that was, nothing says. Absent: nothing. */
+  gives: z.exactOptional(gives),
   /** The id that the bank gave to what it began. Absent: it gave none. */
   begun: z.optional(z.string()),
   /** What the answer proves of an initiation. Absent: it was none, there was no usable answer, or an older psd2 wrote the line. */
@@ -69,15 +75,17 @@ const loggedCall = z.object({
 /** A call that psd2 sent to the bank or tried to send. It contains no secrets. Times are ISO 8601, UTC. */
 export type LoggedCall = z.infer<typeof loggedCall>;
 
-/** An initiation that is about to leave. The line of the call follows when it has ended. */
+/** An initiation, or something of the customer's, that is about to leave. The line of the call follows when it has ended. */
 const announcement = z.object({
   at: z.string(),
   /** The `X-Request-ID` of the attempt. */
   announced: z.string(),
   transactionId: z.string(),
+  /** As in the line of the call. Absent: it is an initiation. */
+  gives: z.exactOptional(gives),
 });
 
-/** An initiation that psd2 was about to send. Times are ISO 8601, UTC. */
+/** What psd2 was about to send. Times are ISO 8601, UTC. */
 export type Announcement = z.infer<typeof announcement>;
 
 const CURRENT = 'calls.ndjson';
@@ -124,13 +132,13 @@ export class CallLog {
   }
 
   /**
-   * Writes before the first byte of an initiation leaves that it may. Without this line, nobody knows whether this machine has
+   * Writes before the first byte of an initiation, or of something of the customer's, leaves that it may. Without this line, nobody knows whether this machine has
    * the whole log of a payment.
    *
    * @throws as {@link append}
    */
-  announce(initiation: Announcement): void {
-    this.#write(initiation, () => false);
+  announce(announcement: Announcement): void {
+    this.#write(announcement, () => false);
   }
 
   #write(line: LoggedCall | Announcement, isForgotten: () => boolean): void {
@@ -246,11 +254,11 @@ export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> 
 }
 
 /**
- * Reads what the log of calls has of the initiations of a transaction: what was about to leave, and the calls.
+ * Reads what the log of calls has of a transaction, the newest first: what was about to leave, and the calls.
  *
  * @throws as {@link readCalls}
  */
-export function* readInitiations(
+export function* readTransaction(
   folder: string,
   transactionId: string,
 ): Generator<LoggedCall | Announcement> {

@@ -615,6 +615,24 @@ describe('psd2 customer export', () => {
     expect(exportCustomer.prints?.shape.is(document)).toBe(true);
   });
 
+  it('the document has no link of the bank, nor what it says for a PIN or TAN', async () => {
+    const { context } = operator.open();
+    const step = {
+      next: 'code',
+      link: '/a1?s=1',
+      challenge: { image: 'iVBO', information: 'Compare' },
+    } as const;
+    const links = { approach: 'embedded', id: 'a1', step } as const;
+    await storeConsentFlow(
+      context,
+      { customerId: ANNA },
+      { type: 'requested', resourceId: 'c1', outcomes: [], links },
+    );
+    const { flows } = await exportOf(ANNA);
+    expect(flows).toHaveLength(1);
+    expect(JSON.stringify(flows)).not.toMatch(/iVBO|Compare|s=1|links/);
+  });
+
   it('the export itself is in the audit log, and the next document has it', async () => {
     await storeLogin(operator.open().context, ANNA);
     await exportOf(ANNA);

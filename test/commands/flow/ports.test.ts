@@ -382,6 +382,31 @@ describe('what the log of calls knows', () => {
     expect(await evidence.initiated('t')).toEqual(answer);
   });
 
+  it('what customers gave psd2 is known from its call, or from its announcement alone, and is no initiation', async () => {
+    const { context } = operator();
+    mkdirSync(context.folder.log, { recursive: true });
+    const evidence = evidenceIn(context);
+    const announces = (requestId: string, transactionId: string, gives?: LoggedCall['gives']) =>
+      evidence.announces({ requestId, transactionId, ...(gives && { gives }) });
+    await announces('pin', 't', { what: 'password' });
+    await announces('unsent', 't', { what: 'method' });
+    await announces('killed', 't', { what: 'code', ofCancellation: true });
+    await announces('other', 'other-t', { what: 'code' });
+    const log = new CallLog(context.folder.log);
+    const gives = { what: 'password' } as const;
+    const call = { ...CALL, ...MINE, irrevocable: undefined };
+    log.append({ ...call, tppRequestId: 'pin', gives });
+    log.append({ ...call, tppRequestId: 'unsent', gives: { what: 'method' }, neverLeft: true });
+    log.append({ ...call, tppRequestId: 'unannounced', gives: { what: 'code' } });
+    log.close();
+    expect(await evidence.given('t')).toEqual([
+      { requestId: 'pin', what: 'password' },
+      { requestId: 'killed', what: 'code', ofCancellation: true },
+      { requestId: 'unannounced', what: 'code' },
+    ]);
+    expect(await evidence.initiated('t')).toEqual(NONE);
+  });
+
   it('nothing but an announcement is written without a place for it', async () => {
     const { context } = operator();
     mkdirSync(dirname(context.folder.log), { recursive: true });

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Treatment } from '../../crash/relay.ts';
+import { bankDay, untilWorkday } from '../../e2e/support/bank-days.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { changed, cut, gets, ORDER, RESUME, type Row, rejected, type Step, saying, step } from '../row.ts';
 
@@ -65,6 +66,49 @@ const pays = (
 const again = (transactionStatus: string, ends: string): Step =>
   step(RESUME, ends, { env: FILES, meets: { 'sca-status': GONE, status: is(transactionStatus) } });
 
+/** The resource wants the customer's password from psd2. @param id the member with its id @param place where it is */
+const wants = (id: string, place: string) =>
+  changed((body) => {
+    const href = `/${place}/${String(Object.entries(body).find(([name]) => name === id)?.[1])}/authorisations`;
+    return { ...body, _links: { startAuthorisationWithPsuAuthentication: { href } } };
+  });
+const ASK = ['consent', 'request', '--json', '--customer', 'REFERENCE'];
+const consents = (name: string, place: string, words: string[], more: object): Row =>
+  at(
+    name,
+    [
+      {
+        ...step(words, '13 still_open authorizing', { env: FILES }),
+        meets: {
+          [place === 'v1/consents' ? 'request' : `POST /${place}`]: [wants('consentId', place)],
+          ...{ sca: [wantsTan], update: [refused], 'sca-status': GONE },
+        },
+      },
+    ],
+    { sca: { approaches: ['redirect', 'embedded'], pollSeconds: 1 }, ...more },
+  );
+const together = (as: string, service: string, id: string, payments: object): Row => ({
+  name: `the payments of a file go together (${as}): one PIN and one TAN, whose answer is lost, and each stays open`,
+  bank: {
+    file: {
+      payments: { cancel: 'direct', executesWithoutSca: 'never', ...payments },
+      sca: { approaches: ['redirect', 'embedded'] },
+    },
+  },
+  payments: ['Ada', 'Bea'],
+  steps: [
+    step(['batch', 'add', 'FILE', '--from', '0010482620', '--json'].with(4, PAY[5] ?? ''), '0 added'),
+    step(['batch', 'run', 'BATCH', '--yes', '--json', '--as', as], '13 still_open authorizing authorizing', {
+      env: FILES,
+      meets: {
+        [as === 'basket' ? 'basket' : 'initiate']: [wants(id, service)],
+        ...{ sca: [wantsTan], update: [cut], 'sca-status': GONE },
+      },
+    }),
+  ],
+  paid: 0,
+});
+
 /** All rows of embedded SCA. */
 export const EMBEDDED: readonly Row[] = [
   at('the customer authorises with PIN and TAN, and the bank knows the authorisation no more', [
@@ -90,6 +134,42 @@ export const EMBEDDED: readonly Row[] = [
     pays(gets(200, { scaStatus: 'failed' }), 'RCVD', '13 still_open authorizing'),
     again('RJCT', '8 payment_failed failed'),
   ]),
+  at(
+    'a standing order goes through PIN and TAN, and an error to the TAN leaves it open',
+    [
+      {
+        ...pays(refused, 'RCVD', '13 still_open authorizing'),
+        words: [
+          'transfer',
+          'standing',
+          ...PAY.slice(2),
+          '--frequency',
+          'Monthly',
+          '--start',
+          bankDay(untilWorkday() + 7),
+        ],
+        meets: {
+          ...{
+            initiate: [wants('paymentId', 'v1/periodic-payments/sepa-credit-transfers')],
+            sca: [wantsTan],
+          },
+          ...{ update: [refused], 'sca-status': GONE, status: is('RCVD') },
+        },
+      },
+    ],
+    {
+      sca: { approaches: ['redirect', 'embedded'] },
+      payments: {
+        ...{ cancel: 'direct', executesWithoutSca: 'never' },
+        products: { 'periodic-payments': ['sepa-credit-transfers'] },
+      },
+    },
+  ),
+  consents('a consent whose TAN has an error stays open', 'v1/consents', ASK, {}),
+  together('bulk', 'v1/bulk-payments/sepa-credit-transfers', 'paymentId', {
+    ...{ bulk: { maxEntries: 4 }, products: { 'bulk-payments': ['sepa-credit-transfers'] } },
+  }),
+  together('basket', 'v1/signing-baskets', 'basketId', {}),
   at('nobody can answer: nothing is given, and the payment is cancelled', [
     step(PAY, '2 usage cancelled', { env: { PSD2_EMBEDDED: 'ask' }, meets: { initiate: [wantsPin] } }),
   ]),
@@ -97,8 +177,8 @@ export const EMBEDDED: readonly Row[] = [
     step(PAY, '3 config cancelled', { meets: { initiate: [wantsPin] } }),
   ]),
   at(
-    'the bank has no other way, and the profile does not allow it: nothing is sent',
-    [step(PAY, '3 config created', { calls: '' })],
+    'the bank has no other way, and the profile does not allow it: nothing is sent, and the reference is free',
+    [step(PAY, '3 config cancelled', { calls: '' }), step(PAY, '3 config cancelled', { calls: '' })],
     { sca: { approaches: ['embedded'] } },
   ),
 ];

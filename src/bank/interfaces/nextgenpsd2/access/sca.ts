@@ -81,6 +81,7 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
       return odd;
     },
     proceed: (sca) => proceed(calls, oauth, authorised, sca),
+    ...(calls.description.sca.approaches.includes('embedded') && { hasEmbedded: true }),
     ...(calls.description.sca.approaches[0] === 'embedded' && { isEmbeddedAlone: true }),
     anew: (links) => anew(links),
     begins: (resourceId, links) =>
@@ -489,7 +490,9 @@ async function give(linked: Calls & Linked, sca: Giving): Promise<ScaStepAnswer>
   const { links, gift, redirectUri, psu, transactionId, beforeSend } = sca;
   const step = stepCall(linked, links, transactionId);
   if (!step) throw noWay('does not say of which authorisation this is', transactionId);
+  const ofCancellation = linked.resource.start === 'startPaymentInitiationCancellationAuthorisation';
   const sent: BankCall = {
+    gives: { what: gift.what, ...(ofCancellation && { ofCancellation }) },
     ...{ ...step.call, redirectUri, psu, beforeSend, once: true },
     // What is on its way is worth its answer.
     interruptible: 'until sent',
@@ -538,22 +541,31 @@ function stepAnswer(
 function following(before: ScaLinks, after: ScaLinks, scaStatus: string | null): ScaLinks {
   const { id, begins, step: known } = before;
   const { step } = after;
-  const chosen = step?.chosen ?? known?.chosen;
   return {
     ...(id !== undefined && { id }),
     ...(begins !== undefined && { begins }),
     ...(before.status !== undefined && { status: before.status }),
+    // The same is asked for once more, so what was said for it holds.
+    ...(before.message !== undefined && step?.next === known?.next && { message: before.message }),
     ...after,
     ...(!step && !after.isDone && { approach: 'decoupled' }),
     // Another authorisation may go on from here.
     ...(scaStatus === 'failed' && known && { approach: 'embedded', step: known }),
-    ...(step && {
-      step: {
-        ...(known?.methods && { methods: known.methods }),
-        ...(chosen && { chosen }),
-        ...step,
-      },
-    }),
+    ...(step && { step: stepAfter(known, step) }),
+  };
+}
+
+/** What an earlier answer said of methods, the chosen one and the challenge stays until the authorisation is over. */
+function stepAfter(known: EmbeddedStep | undefined, step: EmbeddedStep): EmbeddedStep {
+  const chosen = step.chosen ?? known?.chosen;
+  // Another method has another challenge.
+  const isSameMethod = step.chosen === undefined || step.chosen.id === known?.chosen?.id;
+  const challenge = isSameMethod && step.next === known?.next ? known.challenge : undefined;
+  return {
+    ...(known?.methods && { methods: known.methods }),
+    ...(chosen && { chosen }),
+    ...(challenge && { challenge }),
+    ...step,
   };
 }
 
