@@ -98,10 +98,10 @@ function common(one: Progress | undefined, other: Progress | undefined): Progres
   const through = one.through < other.through ? one.through : other.through;
   if (from > through) return undefined;
   const isSameRow = one.newest !== undefined && one.newest === other.newest;
-  const { contradictions: found = [] } = one;
+  const { contradictions: ofOne = [] } = one;
   const contradictions = [
-    ...found,
-    ...(other.contradictions ?? []).filter(({ says }) => found.every((each) => each.says !== says)),
+    ...ofOne,
+    ...(other.contradictions ?? []).filter(({ says }) => ofOne.every((each) => each.says !== says)),
   ];
   return {
     ...{ from, through },

@@ -57,8 +57,8 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
   const relation = await relationOf(from.place, source, to, target);
   const isDone = relation === 'again' && target.copiedFrom?.isComplete && source.movedTo?.id === target.id;
   if (isDone) {
-    const found = await pass(from, to, world, { isAgain: true, writes: false });
-    if (found.written === 0) return found;
+    const comparison = await pass(from, to, world, { isAgain: true, writes: false });
+    if (comparison.written === 0) return comparison;
   }
   await checkAll(from, to, world, relation === 'again');
   const copied = { id: source.id, place: from.place };

@@ -343,16 +343,16 @@ export function setAsideIfDamaged(path: string, shape: StoredShape<object | null
     if (content !== undefined) parseStored(path, content, shape);
   } catch (damage) {
     if (!(damage instanceof Psd2Error)) throw damage;
-    const kept = `${path}.damaged-${new Date().toISOString().replace(/[-:.]/g, '')}`;
+    const aside = `${path}.damaged-${new Date().toISOString().replace(/[-:.]/g, '')}`;
     try {
-      renameSync(path, kept);
+      renameSync(path, aside);
     } catch (cause) {
       throw new Psd2Error('config', `${damage.message}, and it cannot be moved away: ${reasonOf(cause)}`, {
         hint: 'Check who owns the folder.',
         cause,
       });
     }
-    notice(`${endSentence(damage.message)} psd2 keeps it as ${kept} and writes a new one.`);
+    notice(`${endSentence(damage.message)} psd2 keeps it as ${aside} and writes a new one.`);
   }
 }
 

@@ -117,8 +117,8 @@ async function take(
   const began = performance.now();
   let takenOverFrom: string | undefined;
   for (const isDead = watchLock(lock); ; await delay(50 + Math.random() * 100)) {
-    const taken = make(lock);
-    if (taken) return { ...taken, takenOverFrom };
+    const ownLock = make(lock);
+    if (ownLock) return { ...ownLock, takenOverFrom };
     signal?.throwIfAborted();
     const holder = readHolder(lock);
     if (isDead()) {

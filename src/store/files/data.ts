@@ -104,8 +104,8 @@ function pathIn(root: string): string {
 export function refuseMovedFolder(root: string): void {
   const path = pathIn(root);
   if (!existsSync(path)) return;
-  const found = readJsonFile(path, mark);
-  if (found) refuseMoved(root, found);
+  const copyMark = readJsonFile(path, mark);
+  if (copyMark) refuseMoved(root, copyMark);
 }
 
 /** Whether `store copy` has written into the folder. @throws Psd2Error `config` */

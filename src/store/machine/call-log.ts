@@ -188,10 +188,10 @@ export function endedBefore(now: Date): IsoDate {
 
 /** The full files that the log keeps no longer. */
 export function outgrown(folder: string): string[] {
-  let kept = 0;
+  let keptBytes = 0;
   return fullFiles(folder).filter((file) => {
-    kept += statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    return kept > MAX_KEPT;
+    keptBytes += statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    return keptBytes > MAX_KEPT;
   });
 }
 
@@ -302,9 +302,9 @@ export function removeCalls(folder: string, at: string, isTheirs: (call: LoggedC
   let removed = 0;
   for (const path of fullFiles(folder)) {
     const lines = linesIn(path);
-    const kept = lines.filter((line) => !isIn(line));
-    replaceDurably(path, kept.map((line) => `${line}\n`).join(''));
-    removed += lines.length - kept.length;
+    const remaining = lines.filter((line) => !isIn(line));
+    replaceDurably(path, remaining.map((line) => `${line}\n`).join(''));
+    removed += lines.length - remaining.length;
   }
   return removed;
 }

@@ -77,12 +77,12 @@ export class ForgottenCustomers {
       this.#path,
       'The record of forgotten customers',
       async () => {
-        const kept = textOf(this.#path)
+        const earlierLines = textOf(this.#path)
           .split('\n')
           .filter(
             (line) => Date.parse(record.safeParse(jsonIn(line)).data?.at ?? '') > now.getTime() - KEPT_MS,
           );
-        replaceDurably(this.#path, `${[...kept, JSON.stringify(added)].join('\n')}\n`);
+        replaceDurably(this.#path, `${[...earlierLines, JSON.stringify(added)].join('\n')}\n`);
       },
       PATIENCE_MS,
     );
@@ -93,8 +93,8 @@ export class ForgottenCustomers {
 function versionOf(path: string): string {
   try {
     // It is asked for each call, and nearly always missing: an error would cost more than all else here.
-    const found = statSync(path, { throwIfNoEntry: false });
-    return found ? `${found.ino} ${found.mtimeMs} ${found.size}` : '';
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats ? `${stats.ino} ${stats.mtimeMs} ${stats.size}` : '';
   } catch {
     return '';
   }

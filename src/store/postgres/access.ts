@@ -29,16 +29,16 @@ export const noteRow = z.object({
 /** What the bank refused to the logins of one profile, with a row for each holder. */
 export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
   async read(holder: Holder, { accessTokenExpiresAt }: StoredLogin) {
-    const found = await this.lookOne(
+    const notes = await this.lookOne(
       noteRow,
       `select refresh_at, refresh_message, refresh_of, call_at, call_message from psd2.access_notes
        where profile = $1 and holder = $2`,
       [nameOfHolder(holder)],
     );
-    const ofNow = (found?.refresh_of?.toISOString() ?? null) === accessTokenExpiresAt;
+    const ofNow = (notes?.refresh_of?.toISOString() ?? null) === accessTokenExpiresAt;
     return {
-      refresh: ofNow ? noteOf(found?.refresh_at, found?.refresh_message) : undefined,
-      call: noteOf(found?.call_at, found?.call_message),
+      refresh: ofNow ? noteOf(notes?.refresh_at, notes?.refresh_message) : undefined,
+      call: noteOf(notes?.call_at, notes?.call_message),
     };
   }
 
@@ -64,12 +64,12 @@ export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
   }
 
   async hasRefusedCall(holder: Holder): Promise<boolean> {
-    const found = await this.lookOne(
+    const note = await this.lookOne(
       z.object({ refused: z.boolean() }),
       'select call_at is not null as refused from psd2.access_notes where profile = $1 and holder = $2',
       [nameOfHolder(holder)],
     );
-    return found?.refused ?? false;
+    return note?.refused ?? false;
   }
 
   async holders(): Promise<Holder[]> {
@@ -217,12 +217,12 @@ export class PostgresCallCount extends ProfileRows implements CallCount {
   }
 
   async on(day: IsoDate): Promise<number> {
-    const found = await this.lookOne(
+    const counted = await this.lookOne(
       z.object({ calls: z.number() }),
       'select calls from psd2.call_counts where profile = $1 and day = $2',
       [day],
     ).catch(() => undefined);
-    return found?.calls ?? 0;
+    return counted?.calls ?? 0;
   }
 }
 
@@ -234,7 +234,7 @@ const MAX_HOLD_MS = 30_000;
 const MIN_GAP_MS = 20;
 const MAX_GAP_MS = 2_000;
 
-const taken = z.object({ wait_ms: z.number(), gap_ms: z.number() });
+const turnsRow = z.object({ wait_ms: z.number(), gap_ms: z.number() });
 
 /** The clock and the waiting of this process. */
 export interface TurnsWorld {
@@ -281,7 +281,7 @@ export class PostgresTurns extends ProfileRows implements Turns {
     }
   }
 
-  async slowDown(asked: number | null): Promise<void> {
+  async slowDown(retryAfterMs: number | null): Promise<void> {
     this.#ahead = [];
     await this.executeAgain(
       `insert into psd2.pace as p (profile, next_turn, gap_ms, held_until, holds)
@@ -295,7 +295,7 @@ export class PostgresTurns extends ProfileRows implements Turns {
          gap_ms = least(greatest(p.gap_ms * 2, ${MIN_GAP_MS}), ${MAX_GAP_MS})
          -- If the bank refuses several calls that were under way together, that counts as one refusal.
          where p.held_until < clock_timestamp()`,
-      [asked ?? FIRST_HOLD_MS, asked],
+      [retryAfterMs ?? FIRST_HOLD_MS, retryAfterMs],
     );
   }
 
@@ -310,7 +310,7 @@ export class PostgresTurns extends ProfileRows implements Turns {
 
   async #take(): Promise<void> {
     const row = await this.lookOne(
-      taken,
+      turnsRow,
       `insert into psd2.pace as p (profile, next_turn, gap_ms, held_until, holds)
        values ($1, clock_timestamp(), 0, '-infinity', 0)
        on conflict (profile) do update set

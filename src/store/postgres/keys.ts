@@ -102,9 +102,9 @@ export class Keys extends ProfileRows {
    * so that whoever changes the database cannot switch encryption off.
    */
   async #open(): Promise<TokenKey | null> {
-    const found = await this.#passphrase();
-    if (!found) return null;
-    const { passphrase, isKept } = found;
+    const chosen = await this.#passphrase();
+    if (!chosen) return null;
+    const { passphrase, isKept } = chosen;
     const current = (await this.#stored()) ?? (await this.#make(passphrase));
     const text = await openKey(this.profile, current, passphrase);
     if (text === undefined) throw this.#wrongPassphrase(isKept);
@@ -131,9 +131,9 @@ export class Keys extends ProfileRows {
     const isPlain = async () => this.mayBePlain && (await this.#isStorePlain());
     const passphrase = await this.#sources.passphrase(this.profile, async () => {
       try {
-        const kept = await (await passphraseEntry(this.database, this.#sources.signal)).read();
-        isKept = Boolean(kept);
-        if (kept) return kept;
+        const fromKeyring = await (await passphraseEntry(this.database, this.#sources.signal)).read();
+        isKept = Boolean(fromKeyring);
+        if (fromKeyring) return fromKeyring;
       } catch (error) {
         // The operator can still be asked.
         if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;

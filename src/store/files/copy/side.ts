@@ -203,8 +203,8 @@ class FolderHoldings implements Holdings {
   }
 
   #note(holder: Holder): NoteRecord | undefined {
-    const kept = this.#notes.kept(holder);
-    return kept && { kind: 'note', holder: holder ?? '', ...kept };
+    const note = this.#notes.kept(holder);
+    return note && { kind: 'note', holder: holder ?? '', ...note };
   }
 
   #callsOn(day: string): CountRecord | undefined {

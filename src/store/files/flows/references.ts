@@ -72,8 +72,8 @@ export class FlowReferences {
     });
     if (holder === flow) return;
     await open.record(cancelled);
-    const found = this.#lookup.withReference(reference).find((each) => each.flow === holder);
-    throw referenceIsUsed(order, found ?? { flow: holder });
+    const usedBy = this.#lookup.withReference(reference).find((each) => each.flow === holder);
+    throw referenceIsUsed(order, usedBy ?? { flow: holder });
   }
 
   #refuseMissing(reference: string, holder: string): void {
@@ -83,8 +83,8 @@ export class FlowReferences {
 
   #hasPlainlyFailed(flow: string): boolean {
     try {
-      const found = this.#flows.read(KINDS.transfer, flow);
-      return found !== undefined && isPlainlyFailed(found.current);
+      const transfer = this.#flows.read(KINDS.transfer, flow);
+      return transfer !== undefined && isPlainlyFailed(transfer.current);
     } catch (error) {
       // The journal is damaged, so the transfer may have been paid.
       if (error instanceof Psd2Error) return false;

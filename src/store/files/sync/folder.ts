@@ -128,13 +128,13 @@ export class SyncFolder {
 
   /** Undefined if not all rows are there that the progress counts on. The caller fetches them again then. */
   progressOf(productId: string): Progress | undefined {
-    const known = this.#progressOf(productId);
-    if (known?.size === undefined) return known;
+    const stored = this.#progressOf(productId);
+    if (stored?.size === undefined) return stored;
     const path = this.#rowsPath(productId);
     const size = orRefuse(path, () => sizeOf(path));
-    if (size < known.size) return undefined;
+    if (size < stored.size) return undefined;
     // A kill came after rows were written: the balance does not have them.
-    return size > known.size ? { ...known, balance: undefined, difference: undefined } : known;
+    return size > stored.size ? { ...stored, balance: undefined, difference: undefined } : stored;
   }
 
   /** Stores the progress. Call it after the rows were appended. */
@@ -251,7 +251,7 @@ function beginOf(name: string): string {
 /** Replaces the lines of `before`that `current` replaces. The lines are in a fixed order. */
 function mergeCurrent(before: string, current: ReadonlyMap<string, readonly object[]>): string {
   const groups = [...current].map(([name, rows]) => ({ begin: beginOf(name), rows }));
-  const kept = before
+  const unchanged = before
     .split('\n')
     .filter((line) => line !== '' && !groups.some(({ begin }) => line.startsWith(begin)));
   const lines = groups.flatMap(({ begin, rows }) =>
@@ -260,7 +260,7 @@ function mergeCurrent(before: string, current: ReadonlyMap<string, readonly obje
       return rest === '}' ? `${begin}}` : `${begin},${rest}`;
     }),
   );
-  return [...kept, ...lines]
+  return [...unchanged, ...lines]
     .sort((a, b) => orderOf(a) - orderOf(b))
     .map((line) => `${line}\n`)
     .join('');

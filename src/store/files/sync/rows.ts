@@ -95,8 +95,8 @@ export class SyncedRows implements StoredRows {
    */
   append(rows: readonly Line[]): number {
     // An id belongs to one day.
-    const known = this.#idsOf(new Set(rows.map(dayOf)));
-    const fresh = rows.filter(({ id }) => !known.has(id));
+    const storedIds = this.#idsOf(new Set(rows.map(dayOf)));
+    const fresh = rows.filter(({ id }) => !storedIds.has(id));
     return this.#write(fresh);
   }
 
@@ -213,15 +213,15 @@ export class SyncedRows implements StoredRows {
 
   /** The rows of some days, as they are stored. */
   async find(days: ReadonlySet<string>, from?: IsoDate): Promise<SyncedRow[]> {
-    const found = new Map<string, SyncedRow>();
+    const rowsById = new Map<string, SyncedRow>();
     for (const { bytes, offset } of this.#blocksOf(days, from))
       for (const line of bytes.toString('utf8').split('\n')) {
         if (line === '') continue;
         const { success, data } = storedRow.safeParse(JSON.parse(line));
         if (!success) throw damagedAt(this.path, offset);
-        found.set(data.id, data);
+        rowsById.set(data.id, data);
       }
-    return [...found.values()];
+    return [...rowsById.values()];
   }
 
   /** The lines of some days, in as few blocks of the file as possible. */

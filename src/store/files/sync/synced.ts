@@ -24,8 +24,8 @@ export class SyncedFolder implements SyncedData {
   }
 
   async customers(): Promise<string[]> {
-    const known = listFolder(this.#out).flatMap((name) => customerOfName(name) ?? []);
-    return known.filter((customerId) => this.#current(customerId).length > 0).sort();
+    const customers = listFolder(this.#out).flatMap((name) => customerOfName(name) ?? []);
+    return customers.filter((customerId) => this.#current(customerId).length > 0).sort();
   }
 
   async accounts(customerId: string): Promise<SyncedAccount[]> {
@@ -62,8 +62,8 @@ export class SyncedFolder implements SyncedData {
   }
 
   #progress(customerId: string, productId: string): Products[string] | undefined {
-    const found = storedProgress(this.#folder(customerId));
-    return Object.hasOwn(found, productId) ? found[productId] : undefined;
+    const products = storedProgress(this.#folder(customerId));
+    return Object.hasOwn(products, productId) ? products[productId] : undefined;
   }
 
   #folder(customerId: string): string {
