@@ -38,13 +38,15 @@ export function explainBank({ description, layers: files }: ReadBank): Explained
       about: file.about === undefined ? null : aboutPlatform.parse(file.about),
     }),
   );
-  const said = layers.map(({ content }) => new Set([...valuesIn(content)].map(([path]) => path)));
+  const pathsByLayer = layers.map(({ content }) => new Set([...valuesIn(content)].map(([path]) => path)));
   return [...valuesIn(description)].flatMap(([field, value]): ExplainedValue[] => {
-    const layer = layers[said.findIndex((paths) => paths.has(field))];
+    const layer = layers[pathsByLayer.findIndex((paths) => paths.has(field))];
     // What psd2 has added says nothing of the bank.
     if (!layer && field === 'platform') return [];
-    const known = OF_THE_FILE.includes(field.split('.')[0] ?? '') ? NOTHING : knownOf(field, layer, layers);
-    return [{ field, value, from: layer?.where ?? 'default', ...known }];
+    const certainty = OF_THE_FILE.includes(field.split('.')[0] ?? '')
+      ? NOTHING
+      : knownOf(field, layer, layers);
+    return [{ field, value, from: layer?.where ?? 'default', ...certainty }];
   });
 }
 

@@ -125,9 +125,13 @@ function refuseProblems(bank: string, { problems: { length } }: CheckedBank): vo
 function problemsIn({ problems, text: content }: CheckedBank) {
   const lines = content === undefined || problems.length === 0 ? undefined : linesIn(content);
   const placed = problems.map(({ path, message }) => {
-    const said = /\bline (\d+), column \d/.exec(message)?.[1];
+    const lineNamed = /\bline (\d+), column \d/.exec(message)?.[1];
     const isOwn = lines !== undefined && !message.startsWith('In ');
-    return { path, line: isOwn ? lineOf(lines, path) : said === undefined ? null : Number(said), message };
+    return {
+      path,
+      line: isOwn ? lineOf(lines, path) : lineNamed === undefined ? null : Number(lineNamed),
+      message,
+    };
   });
   return placed.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
 }

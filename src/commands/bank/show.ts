@@ -87,8 +87,8 @@ async function explainTo({ output, stdoutIsTerminal, stdoutColumns }: Context, b
     output.lines(
       values.flatMap(({ field, value, from, source, ...sure }) => {
         const [first = '', ...rest] = wrapWords(`${field}: ${writeValue(value)}`, columns);
-        const known = [from, howSure(sure), source].filter(Boolean).join(', ');
-        return [first, ...rest.flatMap(below), ...below(known)];
+        const origin = [from, howSure(sure), source].filter(Boolean).join(', ');
+        return [first, ...rest.flatMap(below), ...below(origin)];
       }),
     );
     return;

@@ -24,15 +24,15 @@ import { profileShow } from './show.ts';
  * there. It asks first if payments stay behind in the current store.
  *
  * @param name of a stored profile, or `env`
- * @param given `files`, or the address of a database without a password
+ * @param address `files`, or the address of a database without a password
  * @throws Psd2Error `usage`, `no_profile`, `config`, `confirmation_needed`, `cancelled`. Nothing has changed then
  */
-export async function setStore(context: Context, name: string, given: string): Promise<void> {
+export async function setStore(context: Context, name: string, address: string): Promise<void> {
   const { profiles, folder, env, terminal, output } = context;
   if (name === ENVIRONMENT_PROFILE) openProfile(profiles, name, env);
   else if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
   const memory = new StoreMemory(folder, name);
-  const wanted = await readStore(context, given);
+  const wanted = await readStore(context, address);
   // A variable that names no database is refused before anything changes.
   chooseStore(env, wanted);
   const before = memory.read() ?? { home: 'files', isSet: false };
@@ -46,15 +46,15 @@ export async function setStore(context: Context, name: string, given: string): P
   else await profileShow(context, name);
 }
 
-async function readStore({ env, world }: Context, given: string): Promise<RememberedStore> {
-  if (given === 'files') return { home: 'files', isSet: true };
+async function readStore({ env, world }: Context, address: string): Promise<RememberedStore> {
+  if (address === 'files') return { home: 'files', isSet: true };
   // Do not repeat the value: it may contain a password.
-  if (!isDatabaseAddress(given))
+  if (!isDatabaseAddress(address))
     throw new Psd2Error('usage', '--store does not name a store', {
       hint: 'Use files, or postgres://user@host:5432/database.',
     });
-  refusePassword('--store', given);
-  return { home: 'postgres', ...(await findDatabase(given, env, world.signal, '--store')), isSet: true };
+  refusePassword('--store', address);
+  return { home: 'postgres', ...(await findDatabase(address, env, world.signal, '--store')), isSet: true };
 }
 
 function isSame(one: RememberedStore, other: RememberedStore): boolean {
@@ -86,14 +86,14 @@ async function describePayments(
   store: RememberedStore,
 ): Promise<string | undefined> {
   const place = nameOf(context, store);
-  let found: Payments;
+  let counts: Payments;
   try {
-    found = await countPayments(await flowsIn(context, name, store));
+    counts = await countPayments(await flowsIn(context, name, store));
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
     return `Payments of the profile ${name} may stay behind in ${place}, where psd2 cannot look (${error.message})`;
   }
-  const { all, unfinished, working } = found;
+  const { all, unfinished, working } = counts;
   if (working !== undefined)
     throw new Psd2Error('config', `Another psd2 is working on ${working} of the profile ${name}`, {
       hint: 'Wait until it has ended, or interrupt it. Nothing was changed.',

@@ -102,7 +102,7 @@ export function readPlan(context: Context, options: SmokeOptions): Plan {
   const chosen = options.steps === undefined ? new Set(STEP_IDS) : readSteps('--steps', options.steps);
   const left = options.skip === undefined ? new Set<StepId>() : readSteps('--skip', options.skip);
   const failOn = new Set(FAIL_ON.filter((each) => options.failOn?.includes(each)));
-  const unknown = options.failOn?.find((each) => !FAIL_ON.some((known) => known === each));
+  const unknown = options.failOn?.find((each) => !FAIL_ON.some((one) => one === each));
   if (unknown !== undefined)
     throw new Psd2Error('usage', `--fail-on ${JSON.stringify(unknown)} is not known`, {
       hint: `Use one of ${FAIL_ON.join(', ')}.`,
@@ -210,7 +210,7 @@ function readKnown(text: string): [StepId, IsoDate | null] {
 }
 
 /** Whether a step may fail today. */
-export function isKnown({ known }: Plan, step: StepId, now: Date): boolean {
-  const until = known.get(step);
+export function isKnown({ known: knownFailures }: Plan, step: StepId, now: Date): boolean {
+  const until = knownFailures.get(step);
   return until !== undefined && (until === null || until >= bankDay(now));
 }

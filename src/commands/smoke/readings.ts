@@ -22,8 +22,8 @@ async function take(
 ): Promise<Found | undefined> {
   const isSandbox = context.profile().settings.environment === 'sandbox';
   const allowance = { budget: READS_A_DAY, isOperators: false, isSpread: false };
-  const taken = await reads.take(customerId, account, isSandbox ? undefined : allowance);
-  return taken === 'taken' ? undefined : { skipped: USED_UP, lacks: 'reads' };
+  const outcome = await reads.take(customerId, account, isSandbox ? undefined : allowance);
+  return outcome === 'taken' ? undefined : { skipped: USED_UP, lacks: 'reads' };
 }
 
 /** Step 7 */
@@ -32,16 +32,16 @@ export async function accounts(smoke: Smoke): Promise<Found> {
   const { bank, customerId } = opened;
   const used = await take(smoke, opened, null);
   if (used) return used;
-  const found = await bank.accounts.list(customerId, smoke.context.world.newId());
-  smoke.accounts = found;
-  if (found.length === 0) throw wrongAnswer("The bank's list of accounts is empty");
-  for (const { productId, iban } of found) {
+  const listed = await bank.accounts.list(customerId, smoke.context.world.newId());
+  smoke.accounts = listed;
+  if (listed.length === 0) throw wrongAnswer("The bank's list of accounts is empty");
+  for (const { productId, iban } of listed) {
     if (productId === '') throw wrongAnswer('The bank lists an account without an id');
     if (iban !== null && /^[A-Z]{2}\d{2}[A-Z0-9]+$/.test(iban) && !isIban(iban))
       throw wrongAnswer('The bank lists an account whose IBAN has wrong check digits');
   }
   await chosenAccount(smoke, opened);
-  return { detail: String(found.length) };
+  return { detail: String(listed.length) };
 }
 
 /** A consent may cover less than the step reads. psd2 knows that without the bank. */

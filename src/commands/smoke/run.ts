@@ -178,8 +178,8 @@ async function make(
 /** What psd2 knows of the customer, which must be in no report. */
 function knownOf({ globals }: Context, { accounts = [], opened, plan }: Ran['smoke']): string[] {
   const ofAccounts = accounts.flatMap(({ productId, iban, name }) => [productId, iban, name]);
-  const given = [globals.customer, plan.account, plan.to, plan.name, plan.from];
-  return [...ofAccounts, opened?.customerId, ...given].filter((text) => typeof text === 'string');
+  const named = [globals.customer, plan.account, plan.to, plan.name, plan.from];
+  return [...ofAccounts, opened?.customerId, ...named].filter((text) => typeof text === 'string');
 }
 
 function assemble(

@@ -41,7 +41,7 @@ export function writeJunit(run: SmokeRun): string {
     time,
     timestamp: run.startedAt.slice(0, 19),
   };
-  const known = {
+  const properties = {
     ...{ run: run.run, version: run.version, bank: run.bank ?? '', interface: run.interface ?? '' },
     ...{ environment: run.environment ?? '', result: run.result, exitCode: run.exitCode },
   };
@@ -50,7 +50,7 @@ export function writeJunit(run: SmokeRun): string {
     `<testsuites${attributes({ name: 'psd2 smoke', ...counts, time })}>`,
     `  <testsuite${attributes(suite)}>`,
     '    <properties>',
-    ...Object.entries(known).map(([name, value]) => `      <property${attributes({ name, value })}/>`),
+    ...Object.entries(properties).map(([name, value]) => `      <property${attributes({ name, value })}/>`),
     '    </properties>',
     ...steps.map((step) => caseOf(step, profile)),
     '  </testsuite>',

@@ -25,19 +25,19 @@ const SIGNS = 'abcdefghjkmnpqrstuvwxyz23456789';
  *
  * @param wordsAlone the bank has no other challenge than words
  */
-export function makeChallenge(asked: Asked, method: CustomerMethod, wordsAlone: boolean): MadeChallenge {
-  const made = challengeFor(asked, method);
+export function makeChallenge(matter: Asked, method: CustomerMethod, wordsAlone: boolean): MadeChallenge {
+  const made = challengeFor(matter, method);
   if (!wordsAlone) return made;
   return { ...made, challengeData: { additionalInformation: made.challengeData.additionalInformation } };
 }
 
-function challengeFor(asked: Asked, { device, name }: CustomerMethod): MadeChallenge {
-  const what = subjectText(asked);
+function challengeFor(matter: Asked, { device, name }: CustomerMethod): MadeChallenge {
+  const what = subjectText(matter);
   switch (device) {
     case 'chip':
     case 'optical': {
       const startCode = digits(8);
-      const shown = generatorFields(asked);
+      const shown = generatorFields(matter);
       const tan = digits(6);
       const check = shown.map(({ label, value }) => `${label} ${value}`).join(', ');
       const words =
@@ -94,10 +94,11 @@ function challengeFor(asked: Asked, { device, name }: CustomerMethod): MadeChall
 }
 
 /** What a TAN is for, in words. */
-function subjectText(asked: Asked): string {
-  if (asked.kind === 'consent') return `access to your accounts until ${dateText(asked.consent.validUntil)}`;
-  const cancels = asked.kind === 'cancellation' ? 'the cancellation of ' : '';
-  const payments = paymentsOf(asked);
+function subjectText(matter: Asked): string {
+  if (matter.kind === 'consent')
+    return `access to your accounts until ${dateText(matter.consent.validUntil)}`;
+  const cancels = matter.kind === 'cancellation' ? 'the cancellation of ' : '';
+  const payments = paymentsOf(matter);
   const orders = ordersIn(payments);
   const [order] = orders;
   if (orders.length !== 1 || !order)
@@ -108,8 +109,8 @@ function subjectText(asked: Asked): string {
 }
 
 /** What the customer compares on the display of a TAN generator: of several payments their number and their sum. */
-function generatorFields(asked: Asked): { label: string; value: string }[] {
-  const orders = ordersIn(paymentsOf(asked));
+function generatorFields(matter: Asked): { label: string; value: string }[] {
+  const orders = ordersIn(paymentsOf(matter));
   const [order] = orders;
   if (!order) return [];
   const sum = money(sumOf(orders)).amount.replace('.', ',');

@@ -121,14 +121,14 @@ function takePin(bank: Bank, call: DoorCall, authorisation: Authorisation, pin: 
 
 /** The customer has given the PIN, or has an access token. A payment of a customer without a method is executed here. */
 function authenticated(bank: Bank, call: DoorCall, authorisation: Authorisation, customer: Customer): void {
-  const asked = askedFor(bank, authorisation);
-  if (!isCustomers(asked, customer, undefined))
+  const matter = askedFor(bank, authorisation);
+  if (!isCustomers(matter, customer, undefined))
     throw new DoorRefusal('FORMAT_ERROR', "The accounts are not the customer's", '', { path: 'PSU-ID' });
   authorisation.psuId = customer.user;
   authorisation.status = 'psuAuthenticated';
   const methods = methodsAt(bank, customer);
   const [only, ...others] = methods;
-  if (isExempted(call, asked) || (!only && asked.kind !== 'consent')) {
+  if (isExempted(call, matter) || (!only && matter.kind !== 'consent')) {
     finish(bank, authorisation, 'exempted');
     return;
   }
@@ -206,13 +206,13 @@ function whyWrong(bank: Bank, { id }: Authorisation, tan: string): string {
 }
 
 function finish(bank: Bank, authorisation: Authorisation, word: 'finalised' | 'exempted'): void {
-  const asked = askedFor(bank, authorisation);
+  const matter = askedFor(bank, authorisation);
   const customer = customerOf(bank, authorisation);
-  chooseDebtor(asked, customer, undefined);
+  chooseDebtor(matter, customer, undefined);
   const by = { customerId: customer.customerId, chosen: undefined };
   if (word === 'exempted') doorOf(bank).authorisations.exempt(authorisation, by);
   else doorOf(bank).authorisations.approve(authorisation, by);
-  carryOut(bank, asked, by);
+  carryOut(bank, matter, by);
 }
 
 /** Whether the bank lets a payment pass without SCA (RTS (EU) 2018/389, articles 10 to 18). */
@@ -221,8 +221,8 @@ function isExempted({ faults }: DoorCall, { kind }: Asked): boolean {
 }
 
 function askedFor(bank: Bank, { subject }: Authorisation): Asked {
-  const asked = askedOf(bank, subject);
-  if (asked) return asked;
+  const matter = askedOf(bank, subject);
+  if (matter) return matter;
   throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not have what this authorises any more');
 }
 

@@ -13,11 +13,11 @@ const ORGANIZATION_OID = '2.5.4.97';
  */
 export function keyIdsOf(form: KeyIdForm, certificate: X509Certificate): string[] {
   const { separator } = form;
-  const known: Record<string, string> = {
+  const forms: Record<string, string> = {
     'sn-ca': `SN={serial}${separator}CA={dn}`,
     ...{ sn: 'SN={serial}', serial: '{serial}', 'organization-id': '{organizationId}' },
   };
-  const text = (known[form.form] ?? form.form)
+  const text = (forms[form.form] ?? form.form)
     .replaceAll('{serial}', serialOf(form, certificate))
     .replaceAll('{organizationId}', organizationIdOf(certificate) ?? '');
   return namesOf(form, certificate).map((name) => text.replaceAll('{dn}', () => name));
@@ -48,11 +48,11 @@ export function isSameKey(received: string, form: KeyIdForm, certificate: X509Ce
   if (form.form !== 'sn-ca' || serial === undefined || issuer === undefined)
     return isKeyId(received, keyIdsOf(form, certificate), form);
   const expected = attributesOf(certificate.issuer).map(normalized).toSorted();
-  const given = writtenAttributes(issuer.replaceAll('%20', ' ')).map(normalized).toSorted();
+  const written = writtenAttributes(issuer.replaceAll('%20', ' ')).map(normalized).toSorted();
   return (
     BigInt(`0x${serial}`) === BigInt(`0x${certificate.serialNumber}`) &&
-    given.length === expected.length &&
-    given.every((one, index) => one === expected[index])
+    written.length === expected.length &&
+    written.every((one, index) => one === expected[index])
   );
 }
 

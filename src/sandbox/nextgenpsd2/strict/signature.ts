@@ -131,13 +131,13 @@ function partsOf(value: string, isExact: boolean): SignatureParts | undefined {
   for (const [, name = '', quoted, plain = ''] of value.matchAll(PART))
     parts.set(name.toLowerCase(), quoted ?? plain);
   const part = (name: string): string => parts.get(name) ?? '';
-  const found = {
+  const fields = {
     keyId: part('keyid'),
     algorithm: part('algorithm'),
     headers: part('headers'),
     signature: part('signature'),
   };
-  return Object.values(found).includes('') ? undefined : found;
+  return Object.values(fields).includes('') ? undefined : fields;
 }
 
 function checkSignature(
