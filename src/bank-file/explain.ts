@@ -45,13 +45,13 @@ export function explainBank({ description, layers: files }: ReadBank): Explained
     if (!layer && field === 'platform') return [];
     const certainty = OF_THE_FILE.includes(field.split('.')[0] ?? '')
       ? NOTHING
-      : knownOf(field, layer, layers);
+      : certaintyOf(field, layer, layers);
     return [{ field, value, from: layer?.where ?? 'default', ...certainty }];
   });
 }
 
 /** @param layer that says the value. Undefined: it is the default, which the sources of a platform may still contest */
-function knownOf(field: string, layer: Explained | undefined, layers: readonly Explained[]): Known {
+function certaintyOf(field: string, layer: Explained | undefined, layers: readonly Explained[]): Known {
   if (layer?.text !== undefined) return saidByFile(layer, field);
   const factIn = ({ about }: Explained) => (about ? factOf(about, field) : undefined);
   const fact = layer ? factIn(layer) : layers.map(factIn).find((each) => each?.sureness === 'contested');

@@ -62,7 +62,7 @@ function unknownField(within: readonly PropertyKey[], name: string, reader: Know
 function requirement(issue: Issue, value: unknown, { schema }: Known): string {
   if (value === undefined && issue.code === 'invalid_type') return 'is missing';
   const alternatives = alternativesAt(schema, issue.path);
-  if (alternatives.length > 0) return `must be ${listed(alternatives.flatMap(describe))}`;
+  if (alternatives.length > 0) return `must be ${listed(alternatives.flatMap(describeField))}`;
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${KINDS[issue.expected] ?? issue.expected}`;
@@ -95,7 +95,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** An alternative of a field. */
-function describe(field: z.core.$ZodType): string[] {
+function describeField(field: z.core.$ZodType): string[] {
   if (field instanceof $ZodEnum)
     return Object.values(field._zod.def.entries).map((word) => quoted(String(word)));
   if (field instanceof $ZodObject)

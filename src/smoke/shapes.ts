@@ -63,7 +63,7 @@ const ANY = '*';
 export function shapesOf(answers: readonly ObservedAnswer[], { names }: Vocabulary): ShapeFile['shapes'] {
   const shapes: ShapeFile['shapes'] = {};
   for (const answer of answers) {
-    const key = keyOf(answer);
+    const key = answerKey(answer);
     const shape = shapes[key] ?? {};
     shapes[key] = shape;
     const add = (path: string, kind: string, isThere: boolean) => {
@@ -95,14 +95,14 @@ function union(one: FieldShape['days'] = {}, other: FieldShape['days'] = {}): Re
   return { ...one, ...Object.fromEntries(Object.entries(other).map(merge)) };
 }
 
-function keyOf({ method, route, status }: ObservedAnswer): string {
+function answerKey({ method, route, status }: ObservedAnswer): string {
   return `${method} ${route} ${status < 400 ? status : `${Math.floor(status / 100)}xx`}`;
 }
 
 type Add = (path: string, kind: string, isThere: boolean) => void;
 
 function walk(path: string, value: unknown, add: Add, names: ReadonlySet<string>): void {
-  add(path, kindOf(value), true);
+  add(path, kindOfValue(value), true);
   if (Array.isArray(value)) for (const item of value) walk(`${path}[]`, item, add, names);
   else if (isObject(value))
     // A key may be an IBAN, an id, a day or a name.
@@ -147,7 +147,7 @@ const STRINGS: readonly [kind: string, pattern: RegExp][] = [
   ['uri', /^(https?:\/)?\/\S*$/],
 ];
 
-function kindOf(value: unknown): string {
+function kindOfValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   if (isNumber(value)) return /[.eE]/.test(String(value)) ? 'number' : 'integer';
@@ -236,8 +236,8 @@ export function driftOf(
         continue;
       }
       const changed =
-        changedDay(before, field, vocabulary.reads.has(nameOf(path))) ??
-        changeOf(before, field, vocabulary.reads.has(nameOf(path)));
+        changedDay(before, field, vocabulary.reads.has(fieldName(path))) ??
+        changeOf(before, field, vocabulary.reads.has(fieldName(path)));
       if (changed) find(...changed);
     }
     for (const [path, before] of Object.entries(learned)) {
@@ -246,13 +246,13 @@ export function driftOf(
         findings.push({
           answer,
           path,
-          severity: vocabulary.reads.has(nameOf(path)) ? 'breaking' : 'warning',
-          message: vocabulary.required.has(nameOf(path)) ? `${lost}; against the standard` : lost,
+          severity: vocabulary.reads.has(fieldName(path)) ? 'breaking' : 'warning',
+          message: vocabulary.required.has(fieldName(path)) ? `${lost}; against the standard` : lost,
         });
     }
   }
   findings.push(...unknownCodes(answers, vocabulary), ...wrongTypes(file, answers));
-  return findings.map((finding) => ({ id: idOf(finding), ...finding })).sort(bySeverity);
+  return findings.map((finding) => ({ id: findingId(finding), ...finding })).sort(bySeverity);
 }
 
 const ORDER = { breaking: 0, warning: 1, info: 2 } as const;
@@ -262,14 +262,14 @@ function bySeverity(one: DriftFinding, other: DriftFinding): number {
 }
 
 /** Names a finding, the same in each run. */
-function idOf({ answer, path, message }: Omit<DriftFinding, 'id'>): string {
+function findingId({ answer, path, message }: Omit<DriftFinding, 'id'>): string {
   let sum = 0;
   for (const character of `${answer} ${path} ${message}`)
     sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
   return `dr-${sum.toString(36).padStart(7, '0')}`;
 }
 
-function nameOf(path: string): string {
+function fieldName(path: string): string {
   return path.replace(/\[\]$/, '').split('.').at(-1) ?? '';
 }
 
@@ -362,14 +362,14 @@ function unknownCodes(answers: readonly ObservedAnswer[], { codes }: Vocabulary)
         if (knownCodes === undefined && typeof child === 'object') look(child, at, answer);
       }
   };
-  for (const answer of answers) look(answer.json, '$', keyOf(answer));
+  for (const answer of answers) look(answer.json, '$', answerKey(answer));
   return [...unknown.values()];
 }
 
 /** Answers that are not JSON, or say that they are something else. */
 function wrongTypes({ shapes }: ShapeFile, answers: readonly ObservedAnswer[]): Omit<DriftFinding, 'id'>[] {
   return answers.flatMap((answer) => {
-    const key = keyOf(answer);
+    const key = answerKey(answer);
     const isJson = answer.json !== undefined && /\bjson\b/i.test(answer.contentType ?? '');
     const wasJson = shapes[key]?.$ && !shapes[key].$.kinds.includes('not JSON');
     if (isJson || !wasJson || answer.status === 204) return [];

@@ -88,13 +88,16 @@ export function outdatedBefore(
 ): OutdatedCustomer | undefined {
   const limit = before.toISOString();
   const failing = failed.filter(isStillFailing);
-  const reads = [...failing.map(({ lastReadAt }) => lastReadAt), ...(failing.some(isWhole) ? [] : [readAt])];
+  const reads = [
+    ...failing.map(({ lastReadAt }) => lastReadAt),
+    ...(failing.some(isOfAllAccounts) ? [] : [readAt]),
+  ];
   const never = reads.includes(null);
   const oldest = never ? null : (reads.toSorted()[0] ?? null);
   const since = oldest ?? failing.map((each) => each.since).toSorted()[0];
   return since === undefined || since >= limit ? undefined : { customerId, readAt: oldest, since };
 }
 
-function isWhole({ productId }: Failed): boolean {
+function isOfAllAccounts({ productId }: Failed): boolean {
   return productId === null;
 }

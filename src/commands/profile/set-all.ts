@@ -68,10 +68,10 @@ export async function setAll(
       rows.push({ profile: profile.name, result: 'failed', detail: error.message });
     }
   }
-  await print(context, rows, failures);
+  await printChanges(context, rows, failures);
 }
 
-async function print(
+async function printChanges(
   context: Context,
   rows: ChangedProfile[],
   [failure, ...more]: Psd2Error[],

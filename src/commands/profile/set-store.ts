@@ -38,11 +38,11 @@ export async function setStore(context: Context, name: string, address: string):
   const before = memory.read() ?? { home: 'files', isSet: false };
   // A store that was copied to another one can no longer be used.
   if (wanted.home === 'files' || wanted.id !== null) await (await flowsIn(context, name, wanted)).atWork();
-  if (!isSame(before, wanted)) await confirmLeaving(context, name, before, wanted);
+  if (!isSameStore(before, wanted)) await confirmLeaving(context, name, before, wanted);
   memory.replace(wanted);
   await warnOfVariable(context, wanted);
   if (output.format === 'table')
-    terminal.say(`The profile ${name} uses ${nameOf(context, wanted)} from now on.`);
+    terminal.say(`The profile ${name} uses ${storeName(context, wanted)} from now on.`);
   else await profileShow(context, name);
 }
 
@@ -57,7 +57,7 @@ async function readStore({ env, world }: Context, address: string): Promise<Reme
   return { home: 'postgres', ...(await findDatabase(address, env, world.signal, '--store')), isSet: true };
 }
 
-function isSame(one: RememberedStore, other: RememberedStore): boolean {
+function isSameStore(one: RememberedStore, other: RememberedStore): boolean {
   if (one.home === 'files' || other.home === 'files') return one.home === other.home;
   return one.id === null ? one.shown === other.shown : one.id === other.id;
 }
@@ -72,7 +72,7 @@ async function confirmLeaving(
   const left = await describePayments(context, name, before);
   if (left === undefined) return;
   await confirmed(context, {
-    text: `${left}. psd2 would not see them, and their references could be used again. Use ${nameOf(context, wanted)}?`,
+    text: `${left}. psd2 would not see them, and their references could be used again. Use ${storeName(context, wanted)}?`,
     unasked: left,
     hint: 'To take them along, copy the store with psd2 store copy. To leave them there, add --yes.',
     declined: 'Nothing was changed',
@@ -85,7 +85,7 @@ async function describePayments(
   name: string,
   store: RememberedStore,
 ): Promise<string | undefined> {
-  const place = nameOf(context, store);
+  const place = storeName(context, store);
   let counts: Payments;
   try {
     counts = await countPayments(await flowsIn(context, name, store));
@@ -140,11 +140,11 @@ async function warnOfVariable({ env, world, terminal }: Context, wanted: Remembe
   if (!address) return;
   if (wanted.home === 'postgres') {
     const named = await findDatabase(address, env, world.signal).catch(() => undefined);
-    if (named === undefined || isSame(wanted, { home: 'postgres', ...named, isSet: false })) return;
+    if (named === undefined || isSameStore(wanted, { home: 'postgres', ...named, isSet: false })) return;
   }
   terminal.warn('PSD2_STORE names another store. psd2 refuses commands of the profile until you unset it.');
 }
 
-function nameOf({ folder }: Context, store: RememberedStore): string {
+function storeName({ folder }: Context, store: RememberedStore): string {
   return store.home === 'files' ? `the files in ${folder.root}` : `PostgreSQL at ${store.shown}`;
 }

@@ -26,7 +26,7 @@ import {
   readSource,
   redirectUriOf,
 } from '../../store/machine/settings.ts';
-import { pathOf } from '../../terminal/complete-path.ts';
+import { typedPath } from '../../terminal/complete-path.ts';
 import { checkProfileCertificates } from '../cert/profile-certificates.ts';
 import type { Context, KeyRing } from '../context.ts';
 import { checkConnection, checkRedirectPort } from '../doctor/connection.ts';
@@ -226,7 +226,7 @@ async function askForBankFile({
 
 /** A platform has a name. Any other text is a path, as in `--bank`. */
 function bankIn(text: string): string {
-  return text.startsWith('~') ? pathOf(text) : text.trim();
+  return text.startsWith('~') ? typedPath(text) : text.trim();
 }
 
 /** Asks for those of the settings that have a question. */
@@ -353,13 +353,13 @@ async function askForCertificate(
 ): Promise<void> {
   const { certificate } = PAIR_SETTINGS[pair];
   const path = await context.terminal.askPath(SETTINGS[certificate].prompt, {
-    initial: pathIn(offered[certificate]),
+    initial: sourcePath(offered[certificate]),
     check: async (text) => {
-      const bytes = readSource({ path: pathOf(text) }, certificate);
+      const bytes = readSource({ path: typedPath(text) }, certificate);
       if (!isPkcs12(bytes)) await readCertificateFile(bytes, undefined, text);
     },
   });
-  settings[certificate] = keep(pathOf(path), certificate);
+  settings[certificate] = keep(typedPath(path), certificate);
 }
 
 /** Finds or asks for the key of a certificate: in the same file, in another file, or behind a command. */
@@ -377,10 +377,10 @@ async function askForKey(
   }
   if ((await keys.read(pair)).key() === undefined) {
     const path = await terminal.askPath(SETTINGS[key].prompt, {
-      initial: pathIn(offered[key]),
-      check: (text) => void readSource({ path: pathOf(text) }, key),
+      initial: sourcePath(offered[key]),
+      check: (text) => void readSource({ path: typedPath(text) }, key),
     });
-    settings[key] = keep(pathOf(path), key);
+    settings[key] = keep(typedPath(path), key);
   }
   await keys.pair(pair);
 }
@@ -394,16 +394,16 @@ async function askForFile(
   const { terminal } = context;
   if (today[key] && (await terminal.confirm(`${prompt}: keep the stored one?`, true))) return;
   const path = await terminal.askPath(`${prompt} (empty: ${SETTINGS[key].ifEmpty})`, {
-    initial: today[key] ? undefined : pathIn(offered[key]),
+    initial: today[key] ? undefined : sourcePath(offered[key]),
     check: async (text) => {
-      if (text !== '') await readCertificateFile(readSource({ path: pathOf(text) }, key), undefined, text);
+      if (text !== '') await readCertificateFile(readSource({ path: typedPath(text) }, key), undefined, text);
     },
   });
   if (path === '') delete settings[key];
-  else settings[key] = keep(pathOf(path), key);
+  else settings[key] = keep(typedPath(path), key);
 }
 
-function pathIn(source: PemSource | undefined): string | undefined {
+function sourcePath(source: PemSource | undefined): string | undefined {
   return source && 'path' in source ? source.path : undefined;
 }
 

@@ -15,7 +15,7 @@ const CLOCK_SLACK_MS = 5 * 60_000;
 const FIRST_MIDNIGHT_MS = 14 * 3_600_000;
 
 /** Counts a read before it is made. In a sandbox psd2 sets no limit. @returns why it must not be made */
-async function take(
+async function takeRead(
   { context }: Smoke,
   { reads, customerId }: CustomerBank,
   account: string | null,
@@ -30,7 +30,7 @@ async function take(
 export async function accounts(smoke: Smoke): Promise<Found> {
   const opened = await bankOf(smoke);
   const { bank, customerId } = opened;
-  const used = await take(smoke, opened, null);
+  const used = await takeRead(smoke, opened, null);
   if (used) return used;
   const listed = await bank.accounts.list(customerId, smoke.context.world.newId());
   smoke.accounts = listed;
@@ -93,7 +93,7 @@ async function readBalance(smoke: Smoke): Promise<Found> {
   const { bank, customerId } = opened;
   const account = await accountId(smoke, opened);
   if (account === undefined) return missing('no account is known: name one with --account');
-  const used = await take(smoke, opened, account);
+  const used = await takeRead(smoke, opened, account);
   if (used) return used;
   const read = await bank.accounts.balance(customerId, account, smoke.context.world.newId());
   const amounts = [read.accountBalance, read.availableBalance, ...(read.balances ?? [])].filter(
@@ -120,7 +120,7 @@ async function readTransactions(smoke: Smoke): Promise<Found> {
   const { bank, customerId } = opened;
   const account = await accountId(smoke, opened);
   if (account === undefined) return missing('no account is known: name one with --account');
-  const used = await take(smoke, opened, account);
+  const used = await takeRead(smoke, opened, account);
   if (used) return used;
   const today = bankDay(context.world.now());
   const range = withinHistory(silent(context), bank.accounts, { from: addDays(today, -7), to: today });

@@ -25,7 +25,7 @@ import {
   isUndone,
   isWaiting,
   payingAccounts,
-  paymentsOf,
+  paymentsIn,
   plannedSca,
 } from './sca/asked.ts';
 import type { Authorisation, ScaSubject } from './sca/authorisations.ts';
@@ -64,9 +64,9 @@ export function accessSide(bank: Bank): AccessSide {
       const open = findOpen(bank, id);
       return open && requestOf(bank, open);
     },
-    shown: (id, customerId) => shownOf(bank, require(id), customerOf(bank, customerId)),
+    shown: (id, customerId) => shownOf(bank, require(id), customerWithId(bank, customerId)),
     approve: (id, customerId, chosen) =>
-      decided(approve(bank, require(id), customerOf(bank, customerId), chosen)),
+      decided(approve(bank, require(id), customerWithId(bank, customerId), chosen)),
     refuse: (id) => {
       const open = require(id);
       return decided(refuse(bank, { ...open, authorisation: begun(bank, open) }));
@@ -135,7 +135,7 @@ function findOpen(bank: Bank, id: string): Open | undefined {
   return matter && isWaiting(bank, matter) ? { id, oauth, authorisation, matter } : undefined;
 }
 
-function customerOf({ customers }: Bank, customerId: string): Customer {
+function customerWithId({ customers }: Bank, customerId: string): Customer {
   const customer = customers.find(customerId);
   if (customer) return customer;
   throw new RangeError(`There is no customer ${customerId}`);
@@ -158,7 +158,7 @@ function requestOf(bank: Bank, { id, authorisation, matter, next }: Open): Acces
     payments: isPayment
       ? {
           cancels: matter.kind === 'cancellation',
-          all: paymentsOf(matter).map((payment) => paymentShown(bank, payment)),
+          all: paymentsIn(matter).map((payment) => paymentShown(bank, payment)),
         }
       : undefined,
   };
@@ -169,7 +169,7 @@ function shownOf(bank: Bank, { matter }: Open, customer: Customer): AccessShown 
   const persons = personsIn(bank, matter, customer);
   if (matter.kind !== 'consent') {
     if (!isCustomers(matter, customer, undefined)) return undefined;
-    const choose = paymentsOf(matter).some(({ debtor }) => debtor === undefined);
+    const choose = paymentsIn(matter).some(({ debtor }) => debtor === undefined);
     const accounts = payingAccounts(customer).map(({ productId, description, iban }) => ({
       ...{ productId, description, number: iban, rights: [] },
     }));

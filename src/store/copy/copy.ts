@@ -207,7 +207,7 @@ function judged(
 ): Comparison {
   const comparison = compareRecords(record, other);
   if (isAgain && record.kind === 'last-login' && comparison === 'older') return 'newer';
-  const customer = customerOf(record);
+  const customer = customerInRecord(record);
   if (customer !== undefined && forgotten.has(customer)) return 'newer';
   if (isAgain && comparison === 'differs' && isForgotten(other) && !isForgotten(record)) return 'newer';
   return comparison;
@@ -229,7 +229,7 @@ async function forgottenIn(held: Holdings, source: Holdings): Promise<Set<string
 }
 
 /** The customer of a record that goes if psd2 forgets them. */
-function customerOf(record: StoredRecord): string | undefined {
+function customerInRecord(record: StoredRecord): string | undefined {
   switch (record.kind) {
     case 'login':
     case 'note':

@@ -72,7 +72,9 @@ function readFile(path: string, judge: (stats: Stats) => Psd2Error | undefined):
 /** Refuses a folder, a pipe and the like in place of a file. @param stats of what has the name @throws Psd2Error `config` */
 export function refuseOtherThanFile(path: string, stats: Stats): void {
   if (stats.isFile()) return;
-  throw new Psd2Error('config', `${path} is ${describe(stats)}, not a file`, { hint: moveAway(path) });
+  throw new Psd2Error('config', `${path} is ${describeFileType(stats)}, not a file`, {
+    hint: moveAway(path),
+  });
 }
 
 /**
@@ -195,7 +197,7 @@ function refuseDanglingLink(path: string): void {
   });
 }
 
-function describe(stats: Stats): string {
+function describeFileType(stats: Stats): string {
   if (stats.isDirectory()) return 'a folder';
   if (stats.isFIFO()) return 'a named pipe';
   return 'a device or socket';

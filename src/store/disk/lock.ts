@@ -66,7 +66,7 @@ export async function withLock<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const lock = `${path}.lock`;
-  const { release, isOurs, takenOverFrom } = await take(lock, what, patienceMs, signal);
+  const { release, isOurs, takenOverFrom } = await takeLock(lock, what, patienceMs, signal);
   if (held.size === 0) process.once('exit', releaseAll);
   held.add(release);
   try {
@@ -108,7 +108,7 @@ interface TakenLock extends HeldLock {
   release(): void;
 }
 
-async function take(
+async function takeLock(
   lock: string,
   what: string,
   patienceMs: number,

@@ -194,14 +194,14 @@ export class FileCustomers implements Customers {
   *records(): Generator<CustomerRecord> {
     for (const place of this.#places()) {
       const newest = this.#newest(place);
-      if (newest.generation > 0) yield recordOf(place.customer, newest);
+      if (newest.generation > 0) yield customerRecordOf(place.customer, newest);
     }
   }
 
   /** The record of a customer at a bank. Undefined if there never was one. @throws Psd2Error `config` if it is damaged */
   record(baseUrl: string, customer: string): CustomerRecord | undefined {
     const newest = this.#newest({ bank: nameOfBank(baseUrl), customer });
-    return newest.generation > 0 ? recordOf(customer, newest) : undefined;
+    return newest.generation > 0 ? customerRecordOf(customer, newest) : undefined;
   }
 
   /** Stores a copied record, unless this generation or a newer one exists. @throws Psd2Error `config` */
@@ -358,6 +358,6 @@ function fileIn(bank: string) {
   return z.object({ ...content, baseUrl: z.string().check(z.refine((url) => nameOfBank(url) === bank)) });
 }
 
-function recordOf(customer: string, { baseUrl, generation, kept: record }: Found): CustomerRecord {
+function customerRecordOf(customer: string, { baseUrl, generation, kept: record }: Found): CustomerRecord {
   return { kind: 'customer', baseUrl, customer, generation, kept: record };
 }

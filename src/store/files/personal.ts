@@ -153,7 +153,7 @@ export class FilePersonalData implements PersonalData {
     if (notes) stored.push({ name: 'access-notes', rows: [jsonIn(notes.toString('utf8'))] });
     if ((await tokens.last()) === customerId) stored.push({ name: 'last-login', rows: [{ customerId }] });
     for (const path of this.#lineFiles()) {
-      const lines = linesOf(path).filter((line) => isAbout(line, customerId));
+      const lines = readLines(path).filter((line) => isAbout(line, customerId));
       if (lines.length > 0)
         stored.push({ name: relative(this.#tokens, path), rows: lines.map((line) => jsonIn(line) ?? line) });
     }
@@ -192,13 +192,13 @@ function withoutCustomer(text: string, customerId: string): string {
   );
 }
 
-function linesOf(path: string): string[] {
+function readLines(path: string): string[] {
   return (readOwnFile(path)?.toString('utf8') ?? '').split('\n').filter((line) => line !== '');
 }
 
 /** Rewrites a file if a line changes. @param change undefined: the line goes */
 function rewriteLines(path: string, change: (line: string) => string | undefined): void {
-  const before = linesOf(path);
+  const before = readLines(path);
   const after = before.map(change);
   if (after.every((line, index) => line === before[index])) return;
   const remaining = after.filter((line) => line !== undefined);

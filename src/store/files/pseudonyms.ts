@@ -24,7 +24,7 @@ export class FilePseudonyms {
 
   /** The pseudonym of a word. Makes one, durably, if it has none. @throws Psd2Error `config` */
   of(customerId: string, word: string): string {
-    const existing = this.#read().get(keyOf({ customerId, word }));
+    const existing = this.#read().get(wordKey({ customerId, word }));
     if (existing) return existing.pseudonym;
     const made = { pseudonym: newPseudonym(), customerId, word };
     this.keep(made);
@@ -38,7 +38,7 @@ export class FilePseudonyms {
   /** Adds a pseudonym, durably, if its word has none. @throws Psd2Error `config` */
   keep(added: Pseudonym): void {
     const pseudonyms = this.#read();
-    if (pseudonyms.has(keyOf(added))) return;
+    if (pseudonyms.has(wordKey(added))) return;
     try {
       makePrivateFolder(dirname(this.#path));
       const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants;
@@ -49,7 +49,7 @@ export class FilePseudonyms {
     } catch (cause) {
       throw cannotWrite(`The pseudonyms ${this.#path}`, cause);
     }
-    pseudonyms.set(keyOf(added), added);
+    pseudonyms.set(wordKey(added), added);
     this.#seen = this.#look();
   }
 
@@ -67,7 +67,7 @@ export class FilePseudonyms {
     this.#known = new Map();
     for (const line of (readOwnFile(this.#path)?.toString('utf8') ?? '').split('\n')) {
       const { data } = pseudonym.safeParse(jsonIn(line));
-      if (data && !this.#known.has(keyOf(data))) this.#known.set(keyOf(data), data);
+      if (data && !this.#known.has(wordKey(data))) this.#known.set(wordKey(data), data);
     }
     this.#seen = seen;
     return this.#known;
@@ -80,6 +80,6 @@ export class FilePseudonyms {
   }
 }
 
-function keyOf({ customerId, word }: Pick<Pseudonym, 'customerId' | 'word'>): string {
+function wordKey({ customerId, word }: Pick<Pseudonym, 'customerId' | 'word'>): string {
   return JSON.stringify([customerId, word]);
 }

@@ -240,7 +240,7 @@ const NEWLINE = 0x0a;
  */
 export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> {
   for (const line of linesWith(folder, mention)) {
-    const call = loggedCall.safeParse(parse(line));
+    const call = loggedCall.safeParse(parseLogLine(line));
     if (call.success) yield call.data;
   }
 }
@@ -255,7 +255,7 @@ export function* readInitiations(
   transactionId: string,
 ): Generator<LoggedCall | Announcement> {
   for (const line of linesWith(folder, transactionId)) {
-    const { data } = z.union([loggedCall, announcement]).safeParse(parse(line));
+    const { data } = z.union([loggedCall, announcement]).safeParse(parseLogLine(line));
     if (data?.transactionId === transactionId) yield data;
   }
 }
@@ -270,10 +270,10 @@ function* linesWith(folder: string, mention: string): Generator<string> {
 
 /** The words in a call that may name a customer or an account: the operator's name, the flow, and the parts of the path. */
 export function wordsOf({ path, flow, customer }: Pick<LoggedCall, 'path' | 'flow' | 'customer'>): string[] {
-  return [customer, flow, ...path.split('/').map(decoded)].filter((word) => typeof word === 'string');
+  return [customer, flow, ...path.split('/').map(decodedPart)].filter((word) => typeof word === 'string');
 }
 
-function decoded(part: string): string {
+function decodedPart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -291,9 +291,9 @@ function decoded(part: string): string {
  */
 export function removeCalls(folder: string, at: string, isTheirs: (call: LoggedCall) => boolean): number {
   const isIn = (line: string) => {
-    const call = loggedCall.safeParse(parse(line));
+    const call = loggedCall.safeParse(parseLogLine(line));
     // An announcement does not say whose it is. Without it, psd2 only asks a person more often.
-    if (!call.success) return announcement.safeParse(parse(line)).success;
+    if (!call.success) return announcement.safeParse(parseLogLine(line)).success;
     return isTheirs(call.data);
   };
   const current = join(folder, CURRENT);
@@ -315,7 +315,7 @@ function linesIn(path: string): string[] {
 }
 
 /** A line may follow the beginning of a line that was cut short. */
-function parse(line: string): unknown {
+function parseLogLine(line: string): unknown {
   return jsonIn(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
 }
 

@@ -95,7 +95,7 @@ export function callIn(line: string): Call | undefined {
     status: status === undefined ? null : Number(status),
     failure: failure === undefined ? null : failureOf(failureKind),
     milliseconds: Number(milliseconds),
-    kind: kindOf(kind),
+    kind: statKindOf(kind),
     isSmoke: run?.startsWith('sm-') === true,
   };
 }
@@ -115,7 +115,7 @@ export function parsedCall(line: string): Call | undefined {
     ...{ at, profile, host, method, status, milliseconds },
     failure: failure === null ? null : failureOf(call.failureKind),
     route: call.route ?? '',
-    kind: kindOf(call.kind),
+    kind: statKindOf(call.kind),
     isSmoke: run?.startsWith('sm-') === true,
   };
 }
@@ -124,12 +124,12 @@ function failureOf(kind = ''): NonNullable<CountedCall['failure']> {
   return kind === 'own' || kind === 'unusable' ? kind : 'no reply';
 }
 
-function kindOf(kind = ''): StatKind {
+function statKindOf(kind = ''): StatKind {
   return STAT_KINDS.find((each) => each === kind) ?? 'other';
 }
 
 /** The lines of a file, from the first, without empty ones. The file is read in pieces. No file: none. @throws Psd2Error `config` */
-function* linesIn(path: string): Generator<string> {
+function* readLogLines(path: string): Generator<string> {
   let file: number;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -216,7 +216,7 @@ export function readStats(
     for (const path of paths) {
       if (counts.removed.has(basename(path))) continue;
       let isKnown = false;
-      for (const line of linesIn(path)) {
+      for (const line of readLogLines(path)) {
         const isCount = addKept(line, counts);
         const call = isCount ? undefined : callIn(line);
         isKnown ||= isCount || call !== undefined;
@@ -276,7 +276,7 @@ function countCalls({ log, stats }: Pick<StoreFolder, 'log' | 'stats'>, now: Dat
   const dayOf = dayFinder();
   const today = endedBefore(now);
   const counts: Kept = { lines: [], downs: [], removed: new Set() };
-  for (const line of linesIn(stats)) addKept(line, counts);
+  for (const line of readLogLines(stats)) addKept(line, counts);
   const whole = new Set(counts.lines.filter((line) => line.whole).map(({ day }) => day));
   const newest = [...whole]
     .filter((day) => day < today)
@@ -287,7 +287,7 @@ function countCalls({ log, stats }: Pick<StoreFolder, 'log' | 'stats'>, now: Dat
   const leaving = new Set(outgrown(log));
   for (const path of logFiles(log)) {
     if (counts.removed.has(basename(path)) || (isBefore(path, newest) && !leaving.has(path))) continue;
-    for (const line of linesIn(path)) {
+    for (const line of readLogLines(path)) {
       const call = callIn(line);
       const day = call && dayOf(call.at);
       if (!day) continue;

@@ -176,10 +176,10 @@ export class StoreMemory {
     const before = this.read();
     if (before && existsSync(this.#path) && existsSync(this.#copy)) return before;
     try {
-      take(this.#path, before ?? store);
+      takeStore(this.#path, before ?? store);
       // Another process may have been faster.
       const now = this.read() ?? store;
-      take(this.#copy, now);
+      takeStore(this.#copy, now);
       return now;
     } catch (error) {
       if (!isReadOnly(error)) throw error;
@@ -193,7 +193,7 @@ export class StoreMemory {
   }
 }
 
-function take(path: string, store: RememberedStore): void {
+function takeStore(path: string, store: RememberedStore): void {
   write(path, store, (beside) => {
     try {
       takeName(beside, path);

@@ -37,8 +37,8 @@ export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
     );
     const ofNow = (notes?.refresh_of?.toISOString() ?? null) === accessTokenExpiresAt;
     return {
-      refresh: ofNow ? noteOf(notes?.refresh_at, notes?.refresh_message) : undefined,
-      call: noteOf(notes?.call_at, notes?.call_message),
+      refresh: ofNow ? accessNoteOf(notes?.refresh_at, notes?.refresh_message) : undefined,
+      call: accessNoteOf(notes?.call_at, notes?.call_message),
     };
   }
 
@@ -87,7 +87,10 @@ export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
   }
 }
 
-function noteOf(at: Date | null | undefined, message: string | null | undefined): AccessNote | undefined {
+function accessNoteOf(
+  at: Date | null | undefined,
+  message: string | null | undefined,
+): AccessNote | undefined {
   return at && message != null ? { at: at.toISOString(), message } : undefined;
 }
 
@@ -139,7 +142,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
          returning reads
        )
        select (select reads from counted) as reads, used, failures, paused_until from past`,
-      [...keyOf(read), limit?.budget ?? null, ...pausesOf(read), limit?.minute ?? null],
+      [...readKey(read), limit?.budget ?? null, ...pausesOf(read), limit?.minute ?? null],
     );
     if (!counted || counted.reads === null) {
       const { used = 0, paused_until = 0 } = counted ?? {};
@@ -166,7 +169,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
        select $1, $2::date, $3, pause.product_id, pause.value
        from soon, unnest($5::text[], $6::integer[]) as pause (product_id, value)
        on conflict (profile, day, customer_id, product_id) do update set reads = excluded.reads`,
-      [...keyOf(read), failedAt === undefined ? [] : pausesOf(read), pauses],
+      [...readKey(read), failedAt === undefined ? [] : pausesOf(read), pauses],
     );
   }
 
@@ -174,7 +177,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
     const failures = this.#taken.get(nameOf(read));
     if (failures !== undefined) this.#taken.set(nameOf(read), 'kept');
     if (!failures || failures === 'kept') return;
-    const [day, customerId] = keyOf(read);
+    const [day, customerId] = readKey(read);
     await this.executeAgain(
       `delete from psd2.unattended_reads
        where profile = $1 and day = $2::date and customer_id = $3 and product_id = any($4::text[])`,
@@ -189,7 +192,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
 }
 
 /** The primary key of a read's row, after the profile. */
-function keyOf({
+function readKey({
   day,
   customerId,
   productId,
@@ -198,7 +201,7 @@ function keyOf({
 }
 
 function nameOf(read: AccountRead): string {
-  return keyOf(read).join(' ');
+  return readKey(read).join(' ');
 }
 
 /** The rows of a pause. No product has such an id: it has no space. */

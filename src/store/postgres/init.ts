@@ -100,7 +100,7 @@ export async function findDatabase(
   signal: AbortSignal | undefined,
   option: string,
 ): Promise<NamedDatabase & { id: string | null }> {
-  const address = parse(text, env, option);
+  const address = parseOptionAddress(text, env, option);
   const database = new Database(address, signal);
   try {
     const id = await currentId(database);
@@ -110,7 +110,7 @@ export async function findDatabase(
   }
 }
 
-function parse(text: string, env: Environment, option: string): Address {
+function parseOptionAddress(text: string, env: Environment, option: string): Address {
   try {
     return parseAddress(text, env);
   } catch (error) {

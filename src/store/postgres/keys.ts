@@ -280,7 +280,7 @@ export class TokenSeals extends ProfileRows {
       `${this.#whose(holder)} are not encrypted, and this machine uses encrypted tokens only`,
       {
         hint: 'Someone without the passphrase has written them. Find out who can write to the database, then log in again. If you chose tokens in clear text, run psd2 profile protect with PSD2_STORE_PLAIN_TOKENS=1.',
-        next: [loginOf(holder)],
+        next: [loginCommand(holder)],
       },
     );
   }
@@ -297,7 +297,7 @@ export class TokenSeals extends ProfileRows {
     throw new Psd2Error(
       'config',
       `${this.#whose(holder)} are damaged: someone has changed them, or has put back older ones`,
-      { hint: 'Restore them, or log in again:', next: [loginOf(holder)] },
+      { hint: 'Restore them, or log in again:', next: [loginCommand(holder)] },
     );
   }
 
@@ -307,7 +307,7 @@ export class TokenSeals extends ProfileRows {
   }
 }
 
-function loginOf(holder: Holder): string[] {
+function loginCommand(holder: Holder): string[] {
   return ['auth', 'login', ...(holder === null ? ['--client-credentials'] : [])];
 }
 

@@ -93,7 +93,7 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
          where profile = $1 and customer_id collate "C" > $2 collate "C" order by customer_id collate "C" limit ${PAGE}`,
         [after],
       );
-      yield* page.map(recordOf);
+      yield* page.map(readsRecordOf);
       after = page.at(-1)?.customer_id ?? '';
       if (page.length < PAGE) return;
     }
@@ -106,7 +106,7 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
       'select customer_id, read_at, failed, doubts from psd2.read_results where profile = $1 and customer_id = $2',
       [customerId],
     );
-    return stored && recordOf(stored);
+    return stored && readsRecordOf(stored);
   }
 
   /** Stores a copied record. */
@@ -127,7 +127,7 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
   }
 }
 
-function recordOf(stored: z.infer<typeof row>): ReadsRecord {
+function readsRecordOf(stored: z.infer<typeof row>): ReadsRecord {
   return { kind: 'reads', customerId: stored.customer_id, reads: readsOf(stored) };
 }
 

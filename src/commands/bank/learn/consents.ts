@@ -82,7 +82,7 @@ async function beginOne(asker: Asker, begin: Change): Promise<{ first?: First; l
       const { change, more } = asker.taken;
       const next = { change: over(change, remedy.change), more: { ...more, ...remedy.more } };
       const answer = await asker.consent(access, next);
-      if (isSame(answer, heard)) {
+      if (isSameAnswer(answer, heard)) {
         remedy.otherwise?.();
         continue;
       }
@@ -110,7 +110,7 @@ function psuOf({ known: { psuId } }: Asker): With {
   return psuId === undefined ? {} : { psu: { id: psuId, idType: undefined, corporateId: undefined } };
 }
 
-function isSame(one: Heard, other: Heard): boolean {
+function isSameAnswer(one: Heard, other: Heard): boolean {
   return one.brief === other.brief && one.path === other.path;
 }
 

@@ -61,7 +61,7 @@ export class Draft {
 
   /** The whole bank, with a change that is tried. */
   full(change: Change = {}): BankFile {
-    return merged([change, this.#own, this.#below]);
+    return mergedLayers([change, this.#own, this.#below]);
   }
 
   /** The values in force with a change. @throws Psd2Error `config` if it does not fit together */
@@ -71,7 +71,7 @@ export class Draft {
 
   /** Keeps what an answer has shown. */
   learn(change: Change, { asked: question, says: answered }: Evidence): void {
-    this.#own = merged([change, this.#own]);
+    this.#own = mergedLayers([change, this.#own]);
     for (const [field, content] of valuesIn(change)) {
       const value = JSON.stringify(content);
       const was = this.#before.get(field) ?? null;
@@ -162,10 +162,10 @@ export const UNCLEAR = 'the answer may be about something else';
 
 /** A change above another one. */
 export function over(below: Change, change: Change = {}): Change {
-  return merged([change, below]);
+  return mergedLayers([change, below]);
 }
 
-function merged(layers: readonly Change[]): BankFile {
+function mergedLayers(layers: readonly Change[]): BankFile {
   const file = mergeBankFiles(
     layers.map((layer): BankFile => ({ ...layer, interface: 'nextgenpsd2' })),
     nextgenpsd2.inherited,

@@ -56,7 +56,7 @@ export async function learnBank(context: Context, file: string, options: LearnOp
     const begun = new BegunThings(path);
     const asker = new Asker(context, profile, draft, begun, { account, psuId });
     await confirmPlan(context, asker, file);
-    const outcome = await ask(context, asker);
+    const outcome = await askInTurn(context, asker);
     draft.lack('payments.executesWithoutSca', NO_QUESTION);
     for (const field of NOT_ASKED)
       draft.lack(field, 'psd2 cannot ask for it: it shows only when a customer logs in');
@@ -141,7 +141,7 @@ interface Outcome {
 }
 
 /** Asks everything. Whatever happens, what psd2 has begun ends. */
-async function ask(context: Context, asker: Asker): Promise<Outcome> {
+async function askInTurn(context: Context, asker: Asker): Promise<Outcome> {
   const { terminal, world } = context;
   const text = () => `Asking the bank: ${asker.asked} ${asker.asked === 1 ? 'question' : 'questions'} so far`;
   let error: Psd2Error | null;
@@ -260,12 +260,12 @@ async function printLearned(
   const { output, stdoutIsTerminal } = context;
   const findings = draft.inOrder;
   if (output.format !== 'table') output.record({ ...result, bank, calls, findings }, learned);
-  else if (stdoutIsTerminal) output.lines(await linesOf(context, findings, result.extends));
+  else if (stdoutIsTerminal) output.lines(await findingLines(context, findings, result.extends));
   else await output.table(findings, finding, '');
 }
 
 /** For a person: the values by heading, each with what the bank answered below it. */
-async function linesOf(
+async function findingLines(
   { stdoutColumns }: Context,
   findings: readonly Finding[],
   platform: string,

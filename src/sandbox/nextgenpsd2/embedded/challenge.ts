@@ -3,7 +3,7 @@ import { dateText, ibanText, moneyText } from '../../customer-site/texts.ts';
 import type { CustomerMethod } from '../../customers/sca-methods.ts';
 import { money } from '../../ledger/cents.ts';
 import type { DoorPayment, PaymentOrder } from '../payments/payment.ts';
-import { type Asked, paymentsOf } from '../sca/asked.ts';
+import { type Asked, paymentsIn } from '../sca/asked.ts';
 import { matrixImage } from './matrix-image.ts';
 
 /** What a method makes of an authorisation. */
@@ -98,11 +98,11 @@ function subjectText(matter: Asked): string {
   if (matter.kind === 'consent')
     return `access to your accounts until ${dateText(matter.consent.validUntil)}`;
   const cancels = matter.kind === 'cancellation' ? 'the cancellation of ' : '';
-  const payments = paymentsOf(matter);
+  const payments = paymentsIn(matter);
   const orders = ordersIn(payments);
   const [order] = orders;
   if (orders.length !== 1 || !order)
-    return `${cancels}${orders.length} payments, ${moneyText(money(sumOf(orders)))} in all`;
+    return `${cancels}${orders.length} payments, ${moneyText(money(sumOfOrders(orders)))} in all`;
   const standing = payments[0]?.standing ? 'a standing order of ' : '';
   const { amount, beneficiaryName, beneficiaryIban } = order;
   return `${cancels}${standing}${moneyText(money(amount))} to ${beneficiaryName}, ${ibanText(beneficiaryIban)}`;
@@ -110,10 +110,10 @@ function subjectText(matter: Asked): string {
 
 /** What the customer compares on the display of a TAN generator: of several payments their number and their sum. */
 function generatorFields(matter: Asked): { label: string; value: string }[] {
-  const orders = ordersIn(paymentsOf(matter));
+  const orders = ordersIn(paymentsIn(matter));
   const [order] = orders;
   if (!order) return [];
-  const sum = money(sumOf(orders)).amount.replace('.', ',');
+  const sum = money(sumOfOrders(orders)).amount.replace('.', ',');
   const payee =
     orders.length === 1
       ? { label: 'the last ten characters of the IBAN', value: order.beneficiaryIban.slice(-10) }
@@ -125,7 +125,7 @@ function ordersIn(payments: readonly DoorPayment[]): PaymentOrder[] {
   return payments.flatMap(({ orders }) => orders);
 }
 
-function sumOf(orders: readonly PaymentOrder[]): number {
+function sumOfOrders(orders: readonly PaymentOrder[]): number {
   return orders.reduce((sum, { amount }) => sum + amount, 0);
 }
 

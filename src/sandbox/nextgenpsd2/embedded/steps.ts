@@ -102,7 +102,7 @@ function identify(authorisation: Authorisation, psuId: string | undefined): void
 
 function takePin(bank: Bank, call: DoorCall, authorisation: Authorisation, pin: string): void {
   requireStatus(authorisation, ['psuIdentified']);
-  const customer = customerOf(bank, authorisation);
+  const customer = namedCustomer(bank, authorisation);
   const { pins } = doorOf(bank);
   if (!pins.take(customer, pin)) {
     const isBlocked = pins.isBlocked(customer);
@@ -144,7 +144,7 @@ function select(bank: Bank, call: DoorCall, authorisation: Authorisation, method
   const { embedded } = authorisation;
   if (embedded.method && find(call.faults, 'one-method'))
     throw new DoorRefusal('STATUS_INVALID', 'A method was selected before');
-  const method = methodsAt(bank, customerOf(bank, authorisation)).find(({ id }) => id === methodId);
+  const method = methodsAt(bank, namedCustomer(bank, authorisation)).find(({ id }) => id === methodId);
   if (!method)
     throw new DoorRefusal('SCA_METHOD_UNKNOWN', 'The customer has no such method', '', {
       path: 'authenticationMethodId',
@@ -169,7 +169,7 @@ function challenge(bank: Bank, authorisation: Authorisation, method: CustomerMet
   );
   embedded.tan = tan;
   embedded.challengeData = challengeData;
-  const { customerId } = customerOf(bank, authorisation);
+  const { customerId } = namedCustomer(bank, authorisation);
   const about = { customerId, at: bank.now(), authorisationId: id, method: method.name };
   doorOf(bank).devices.show({ ...about, text, tan, image });
 }
@@ -207,7 +207,7 @@ function whyWrong(bank: Bank, { id }: Authorisation, tan: string): string {
 
 function finish(bank: Bank, authorisation: Authorisation, word: 'finalised' | 'exempted'): void {
   const matter = askedFor(bank, authorisation);
-  const customer = customerOf(bank, authorisation);
+  const customer = namedCustomer(bank, authorisation);
   chooseDebtor(matter, customer, undefined);
   const by = { customerId: customer.customerId, chosen: undefined };
   if (word === 'exempted') doorOf(bank).authorisations.exempt(authorisation, by);
@@ -226,7 +226,7 @@ function askedFor(bank: Bank, { subject }: Authorisation): Asked {
   throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not have what this authorises any more');
 }
 
-function customerOf({ customers }: Bank, { psuId }: Authorisation): Customer {
+function namedCustomer({ customers }: Bank, { psuId }: Authorisation): Customer {
   const customer = customers.byUser(psuId ?? '');
   if (customer) return customer;
   throw new DoorRefusal('PSU_CREDENTIALS_INVALID', 'The bank has no such customer', '', { path: 'PSU-ID' });

@@ -98,16 +98,16 @@ function refuseOthers(value: object, within: string, fields: readonly string[], 
       throw new DoorRefusal('FORMAT_ERROR', `The bank does not take the field ${path}`, '', {
         path: `${at}${path}`,
       });
-    if (isObject(inner)) refuseOthers(inner, path, fields, at);
+    if (isNested(inner)) refuseOthers(inner, path, fields, at);
   }
 }
 
 function valueAt(body: object, path: string): unknown {
   return path
     .split('.')
-    .reduce<unknown>((value, name) => (isObject(value) ? Reflect.get(value, name) : undefined), body);
+    .reduce<unknown>((value, name) => (isNested(value) ? Reflect.get(value, name) : undefined), body);
 }
 
-function isObject(value: unknown): value is object {
+function isNested(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

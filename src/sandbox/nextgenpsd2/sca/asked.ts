@@ -39,7 +39,7 @@ export function askedOf(bank: Bank, { kind, id }: ScaSubject): Asked | undefined
 }
 
 /** The payments that a customer is asked for. */
-export function paymentsOf(matter: Asked): readonly DoorPayment[] {
+export function paymentsIn(matter: Asked): readonly DoorPayment[] {
   if (matter.kind === 'consent') return [];
   return matter.kind === 'basket' ? matter.basket.payments : [matter.payment];
 }
@@ -65,7 +65,7 @@ export function isCustomers(
   chosen: readonly string[] | undefined,
 ): boolean {
   if (matter.kind === 'consent') return grantsFor(matter.consent, customer, chosen) !== undefined;
-  return paymentsOf(matter).every(({ debtor }) => !debtor || holds(customer, debtor.product));
+  return paymentsIn(matter).every(({ debtor }) => !debtor || holds(customer, debtor.product));
 }
 
 /**
@@ -75,7 +75,7 @@ export function isCustomers(
  * @throws RangeError if the customer has no such account
  */
 export function chooseDebtor(matter: Asked, customer: Customer, chosen: string | undefined): void {
-  const open = paymentsOf(matter).filter(({ debtor }) => debtor === undefined);
+  const open = paymentsIn(matter).filter(({ debtor }) => debtor === undefined);
   if (open.length === 0) return;
   const product = payingAccounts(customer).find(
     ({ productId }) => chosen === undefined || productId === chosen,
@@ -92,7 +92,7 @@ export function payingAccounts({ products }: Customer): Customer['products'] {
 /** How the SCA ends that a payee's name plans, whatever the customer decides. */
 export function plannedSca(matter: Asked): ReturnType<typeof planOf>['sca'] {
   if (matter.kind === 'consent') return undefined;
-  return paymentsOf(matter)
+  return paymentsIn(matter)
     .flatMap(({ orders }) => orders)
     .map(({ beneficiaryName }) => planOf(beneficiaryName).sca)
     .find((sca) => sca !== undefined);
@@ -118,7 +118,7 @@ export function holdersIn(
     matter.kind === 'consent' && customer ? grantsFor(matter.consent, customer, chosen) : undefined;
   const products = granted
     ? (customer?.products.filter(({ productId }) => granted.has(productId)) ?? [])
-    : paymentsOf(matter).flatMap(({ debtor }) => debtor?.product ?? []);
+    : paymentsIn(matter).flatMap(({ debtor }) => debtor?.product ?? []);
   const approvals = doorOf(bank).authorisations.approvedBy(subjectIn(matter));
   const holders = [...new Set(products.flatMap((product) => customers.holdersOf(product)))];
   return {

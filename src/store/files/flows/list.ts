@@ -31,7 +31,11 @@ export function* listFlows<K extends Kind>(
       if (since && (createdAt(flow) ?? Number.POSITIVE_INFINITY) < since.getTime()) return;
       if (until && (createdAt(flow) ?? 0) >= until.getTime()) continue;
       const restingFlow = resting?.get(flow);
-      if (restingFlow && isLeftOut(restingFlow, filter) && restingFlow.size === sizeOf(flows.pathOf(flow)))
+      if (
+        restingFlow &&
+        isLeftOut(restingFlow, filter) &&
+        restingFlow.size === journalSize(flows.pathOf(flow))
+      )
         continue;
       let read: ReadFlow<FlowOf<K>> | undefined;
       try {
@@ -62,7 +66,7 @@ export function countStates(flows: FlowFolder, atRest: FlowsAtRest, name: Kind):
   const resting = atRest.read();
   for (const flow of flows.newestFirst(KINDS[name])) {
     const restingFlow = resting.get(flow);
-    if (restingFlow && restingFlow.size === sizeOf(flows.pathOf(flow))) add(restingFlow.state);
+    if (restingFlow && restingFlow.size === journalSize(flows.pathOf(flow))) add(restingFlow.state);
   }
   // No state at all leaves out each flow at rest.
   for (const { state } of listFlows(flows, atRest, name, { states: [], onDamaged: () => add('damaged') }))
@@ -78,6 +82,6 @@ function hasText({ customer, order }: Filter): boolean {
   return customer !== undefined || order !== undefined;
 }
 
-function sizeOf(path: string): number | undefined {
+function journalSize(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }

@@ -121,7 +121,7 @@ export class ReferenceClaims {
    * @throws Psd2Error `config` if it cannot be written
    */
   take(reference: string, flow: string, isFree: (holder: string) => boolean): string {
-    const name = nameOf(reference);
+    const name = claimName(reference);
     for (let isMade = false; ; isMade = true) {
       const uses = this.#uses(name);
       const last = uses.at(-1);
@@ -139,7 +139,7 @@ export class ReferenceClaims {
 
   /** The flows that took a reference, in the order of its uses. */
   holders(reference: string): string[] {
-    return this.#uses(nameOf(reference)).flatMap(({ flow }) => flow || []);
+    return this.#uses(claimName(reference)).flatMap(({ flow }) => flow || []);
   }
 
   /** All claims: each with its file, and the flow in it. */
@@ -193,7 +193,7 @@ export class ReferenceClaims {
   }
 }
 
-function nameOf(reference: string): string {
+function claimName(reference: string): string {
   return createHash('sha256').update(comparableReference(reference)).digest('hex').slice(0, 32);
 }
 

@@ -120,7 +120,7 @@ export class SyncFolder {
   }
 
   #lastAccounts(): SyncedAccount[] {
-    return (contentOf(join(this.#path, CURRENT)) ?? '')
+    return (readIfThere(join(this.#path, CURRENT)) ?? '')
       .split('\n')
       .filter((line) => line.startsWith(beginOf('accounts')))
       .flatMap((line) => syncedAccount.safeParse(jsonIn(line)).data ?? []);
@@ -202,7 +202,7 @@ export class SyncFolder {
   #replaceCurrent(): void {
     if (this.#current.size === 0) return;
     const path = join(this.#path, CURRENT);
-    const before = contentOf(path) ?? '';
+    const before = readIfThere(path) ?? '';
     const text = mergeCurrent(before, this.#current);
     if (text === before) return;
     orRefuse(path, () => {
@@ -271,7 +271,7 @@ function orderOf(line: string): number {
   return line.startsWith('{"kind":"account"') ? 0 : line.startsWith('{"kind":"balance"') ? 1 : 2;
 }
 
-function contentOf(path: string): string | undefined {
+function readIfThere(path: string): string | undefined {
   // To look first is faster than to throw and catch an error.
   if (!existsSync(path)) return undefined;
   return orRefuse(path, () => readFileSync(path, 'utf8'));

@@ -126,7 +126,7 @@ export class SyncedRows implements StoredRows {
   #placesOf(rows: readonly SyncedRow[]): number[] {
     const ids = new Set(rows.map(({ id }) => id));
     return [...this.#blocksOf(new Set(rows.map(dayOf)))].flatMap(({ bytes, offset }) =>
-      linesIn(bytes).flatMap(({ begin, end }) => {
+      lineBounds(bytes).flatMap(({ begin, end }) => {
         const line = bytes.toString('utf8', begin, end);
         const at = bytes.subarray(begin, end).indexOf(BOOKED);
         const isOne = at !== -1 && ids.has(readRow(this.path, line, offset + begin).id);
@@ -325,7 +325,7 @@ function readRows(
 }
 
 /** The lines of a block of whole lines. */
-function linesIn(bytes: Buffer): { begin: number; end: number }[] {
+function lineBounds(bytes: Buffer): { begin: number; end: number }[] {
   const lines = [];
   for (let begin = 0, end = bytes.indexOf(10); end !== -1; begin = end + 1, end = bytes.indexOf(10, begin))
     lines.push({ begin, end });

@@ -256,7 +256,7 @@ class LoginRows extends ProfileRows {
   /** Stores copied tokens. Older tokens never replace newer ones. */
   async put({ holder, generation, origin, baseUrl, tokens }: LoginRecord): Promise<void> {
     const secrets =
-      tokens && (await this.#seals.close({ holder: holderOf(holder), baseUrl, generation }, tokens));
+      tokens && (await this.#seals.close({ holder: holderNamed(holder), baseUrl, generation }, tokens));
     await this.executeAgain(
       `with durable as materialized (select set_config('synchronous_commit', 'on', true))
        insert into psd2.tokens as t (profile, holder, ${TOKEN_COLUMNS})
@@ -274,13 +274,13 @@ class LoginRows extends ProfileRows {
     const { generation, origin, base_url: baseUrl, secrets } = row;
     const login = { kind: 'login', holder, generation, origin, baseUrl } as const;
     if (!secrets) return { ...login, tokens: null };
-    const of = { holder: holderOf(holder), baseUrl, generation };
+    const of = { holder: holderNamed(holder), baseUrl, generation };
     const content = await this.#seals.open(of, secrets, this.#keys.mayBePlain);
     return { ...login, tokens: { ...loginOf(row), ...content } };
   }
 }
 
-function holderOf(name: string): Holder {
+function holderNamed(name: string): Holder {
   return name === '' ? null : name;
 }
 
@@ -307,7 +307,7 @@ class NoteRows extends ProfileRows {
        select day::text, customer_id, product_id, reads from psd2.unattended_reads
        where profile = $1 and reads > 0 and strpos(product_id, ' ') = 0`,
     );
-    return [...notes.flatMap(noteOf), ...counts.map(countOf)];
+    return [...notes.flatMap(noteRecordsOf), ...counts.map(countOf)];
   }
 
   async note(holder: string): Promise<NoteRecord | undefined> {
@@ -316,7 +316,7 @@ class NoteRows extends ProfileRows {
       `select ${NOTE_COLUMNS} from psd2.access_notes where profile = $1 and holder = $2`,
       [holder],
     );
-    return notes.flatMap(noteOf)[0];
+    return notes.flatMap(noteRecordsOf)[0];
   }
 
   async count({ day, read }: CountRecord): Promise<CountRecord | undefined> {
@@ -358,7 +358,7 @@ class NoteRows extends ProfileRows {
   }
 }
 
-function noteOf(row: z.infer<typeof heldNote>): NoteRecord[] {
+function noteRecordsOf(row: z.infer<typeof heldNote>): NoteRecord[] {
   const { holder, refresh_at, refresh_message, refresh_of, call_at, call_message } = row;
   if (!refresh_at && !call_at) return [];
   const refresh = refresh_at && {
