@@ -218,7 +218,7 @@ export class SyncedRows implements StoredRows {
       for (const line of bytes.toString('utf8').split('\n')) {
         if (line === '') continue;
         const { success, data } = storedRow.safeParse(JSON.parse(line));
-        if (!success) throw damagedAt(this.path, offset);
+        if (!success) throw damagedRowAt(this.path, offset);
         rowsById.set(data.id, data);
       }
     return [...rowsById.values()];
@@ -316,7 +316,7 @@ function readRows(
       rest = bytes.subarray(begin);
     }
     if (rest.length > 0) {
-      if (!isBegunRow(rest)) throw damagedAt(path, offset);
+      if (!isBegunRow(rest)) throw damagedRowAt(path, offset);
       claim.assertHeld();
       ftruncateSync(file, offset);
     }
@@ -336,14 +336,14 @@ function readRow(path: string, line: string, offset: number): Line {
   const row = jsonIn(line);
   if (isRecord(row) && typeof row.id === 'string')
     return { id: row.id, bookingDate: textOrNull(row.bookingDate), valueDate: textOrNull(row.valueDate) };
-  throw damagedAt(path, offset);
+  throw damagedRowAt(path, offset);
 }
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function damagedAt(path: string, offset: number): Psd2Error {
+function damagedRowAt(path: string, offset: number): Psd2Error {
   return new Psd2Error('config', `${path} is damaged at byte ${offset}: it is not a row of psd2 sync`, {
     hint: 'Repair that line, or move the file away. The next sync then fetches its rows again.',
   });
