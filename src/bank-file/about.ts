@@ -50,8 +50,8 @@ export type AboutPlatform = z.output<typeof aboutPlatform>;
 export type Fact = z.output<typeof fact>;
 
 /** What is known of a value that the file of a platform says, or of a default that holds there. */
-export function factOf({ facts: known }: AboutPlatform, path: string): Fact | undefined {
-  const facts = Object.entries(known);
+export function factOf({ facts: factsByPath }: AboutPlatform, path: string): Fact | undefined {
+  const facts = Object.entries(factsByPath);
   const about = facts.filter(([field]) => field === path || field === '' || path.startsWith(`${field}.`));
   return about.sort(([one], [other]) => other.length - one.length)[0]?.[1];
 }

@@ -79,33 +79,35 @@ export async function checkBankFile<Bank extends BankHead, File extends BankFile
     });
   }
   const about = aboutIn(layers[0]?.content, descriptions);
-  const known = descriptionFor(descriptions, about.interface);
+  const reader = descriptionFor(descriptions, about.interface);
   const text = layers[0]?.text;
   const files: File[] = [];
   /** What is right in each file. */
   const rest: unknown[] = [];
   for (const [index, { where, content }] of layers.entries()) {
-    if (isBankFile(content, known)) {
+    if (isBankFile(content, reader)) {
       files.push(content);
       rest.push(content);
       continue;
     }
-    const found = await problemsOfFields(content, known);
-    rest.push(await rightPartOf(content, known));
-    problems.push(...found.map((each) => (index === 0 ? each : inside(where, each))));
+    const ownProblems = await problemsOfFields(content, reader);
+    rest.push(await rightPartOf(content, reader));
+    problems.push(...ownProblems.map((each) => (index === 0 ? each : inside(where, each))));
   }
   if (problems.length > 0) {
-    const others = unfitIn(rest, known).filter((unfit) => !problems.some((each) => isBecauseOf(unfit, each)));
+    const others = unfitIn(rest, reader).filter(
+      (unfit) => !problems.some((each) => isBecauseOf(unfit, each)),
+    );
     return { ...about, problems: [...problems, ...others], bank: undefined, text };
   }
-  const merged = mergeBankFiles(files, known.inherited);
+  const merged = mergeBankFiles(files, reader.inherited);
   const platform = layers.find(({ text, where }) => text === undefined && where !== 'standard')?.where;
   const file = platform === undefined ? merged : { platform, ...merged };
-  if (!isBankFile(file, known)) throw new TypeError('Valid bank files together are not one');
-  const description = known.schema.parse(file);
-  const said = new Set([...valuesIn(file)].map(([path]) => path));
-  const defaults = [...valuesIn(description)].map(([path]) => path).filter((path) => !said.has(path));
-  const unfit = known.inconsistencies(description);
+  if (!isBankFile(file, reader)) throw new TypeError('Valid bank files together are not one');
+  const description = reader.schema.parse(file);
+  const written = new Set([...valuesIn(file)].map(([path]) => path));
+  const defaults = [...valuesIn(description)].map(([path]) => path).filter((path) => !written.has(path));
+  const unfit = reader.inconsistencies(description);
   const [own, ...below] = layers;
   const aloneText = below.some(({ text }) => text !== undefined) ? undefined : own?.text;
   const bank =
@@ -124,12 +126,12 @@ export async function describeBank<Bank extends BankHead>(
   content: unknown,
   descriptions: Descriptions<Bank>,
 ): Promise<Bank> {
-  const known = descriptionFor(descriptions, isObject(content) ? content.interface : undefined);
-  const { success, data } = known.schema.safeParse(content);
-  if (!success) throw refusal('The stored bank', await problemsOfFields(content, known));
+  const reader = descriptionFor(descriptions, isObject(content) ? content.interface : undefined);
+  const { success, data } = reader.schema.safeParse(content);
+  if (!success) throw refusal('The stored bank', await problemsOfFields(content, reader));
   if (data.extends !== undefined)
     throw new Psd2Error('config', 'The stored bank must not extend another one');
-  const problems = known.inconsistencies(data);
+  const problems = reader.inconsistencies(data);
   if (problems.length > 0) throw refusal('The stored bank', problems);
   return data;
 }
@@ -150,26 +152,26 @@ export function isBankFile<File extends BankFileHead>(
   return schema.safeParse(content).success;
 }
 
-async function problemsOfFields(content: unknown, known: Description): Promise<BankProblem[]> {
+async function problemsOfFields(content: unknown, reader: Description): Promise<BankProblem[]> {
   const { problemsIn } = await import('./problems.ts');
-  return problemsIn(known.schema.safeParse(content).error?.issues ?? [], content, known);
+  return problemsIn(reader.schema.safeParse(content).error?.issues ?? [], content, reader);
 }
 
 /** What is left of a file without the fields that are wrong. */
-async function rightPartOf(content: unknown, known: Description): Promise<unknown> {
+async function rightPartOf(content: unknown, reader: Description): Promise<unknown> {
   const { withoutProblems } = await import('./problems.ts');
-  return withoutProblems(known.schema.safeParse(content).error?.issues ?? [], content);
+  return withoutProblems(reader.schema.safeParse(content).error?.issues ?? [], content);
 }
 
 /** What does not fit together in what is right of the files. Empty if too little is left. */
 function unfitIn<File extends BankFileHead>(
   contents: readonly unknown[],
-  known: Description<BankHead, File>,
+  reader: Description<BankHead, File>,
 ): BankProblem[] {
-  const files = contents.filter((content): content is File => isBankFile(content, known));
+  const files = contents.filter((content): content is File => isBankFile(content, reader));
   if (files.length < contents.length) return [];
-  const { success, data } = known.schema.safeParse(mergeBankFiles(files, known.inherited));
-  return success ? known.inconsistencies(data) : [];
+  const { success, data } = reader.schema.safeParse(mergeBankFiles(files, reader.inherited));
+  return success ? reader.inconsistencies(data) : [];
 }
 
 /** Whether something may only not fit because a field is wrong. */

@@ -72,7 +72,7 @@ export function descriptionFor<Bank extends BankHead, File extends BankFileHead>
   name: unknown,
 ): Description<Bank, File> {
   const own = typeof name === 'string' && Object.hasOwn(descriptions, name) ? descriptions[name] : undefined;
-  const found = own ?? Object.values(descriptions)[0];
-  if (!found) throw new TypeError('No interface describes its banks');
-  return found();
+  const load = own ?? Object.values(descriptions)[0];
+  if (!load) throw new TypeError('No interface describes its banks');
+  return load();
 }

@@ -38,18 +38,20 @@ export function explainBank({ description, layers: files }: ReadBank): Explained
       about: file.about === undefined ? null : aboutPlatform.parse(file.about),
     }),
   );
-  const said = layers.map(({ content }) => new Set([...valuesIn(content)].map(([path]) => path)));
+  const pathsByLayer = layers.map(({ content }) => new Set([...valuesIn(content)].map(([path]) => path)));
   return [...valuesIn(description)].flatMap(([field, value]): ExplainedValue[] => {
-    const layer = layers[said.findIndex((paths) => paths.has(field))];
+    const layer = layers[pathsByLayer.findIndex((paths) => paths.has(field))];
     // What psd2 has added says nothing of the bank.
     if (!layer && field === 'platform') return [];
-    const known = OF_THE_FILE.includes(field.split('.')[0] ?? '') ? NOTHING : knownOf(field, layer, layers);
-    return [{ field, value, from: layer?.where ?? 'default', ...known }];
+    const certainty = OF_THE_FILE.includes(field.split('.')[0] ?? '')
+      ? NOTHING
+      : certaintyOf(field, layer, layers);
+    return [{ field, value, from: layer?.where ?? 'default', ...certainty }];
   });
 }
 
 /** @param layer that says the value. Undefined: it is the default, which the sources of a platform may still contest */
-function knownOf(field: string, layer: Explained | undefined, layers: readonly Explained[]): Known {
+function certaintyOf(field: string, layer: Explained | undefined, layers: readonly Explained[]): Known {
   if (layer?.text !== undefined) return saidByFile(layer, field);
   const factIn = ({ about }: Explained) => (about ? factOf(about, field) : undefined);
   const fact = layer ? factIn(layer) : layers.map(factIn).find((each) => each?.sureness === 'contested');

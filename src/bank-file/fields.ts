@@ -21,8 +21,8 @@ type Path = readonly PropertyKey[];
 export function fieldsAt(schema: Field, path: Path): string[] | undefined {
   let field: Field | undefined = schema;
   for (const name of path) field = field && memberOf(field, name);
-  const found = field && objectOf(field);
-  return found && Object.keys(found._zod.def.shape);
+  const object = field && objectOf(field);
+  return object && Object.keys(object._zod.def.shape);
 }
 
 /** The names that the record at a path can have. None: any. */

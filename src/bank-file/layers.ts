@@ -36,7 +36,7 @@ export async function* layersOf(nameOrPath: string): AsyncGenerator<Layer> {
     ? { where: nameOrPath, folder: undefined }
     : { where: nameOrPath, folder: dirname(nameOrPath) };
   while (place) {
-    const read = await contentOf(place, seen.size === 0);
+    const read = await readLayer(place, seen.size === 0);
     const { content } = read;
     const id = place.folder === undefined ? place.where : realPathOf(place.where);
     if (seen.has(id))
@@ -48,7 +48,7 @@ export async function* layersOf(nameOrPath: string): AsyncGenerator<Layer> {
   }
 }
 
-async function contentOf({ where, folder }: Place, isFirst: boolean): Promise<Omit<Layer, 'where'>> {
+async function readLayer({ where, folder }: Place, isFirst: boolean): Promise<Omit<Layer, 'where'>> {
   if (folder === undefined) return { ...readPlatform(where), text: undefined };
   const text = await readText(where);
   if (text !== undefined) return { content: await parseJson(text, where), text };

@@ -15,7 +15,7 @@ export function linesOf(text: string): Map<string, number> {
       if (within && within.index !== null) within.index += 1;
     } else if (token === ']' || token === '}') open.pop();
     else if (token !== '\n') {
-      const path = pathIn(within, name);
+      const path = pathWithin(within, name);
       if (!lines.has(path)) lines.set(path, line);
       name = undefined;
       if (token === '[' || token === '{') open.push({ path, index: token === '[' ? 0 : null });
@@ -25,7 +25,7 @@ export function linesOf(text: string): Map<string, number> {
   return lines;
 }
 
-function pathIn(
+function pathWithin(
   within: { path: string; index: number | null } | undefined,
   name: string | undefined,
 ): string {

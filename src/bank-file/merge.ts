@@ -17,8 +17,8 @@ export function mergeBankFiles<File extends BankFileHead>(
 ): Fields {
   return files.reduceRight<Fields>((below, own) => {
     const { verifiedOn: _verifiedOn, learned: _learned, ...fields } = inherited?.(below, own) ?? below;
-    const { extends: _extends, ...said } = own;
-    return mergeObjects(fields, said);
+    const { extends: _extends, ...ownFields } = own;
+    return mergeObjects(fields, ownFields);
   }, {});
 }
 

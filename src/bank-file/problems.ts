@@ -20,55 +20,55 @@ export function writePath(path: readonly PropertyKey[]): string {
 type Known = Pick<Description, 'schema' | 'whyNotPossible'>;
 
 /** What zod says is wrong, as sentences. @param content of the file, for suggestions */
-export function problemsIn(issues: readonly Issue[], content: unknown, known: Known): BankProblem[] {
-  return issues.flatMap((issue) => problemsOf(issue, content, known));
+export function problemsIn(issues: readonly Issue[], content: unknown, reader: Known): BankProblem[] {
+  return issues.flatMap((issue) => problemsOf(issue, content, reader));
 }
 
-function problemsOf(issue: Issue, content: unknown, known: Known): BankProblem[] {
+function problemsOf(issue: Issue, content: unknown, reader: Known): BankProblem[] {
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => unknownField(issue.path, key, known));
-  const given = valueAt(content, issue.path);
+    return issue.keys.map((key) => unknownField(issue.path, key, reader));
+  const value = valueAt(content, issue.path);
   const path = writePath(issue.path);
   if (issue.code === 'invalid_union') {
     // An object can only be meant as the alternative that is an object.
-    const chosen = isObject(given) && issue.errors.find((errors) => !errors.some(isAboutType));
+    const chosen = isObject(value) && issue.errors.find((errors) => !errors.some(isAboutType));
     if (chosen)
       return problemsIn(
         chosen.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })),
         content,
-        known,
+        reader,
       );
   }
-  const reason = known.whyNotPossible(given);
+  const reason = reader.whyNotPossible(value);
   if (reason !== undefined) return [{ path, message: `${path}: ${reason}` }];
-  return [{ path, message: `${path === '' ? 'The file' : path} ${requirement(issue, given, known)}` }];
+  return [{ path, message: `${path === '' ? 'The file' : path} ${requirement(issue, value, reader)}` }];
 }
 
 function isAboutType({ code, path }: Issue): boolean {
   return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
 }
 
-function unknownField(within: readonly PropertyKey[], name: string, known: Known): BankProblem {
+function unknownField(within: readonly PropertyKey[], name: string, reader: Known): BankProblem {
   const path = writePath([...within, name]);
-  const reason = known.whyNotPossible(name);
+  const reason = reader.whyNotPossible(name);
   if (reason !== undefined) return { path, message: `${path}: ${reason}` };
-  const near = didYouMean(name, fieldsAt(known.schema, within) ?? namesAt(known.schema, within)).trim();
-  const elsewhere = allFields(known.schema).find((field) => field.endsWith(`.${name}`));
+  const near = didYouMean(name, fieldsAt(reader.schema, within) ?? namesAt(reader.schema, within)).trim();
+  const elsewhere = allFields(reader.schema).find((field) => field.endsWith(`.${name}`));
   const meant = near || (elsewhere === undefined ? '' : `Did you mean ${elsewhere}?`);
   return { path, message: [`${path} is not a field of a bank file`, meant].filter(Boolean).join('. ') };
 }
 
 /** What a field must be, as the rest of a sentence. */
-function requirement(issue: Issue, given: unknown, { schema }: Known): string {
-  if (given === undefined && issue.code === 'invalid_type') return 'is missing';
+function requirement(issue: Issue, value: unknown, { schema }: Known): string {
+  if (value === undefined && issue.code === 'invalid_type') return 'is missing';
   const alternatives = alternativesAt(schema, issue.path);
-  if (alternatives.length > 0) return `must be ${listed(alternatives.flatMap(describe))}`;
+  if (alternatives.length > 0) return `must be ${listed(alternatives.flatMap(describeField))}`;
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${KINDS[issue.expected] ?? issue.expected}`;
     case 'invalid_value': {
       const words = issue.values.map(String);
-      const meant = typeof given === 'string' ? didYouMean(given, words) : '';
+      const meant = typeof value === 'string' ? didYouMean(value, words) : '';
       return [`must be ${listed(words.map(quoted))}`, meant].filter(Boolean).join('. ').trim();
     }
     case 'invalid_key':
@@ -95,7 +95,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** An alternative of a field. */
-function describe(field: z.core.$ZodType): string[] {
+function describeField(field: z.core.$ZodType): string[] {
   if (field instanceof $ZodEnum)
     return Object.values(field._zod.def.entries).map((word) => quoted(String(word)));
   if (field instanceof $ZodObject)

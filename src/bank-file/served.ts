@@ -30,8 +30,8 @@ export function servedBy(
   banks: readonly ServedBank[],
   names: readonly string[],
 ): { bank: ServedBank | null; exactness: number } | undefined {
-  const found = banks.map((bank) => ({ bank, exactness: exactness(query, bank) }));
-  const [best] = found.filter((each) => each.exactness > 0).sort((a, b) => b.exactness - a.exactness);
+  const rated = banks.map((bank) => ({ bank, exactness: exactness(query, bank) }));
+  const [best] = rated.filter((each) => each.exactness > 0).sort((a, b) => b.exactness - a.exactness);
   return best ?? (hasWords(query, names.join(' ')) ? { bank: null, exactness: 1 } : undefined);
 }
 
@@ -44,21 +44,21 @@ function exactness({ iban, bic, words }: BankQuery, bank: ServedBank): number {
 function exactnessOfCode(iban: string, { country, bankCode }: ServedBank): number {
   if (bankCode === undefined || country === undefined || !iban.startsWith(country)) return 0;
   const begin = CODE_BEGINS[country] ?? 4;
-  const given = iban.slice(begin, begin + bankCode.length);
-  const isSame = [...bankCode].every((character, at) => character === '?' || character === given[at]);
+  const codeInIban = iban.slice(begin, begin + bankCode.length);
+  const isSame = [...bankCode].every((character, at) => character === '?' || character === codeInIban[at]);
   return isSame ? bankCode.replaceAll('?', '').length : 0;
 }
 
 /** A BIC of 8 characters is that of the head office: XXX. A bank file may have only the first ones. */
-function exactnessOfBic(asked: string, known: string): number {
-  const [one, other] = [asked, known].map((bic) => bic.replace(/XXX$/, ''));
+function exactnessOfBic(queried: string, served: string): number {
+  const [one, other] = [queried, served].map((bic) => bic.replace(/XXX$/, ''));
   if (one === undefined || other === undefined) return 0;
   return one.startsWith(other) || other.startsWith(one) ? Math.min(one.length, other.length) : 0;
 }
 
 function hasWords({ words }: Pick<BankQuery, 'words'>, text: string): boolean {
-  const known = wordsIn(text);
-  return words.length > 0 && words.every((word) => known.includes(word));
+  const textWords = wordsIn(text);
+  return words.length > 0 && words.every((word) => textWords.includes(word));
 }
 
 /** Whole words, without case and accents. */

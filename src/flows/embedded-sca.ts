@@ -120,7 +120,7 @@ class Steps {
     switch (next) {
       case 'password': {
         const value = await credentials.password(question);
-        if (value === null) throw this.#stop(NOTHING.password);
+        if (value === null) throw this.#stop(nothing('PIN', question));
         return { what: 'password', value };
       }
       case 'method': {
@@ -132,7 +132,7 @@ class Steps {
       }
       case 'code': {
         const value = await credentials.code({ ...challenge, ...(chosen && { method: chosen }) }, question);
-        if (value === null) throw this.#stop(NOTHING.code);
+        if (value === null) throw this.#stop(nothing('TAN', question));
         return { what: 'code', value };
       }
     }
@@ -311,10 +311,9 @@ async function isListedAsDone(sca: Sca, { resourceId, transactionId }: StepSubje
   return listed?.means === 'done';
 }
 
-const NOTHING = {
-  password: 'psd2 was given no PIN, and has sent none',
-  code: 'psd2 was given no TAN, and has sent none',
-} as const;
+function nothing(what: 'PIN' | 'TAN', { wasSent }: CredentialQuestion): string {
+  return wasSent ? `psd2 was given no other ${what}` : `psd2 was given no ${what}, and has sent none`;
+}
 
 const UNSAID: Readonly<Record<Given, string>> = {
   password: 'The bank does not say what became of the PIN',

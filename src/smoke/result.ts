@@ -114,11 +114,11 @@ export function countSteps(steps: readonly SmokeStep[]) {
 
 /** One sentence about a run: `8 passed, 2 of them with a warning, 1 failed, 3 skipped; 33.1 s, 7 calls`. */
 export function sumUp({ steps, milliseconds }: Pick<SmokeRun, 'steps' | 'milliseconds'>): string {
-  const { passed, warned, failed, skipped, known, flaky } = countSteps(steps);
+  const { passed, warned, failed, skipped, known: knownFailures, flaky } = countSteps(steps);
   const parts = [
     `${passed} passed${warned > 0 ? `, ${warned} of them with a warning` : ''}`,
     failed > 0 && `${failed} failed`,
-    known > 0 && `${known} failed as known`,
+    knownFailures > 0 && `${knownFailures} failed as known`,
     flaky > 0 && `${flaky} only when tried again`,
     skipped > 0 && `${skipped} skipped`,
   ];

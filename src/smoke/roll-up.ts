@@ -58,8 +58,8 @@ export class Counter {
 
   #of({ day, profile, host, kind, route, smoke }: Omit<RollUp, 'counts'>): RollUp {
     const key = `${day}\0${profile}\0${host}\0${kind}\0${route}\0${smoke}`;
-    const known = this.#lines.get(key);
-    if (known) return known;
+    const existing = this.#lines.get(key);
+    if (existing) return existing;
     const line = { day, profile, host, kind, route, smoke, counts: noCounts() };
     this.#lines.set(key, line);
     return line;
@@ -86,9 +86,9 @@ export class DownFinder {
   find(): DownLine[] {
     return [...this.#banks].flatMap(([key, bank]) => {
       const [profile = '', host = ''] = key.split('\u{0}');
-      const found = bank.find();
+      const downs = bank.find();
       this.longestGap = Math.max(this.longestGap, bank.longestGap);
-      return found.map((down) => ({ profile, host, down }));
+      return downs.map((down) => ({ profile, host, down }));
     });
   }
 }

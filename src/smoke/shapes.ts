@@ -63,7 +63,7 @@ const ANY = '*';
 export function shapesOf(answers: readonly ObservedAnswer[], { names }: Vocabulary): ShapeFile['shapes'] {
   const shapes: ShapeFile['shapes'] = {};
   for (const answer of answers) {
-    const key = keyOf(answer);
+    const key = answerKey(answer);
     const shape = shapes[key] ?? {};
     shapes[key] = shape;
     const add = (path: string, kind: string, isThere: boolean) => {
@@ -95,14 +95,14 @@ function union(one: FieldShape['days'] = {}, other: FieldShape['days'] = {}): Re
   return { ...one, ...Object.fromEntries(Object.entries(other).map(merge)) };
 }
 
-function keyOf({ method, route, status }: ObservedAnswer): string {
+function answerKey({ method, route, status }: ObservedAnswer): string {
   return `${method} ${route} ${status < 400 ? status : `${Math.floor(status / 100)}xx`}`;
 }
 
 type Add = (path: string, kind: string, isThere: boolean) => void;
 
 function walk(path: string, value: unknown, add: Add, names: ReadonlySet<string>): void {
-  add(path, kindOf(value), true);
+  add(path, kindOfValue(value), true);
   if (Array.isArray(value)) for (const item of value) walk(`${path}[]`, item, add, names);
   else if (isObject(value))
     // A key may be an IBAN, an id, a day or a name.
@@ -147,7 +147,7 @@ const STRINGS: readonly [kind: string, pattern: RegExp][] = [
   ['uri', /^(https?:\/)?\/\S*$/],
 ];
 
-function kindOf(value: unknown): string {
+function kindOfValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   if (isNumber(value)) return /[.eE]/.test(String(value)) ? 'number' : 'integer';
@@ -161,10 +161,10 @@ export function merged(file: ShapeFile, seen: ShapeFile['shapes'], today: string
   const shapes: ShapeFile['shapes'] = { ...file.shapes };
   for (const [answer, fields] of Object.entries(seen)) {
     const earlier = shapes[answer] ?? {};
-    const known = { ...earlier };
+    const grown = { ...earlier };
     for (const [path, field] of Object.entries(fields)) {
-      const before = known[path];
-      known[path] = before
+      const before = grown[path];
+      grown[path] = before
         ? {
             in: [before.in[0] + field.in[0], before.in[1] + field.in[1]],
             runs: before.runs + 1,
@@ -178,12 +178,12 @@ export function merged(file: ShapeFile, seen: ShapeFile['shapes'], today: string
           };
     }
     // A field that is missing now was in none of the parents.
-    for (const [path, before] of Object.entries(known)) {
+    for (const [path, before] of Object.entries(grown)) {
       const parents = fields[parentOf(path)]?.in[0] ?? 0;
       if (fields[path] === undefined && parents > 0 && !path.endsWith('[]'))
-        known[path] = { ...before, in: [before.in[0], before.in[1] + parents] };
+        grown[path] = { ...before, in: [before.in[0], before.in[1] + parents] };
     }
-    shapes[answer] = known;
+    shapes[answer] = grown;
   }
   return {
     ...file,
@@ -195,8 +195,8 @@ export function merged(file: ShapeFile, seen: ShapeFile['shapes'], today: string
 }
 
 /** How many parents were seen before a field that is new. */
-function parentsOf(known: Record<string, FieldShape>, path: string): number {
-  return path.endsWith('[]') ? 0 : (known[parentOf(path)]?.in[0] ?? 0);
+function parentsOf(earlier: Record<string, FieldShape>, path: string): number {
+  return path.endsWith('[]') ? 0 : (earlier[parentOf(path)]?.in[0] ?? 0);
 }
 
 /** A file that has learnt nothing. */
@@ -225,10 +225,10 @@ export function driftOf(
   const seen = shapesOf(answers, vocabulary);
   const findings: Omit<DriftFinding, 'id'>[] = [];
   for (const [answer, fields] of Object.entries(seen)) {
-    const known = file.shapes[answer];
-    if (!known) continue;
+    const learned = file.shapes[answer];
+    if (!learned) continue;
     for (const [path, field] of Object.entries(fields)) {
-      const before = known[path];
+      const before = learned[path];
       const find = (severity: DriftFinding['severity'], message: string) =>
         findings.push({ answer, path, severity, message });
       if (!before) {
@@ -236,23 +236,23 @@ export function driftOf(
         continue;
       }
       const changed =
-        changedDay(before, field, vocabulary.reads.has(nameOf(path))) ??
-        changeOf(before, field, vocabulary.reads.has(nameOf(path)));
+        changedDay(before, field, vocabulary.reads.has(fieldName(path))) ??
+        changeOf(before, field, vocabulary.reads.has(fieldName(path)));
       if (changed) find(...changed);
     }
-    for (const [path, before] of Object.entries(known)) {
+    for (const [path, before] of Object.entries(learned)) {
       const lost = lostOf(file, path, before, fields);
       if (lost)
         findings.push({
           answer,
           path,
-          severity: vocabulary.reads.has(nameOf(path)) ? 'breaking' : 'warning',
-          message: vocabulary.required.has(nameOf(path)) ? `${lost}; against the standard` : lost,
+          severity: vocabulary.reads.has(fieldName(path)) ? 'breaking' : 'warning',
+          message: vocabulary.required.has(fieldName(path)) ? `${lost}; against the standard` : lost,
         });
     }
   }
   findings.push(...unknownCodes(answers, vocabulary), ...wrongTypes(file, answers));
-  return findings.map((finding) => ({ id: idOf(finding), ...finding })).sort(bySeverity);
+  return findings.map((finding) => ({ id: findingId(finding), ...finding })).sort(bySeverity);
 }
 
 const ORDER = { breaking: 0, warning: 1, info: 2 } as const;
@@ -262,14 +262,14 @@ function bySeverity(one: DriftFinding, other: DriftFinding): number {
 }
 
 /** Names a finding, the same in each run. */
-function idOf({ answer, path, message }: Omit<DriftFinding, 'id'>): string {
+function findingId({ answer, path, message }: Omit<DriftFinding, 'id'>): string {
   let sum = 0;
   for (const character of `${answer} ${path} ${message}`)
     sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
   return `dr-${sum.toString(36).padStart(7, '0')}`;
 }
 
-function nameOf(path: string): string {
+function fieldName(path: string): string {
   return path.replace(/\[\]$/, '').split('.').at(-1) ?? '';
 }
 
@@ -314,15 +314,15 @@ function changeOf(
   if (fresh.every((kind) => kind === 'string:empty')) return undefined;
   if (fresh.includes('null') && !before.kinds.includes('null') && fresh.length === 1)
     return ['warning', 'null for the first time'];
-  const said = `${fresh.filter(isReal).join(', ')} instead of ${before.kinds.join(', ')}`;
+  const change = `${fresh.filter(isReal).join(', ')} instead of ${before.kinds.join(', ')}`;
   const isGone =
     !kinds.some((kind) => isReal(kind) && before.kinds.includes(kind)) && before.kinds.some(isReal);
   // Two texts that look different are texts, unless a date or a number lost its form.
   const isTextual = [...fresh, ...before.kinds].filter(isReal).every((kind) => kind.startsWith('string:'));
   const hasForm = before.kinds.filter(isReal).every((kind) => /date|time|day/.test(kind));
-  if (isTextual && !hasForm) return ['info', `another text: ${said}`];
+  if (isTextual && !hasForm) return ['info', `another text: ${change}`];
   if (!isGone) return ['warning', `also ${fresh.filter(isReal).join(', ')}`];
-  return [isRead ? 'breaking' : 'warning', said];
+  return [isRead ? 'breaking' : 'warning', change];
 }
 
 /** Says that a field is missing that was always there. */
@@ -343,33 +343,33 @@ function lostOf(
 
 /** Codes that psd2 does not know. It shows them as they are, and they decide nothing. */
 function unknownCodes(answers: readonly ObservedAnswer[], { codes }: Vocabulary): Omit<DriftFinding, 'id'>[] {
-  const found = new Map<string, Omit<DriftFinding, 'id'>>();
+  const unknown = new Map<string, Omit<DriftFinding, 'id'>>();
   const look = (value: unknown, path: string, answer: string): void => {
     if (Array.isArray(value)) for (const item of value) look(item, `${path}[]`, answer);
     else if (isObject(value))
       for (const [name, child] of Object.entries(value)) {
-        const known = Object.hasOwn(codes, name) ? codes[name] : undefined;
+        const knownCodes = Object.hasOwn(codes, name) ? codes[name] : undefined;
         const isCode =
-          known && typeof child === 'string' && /^[A-Za-z]{2,32}$/.test(child) && !known.has(child);
+          knownCodes && typeof child === 'string' && /^[A-Za-z]{2,32}$/.test(child) && !knownCodes.has(child);
         const at = `${path}.${name}`;
         if (isCode)
-          found.set(`${answer} ${at} ${child}`, {
+          unknown.set(`${answer} ${at} ${child}`, {
             answer,
             path: at,
             severity: 'warning',
             message: `psd2 does not know the code ${child}`,
           });
-        if (known === undefined && typeof child === 'object') look(child, at, answer);
+        if (knownCodes === undefined && typeof child === 'object') look(child, at, answer);
       }
   };
-  for (const answer of answers) look(answer.json, '$', keyOf(answer));
-  return [...found.values()];
+  for (const answer of answers) look(answer.json, '$', answerKey(answer));
+  return [...unknown.values()];
 }
 
 /** Answers that are not JSON, or say that they are something else. */
 function wrongTypes({ shapes }: ShapeFile, answers: readonly ObservedAnswer[]): Omit<DriftFinding, 'id'>[] {
   return answers.flatMap((answer) => {
-    const key = keyOf(answer);
+    const key = answerKey(answer);
     const isJson = answer.json !== undefined && /\bjson\b/i.test(answer.contentType ?? '');
     const wasJson = shapes[key]?.$ && !shapes[key].$.kinds.includes('not JSON');
     if (isJson || !wasJson || answer.status === 204) return [];
@@ -395,8 +395,8 @@ export function writeShapes(file: ShapeFile): string {
 
 /** A finding by its id or the beginning of it. @throws Psd2Error `usage` */
 export function findingOf(findings: readonly DriftFinding[], id: string): DriftFinding {
-  const [found, ...more] = findings.filter((finding) => finding.id.startsWith(id));
-  if (found && more.length === 0) return found;
+  const [match, ...more] = findings.filter((finding) => finding.id.startsWith(id));
+  if (match && more.length === 0) return match;
   throw new Psd2Error('usage', `There is no finding ${id} in the last run`, {
     hint: 'See the findings with:',
     next: [['smoke', 'show']],

@@ -159,12 +159,12 @@ export class Downtime {
 
   /** What is still down ends with the last call, because nothing is known after it. */
   find(): Down[] {
-    const found: Down[] = [];
+    const downs: Down[] = [];
     let first: number | undefined;
     let count = 0;
     let last: number | undefined;
     const end = (to: number) => {
-      if (first !== undefined && count >= CONSECUTIVE) found.push({ from: first, to });
+      if (first !== undefined && count >= CONSECUTIVE) downs.push({ from: first, to });
       first = undefined;
       count = 0;
     };
@@ -179,7 +179,7 @@ export class Downtime {
       }
     }
     end(last ?? 0);
-    return found;
+    return downs;
   }
 }
 

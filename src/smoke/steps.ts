@@ -85,11 +85,11 @@ export function singleSteps(option: string, text: string): StepId[] {
   return text
     .split(',')
     .filter((part) => !part.includes('..'))
-    .map((id) => readStep(option, id));
+    .map((id) => readStepId(option, id));
 }
 
 /** @throws Psd2Error `usage` */
-export function readStep(option: string, text: string): StepId {
+export function readStepId(option: string, text: string): StepId {
   return STEP_IDS[indexOf(option, text)] ?? 'settings';
 }
 

@@ -108,11 +108,11 @@ export async function changeRecord(
 ): Promise<void> {
   const change = randomBytes(9).toString('base64url');
   for (let tried: number | undefined; ; ) {
-    const { generation, changes, kept } = await newest();
+    const { generation, changes, kept: record } = await newest();
     if (changes.includes(change)) return;
     if (tried !== undefined && tried <= generation - changes.length) throw unclear(what);
     tried = generation + 1;
-    const after = update?.(kept ?? EMPTY) ?? null;
+    const after = update?.(record ?? EMPTY) ?? null;
     const next = {
       generation: tried,
       changes: [change, ...changes].slice(0, KNOWN_CHANGES),
@@ -139,11 +139,11 @@ export interface MovableRecord {
  */
 export async function moveRecord(from: MovableRecord, to: Pick<MovableRecord, 'change'>): Promise<boolean> {
   for (let isMoved = false; ; isMoved = true) {
-    const kept = await from.read();
-    if (kept === null) return isMoved;
-    await to.change((here) => withMoved(here, kept));
+    const record = await from.read();
+    if (record === null) return isMoved;
+    await to.change((here) => withMoved(here, record));
     await from.change((before) =>
-      [kept, EMPTY].some((same) => isDeepStrictEqual(before, same)) ? null : before,
+      [record, EMPTY].some((same) => isDeepStrictEqual(before, same)) ? null : before,
     );
   }
 }
@@ -165,15 +165,15 @@ function united<Kept extends { consentId: string }>(
   here: readonly Kept[] = [],
   moved: readonly Kept[] = [],
 ): Kept[] {
-  const known = new Set(here.map(({ consentId }) => consentId));
-  return [...here, ...moved.filter(({ consentId }) => !known.has(consentId))];
+  const idsHere = new Set(here.map(({ consentId }) => consentId));
+  return [...here, ...moved.filter(({ consentId }) => !idsHere.has(consentId))];
 }
 
-function newestFirst({ consents, funds, ...kept }: KeptCustomer): KeptCustomer {
+function newestFirst({ consents, funds, ...rest }: KeptCustomer): KeptCustomer {
   const byGrant = (one: { grantedAt: string }, other: { grantedAt: string }) =>
     Date.parse(other.grantedAt) - Date.parse(one.grantedAt);
   return {
-    ...kept,
+    ...rest,
     ...(funds && { funds: funds.toSorted(byGrant) }),
     consents: consents.toSorted(byGrant),
   };

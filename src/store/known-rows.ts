@@ -44,8 +44,8 @@ export class KnownRows implements BookedRows {
     const days = new Set(rows.map(dayOf));
     for (let day = covered?.from; day && covered?.to && day <= covered.to; day = addDays(day, 1))
       days.add(day);
-    const known = await this.#stored.find(days, covered?.to ? undefined : covered?.from);
-    const shown = known.filter((row) => counts(row) && !changed.has(row.id));
+    const storedRows = await this.#stored.find(days, covered?.to ? undefined : covered?.from);
+    const shown = storedRows.filter((row) => counts(row) && !changed.has(row.id));
     const isAll = covered !== undefined;
     // Without all rows of a day, only an id of the bank tells a row from an equal one.
     const { fresh, pairs, unseen, trusted } = sameContent(
@@ -81,12 +81,12 @@ export class KnownRows implements BookedRows {
       this.#gone.delete(id);
       this.#changed.set(shown, id);
     }
-    const taken = new Set(known.map(({ id }) => id));
-    await this.#stored.add(added.map((row) => withFreeId(row, taken)));
+    const usedIds = new Set(storedRows.map(({ id }) => id));
+    await this.#stored.add(added.map((row) => withFreeId(row, usedIds)));
     const awaited = new Map([...pairs, ...same].filter(([, { future }]) => future));
     // A booked row that is to come now is in the stored balance already, and not in the bank's.
-    const isUnsure = ([row, known]: [Row, NamedRow]) =>
-      !certain.has(row) || (row.future && !(known.future && dayOf(known) > (today ?? '')));
+    const isUnsure = ([row, storedRow]: [Row, NamedRow]) =>
+      !certain.has(row) || (row.future && !(storedRow.future && dayOf(storedRow) > (today ?? '')));
     return { added, awaited, unsure: same.filter(isUnsure).length, doubtful };
   }
 
@@ -149,10 +149,10 @@ function dayOf(row: NamedRow): string {
 }
 
 /** A row that moved keeps the id of its first day, where an equal row may come later. */
-function withFreeId<Row extends SyncedRow>(row: Row, taken: Set<string>): Row {
+function withFreeId<Row extends SyncedRow>(row: Row, usedIds: Set<string>): Row {
   let { id } = row;
-  for (let number = 1; taken.has(id); number += 1)
+  for (let number = 1; usedIds.has(id); number += 1)
     id = hash('sha256', `${row.id}+${number}`, 'hex').slice(0, 32);
-  taken.add(id);
+  usedIds.add(id);
   return id === row.id ? row : { ...row, id };
 }

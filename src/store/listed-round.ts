@@ -10,10 +10,10 @@ export class ListedRound implements Round {
   /** @param note stores the progress for `psd2 sync status` */
   constructor(
     customers: readonly string[],
-    taken = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)),
+    counters = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)),
     note: (done: RoundNote) => void = () => {},
   ) {
-    this.share = { customers, taken };
+    this.share = { customers, taken: counters };
     this.#note = note;
   }
 
@@ -22,19 +22,19 @@ export class ListedRound implements Round {
   }
 
   async next(): Promise<Dealt | 'over'> {
-    const { customers, taken } = this.share;
-    const customerId = customers[Atomics.add(taken, TAKEN, 1)] ?? this.#again.shift();
+    const { customers, taken: counters } = this.share;
+    const customerId = customers[Atomics.add(counters, TAKEN, 1)] ?? this.#again.shift();
     if (customerId === undefined) return 'over';
     return {
       customerId,
-      finish: async () => void Atomics.add(taken, FINISHED, 1),
+      finish: async () => void Atomics.add(counters, FINISHED, 1),
       again: () => void this.#again.push(customerId),
     };
   }
 
   async counts(): Promise<{ due: number; atWork: number }> {
-    const taken = Math.min(this.size, Atomics.load(this.share.taken, TAKEN));
-    return { due: this.size - taken, atWork: taken - Atomics.load(this.share.taken, FINISHED) };
+    const dealt = Math.min(this.size, Atomics.load(this.share.taken, TAKEN));
+    return { due: this.size - dealt, atWork: dealt - Atomics.load(this.share.taken, FINISHED) };
   }
 
   async note(done: RoundNote): Promise<void> {

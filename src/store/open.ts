@@ -43,9 +43,9 @@ export async function openStore(settings: StoreSettings): Promise<Store> {
 export async function openRemembered(settings: StoreSettings, store: RememberedStore): Promise<Store> {
   const { env, folder } = settings;
   if (store.home === 'files') return (await import('./files/backend.ts')).openFiles(settings);
-  const found = await findDatabase(store.address, env, folder.interrupted);
-  if (found.id !== store.id)
-    throw new Psd2Error('config', `PostgreSQL at ${found.shown} is not the remembered database`);
+  const database = await findDatabase(store.address, env, folder.interrupted);
+  if (database.id !== store.id)
+    throw new Psd2Error('config', `PostgreSQL at ${database.shown} is not the remembered database`);
   const { openPostgres } = await import('./postgres/backend.ts');
   return openPostgres({ ...settings, env: { ...env, PSD2_STORE: store.address } });
 }

@@ -37,8 +37,8 @@ export function byIdsOfToday(target: StoredTarget): SyncTarget {
         : accounts.map((account) => ({ account, storedAs: account.productId, takenFor: null }));
       for (const { account, storedAs: id } of places)
         if (areNamed && id !== null)
-          placed.set(account.productId, { storedAs: id, account: nameOf(account) });
-      target.replace('accounts', recordOf(places, stored));
+          placed.set(account.productId, { storedAs: id, account: accountNameOf(account) });
+      target.replace('accounts', listToStore(places, stored));
       return places;
     },
     progress: (productId) => target.progress(storedAs(productId)),
@@ -64,12 +64,12 @@ export function byIdsOfToday(target: StoredTarget): SyncTarget {
   }
 }
 
-function nameOf({ productId, accountId: _same, status: _now, ...name }: AccountOfList): AccountName {
+function accountNameOf({ productId, accountId: _same, status: _now, ...name }: AccountOfList): AccountName {
   return { ...name, bankId: productId };
 }
 
 /** What the store says of the accounts: those of the list, and those that one of the list may be. */
-function recordOf(places: readonly Placed<AccountOfList>[], stored: readonly StoredAccount[]): object[] {
+function listToStore(places: readonly Placed<AccountOfList>[], stored: readonly StoredAccount[]): object[] {
   const rows = places.flatMap(({ account, storedAs }) =>
     storedAs === null
       ? []

@@ -43,16 +43,16 @@ export function isStillFailing({
 /** Adds the result of a sync to what is kept. Forgets failures that are older than 30 days. */
 export function addResult(before: CustomerReads | undefined, result: ReadResult): CustomerReads {
   const { at, failures, skipped } = result;
-  const { readAt, failed: known, doubts } = before ?? { readAt: null, failed: [], doubts: [] };
+  const { readAt, failed: earlierFailed, doubts } = before ?? { readAt: null, failed: [], doubts: [] };
   const failedNow = new Set(failures.map(({ productId }) => productId));
   const isRead = (productId: string | null) =>
     !failedNow.has(null) && (productId === null || !skipped.includes(productId));
   const forgottenBefore = new Date(Date.parse(at) - KEPT_MS).toISOString();
-  const others = known
+  const others = earlierFailed
     .filter(({ productId, lastFailedAt }) => !failedNow.has(productId) && lastFailedAt >= forgottenBefore)
     .map((each) => (isRead(each.productId) ? { ...each, lastReadAt: at } : each));
   const added = failures.map(({ productId, code, message }): Failed => {
-    const old = known.find((each) => each.productId === productId);
+    const old = earlierFailed.find((each) => each.productId === productId);
     const isRow = old !== undefined && isStillFailing(old);
     return {
       ...{ productId, code, message, lastFailedAt: at, lastReadAt: old ? old.lastReadAt : readAt },
@@ -62,12 +62,16 @@ export function addResult(before: CustomerReads | undefined, result: ReadResult)
     };
   });
   const readsAll = !failedNow.has(null) && skipped.length === 0;
-  const found = (result.doubts ?? []).map((doubt) => ({ ...doubt, at }));
-  const isFound = new Set(found.map(({ productId }) => productId));
-  const kept = doubts.filter(
+  const newDoubts = (result.doubts ?? []).map((doubt) => ({ ...doubt, at }));
+  const isFound = new Set(newDoubts.map(({ productId }) => productId));
+  const otherDoubts = doubts.filter(
     ({ productId }) => !isFound.has(productId) && (!isRead(productId) || failedNow.has(productId)),
   );
-  return { readAt: readsAll ? at : readAt, failed: [...others, ...added], doubts: [...kept, ...found] };
+  return {
+    readAt: readsAll ? at : readAt,
+    failed: [...others, ...added],
+    doubts: [...otherDoubts, ...newDoubts],
+  };
 }
 
 /** What has failed since a time. */
@@ -84,13 +88,16 @@ export function outdatedBefore(
 ): OutdatedCustomer | undefined {
   const limit = before.toISOString();
   const failing = failed.filter(isStillFailing);
-  const reads = [...failing.map(({ lastReadAt }) => lastReadAt), ...(failing.some(isWhole) ? [] : [readAt])];
+  const reads = [
+    ...failing.map(({ lastReadAt }) => lastReadAt),
+    ...(failing.some(isOfAllAccounts) ? [] : [readAt]),
+  ];
   const never = reads.includes(null);
   const oldest = never ? null : (reads.toSorted()[0] ?? null);
   const since = oldest ?? failing.map((each) => each.since).toSorted()[0];
   return since === undefined || since >= limit ? undefined : { customerId, readAt: oldest, since };
 }
 
-function isWhole({ productId }: Failed): boolean {
+function isOfAllAccounts({ productId }: Failed): boolean {
   return productId === null;
 }

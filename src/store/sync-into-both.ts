@@ -28,7 +28,7 @@ function both(one: SyncTarget, other: SyncTarget): SyncTarget {
   /** The place that is ahead gets rows again that it has already. It must recognise them. */
   const bookedIn = async (target: SyncTarget, productId: string, readsAll: boolean) => {
     const [own, shared] = [await target.progress(productId), await progress(productId)];
-    const isAhead = own !== undefined && !isSame(own, shared);
+    const isAhead = own !== undefined && !isSameProgress(own, shared);
     return target.booked(productId, readsAll || isAhead);
   };
   return {
@@ -98,19 +98,19 @@ function common(one: Progress | undefined, other: Progress | undefined): Progres
   const through = one.through < other.through ? one.through : other.through;
   if (from > through) return undefined;
   const isSameRow = one.newest !== undefined && one.newest === other.newest;
-  const { contradictions: found = [] } = one;
+  const { contradictions: ofOne = [] } = one;
   const contradictions = [
-    ...found,
-    ...(other.contradictions ?? []).filter(({ says }) => found.every((each) => each.says !== says)),
+    ...ofOne,
+    ...(other.contradictions ?? []).filter(({ says }) => ofOne.every((each) => each.says !== says)),
   ];
   return {
     ...{ from, through },
     ...(isSameRow && { newest: one.newest }),
     ...(contradictions.length > 0 && { contradictions }),
-    ...(isSame(one, other) && { balance: one.balance, difference: one.difference }),
+    ...(isSameProgress(one, other) && { balance: one.balance, difference: one.difference }),
   };
 }
 
-function isSame(one: Progress, other: Progress | undefined): boolean {
+function isSameProgress(one: Progress, other: Progress | undefined): boolean {
   return one.from === other?.from && one.through === other.through;
 }

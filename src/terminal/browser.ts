@@ -63,12 +63,12 @@ export async function openInBrowser(
       ? 'No browser could be opened here.'
       : `The browser command ${JSON.stringify(program)} ${how}.`;
   try {
-    const { child, said } =
+    const { child, readErrors } =
       program === undefined
-        ? { child: await openSystemBrowser(href), said: () => '' }
+        ? { child: await openSystemBrowser(href), readErrors: () => '' }
         : await start(program, [...options, href]);
     child.once('exit', (code, signal) => {
-      const lines = said();
+      const lines = readErrors();
       if (signal !== null) onFailure(failed(`was ended by ${signal}`), lines);
       else if (code !== 0) onFailure(failed(`ended with the exit code ${code}`), lines);
     });
@@ -81,10 +81,13 @@ export async function openInBrowser(
 const MAX_SAID = 500;
 
 /** Starts a command. What it writes to stderr goes to a file without a name: unlike a pipe, it may outlive psd2. */
-async function start(program: string, args: string[]): Promise<{ child: ChildProcess; said: () => string }> {
+async function start(
+  program: string,
+  args: string[],
+): Promise<{ child: ChildProcess; readErrors: () => string }> {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-browser-'));
   const file = openSync(join(folder, 'stderr'), 'wx+', 0o600);
-  const said = () => {
+  const readErrors = () => {
     const bytes = Buffer.alloc(4 * MAX_SAID);
     const from = Math.max(0, fstatSync(file).size - bytes.length);
     const size = readSync(file, bytes, 0, bytes.length, from);
@@ -97,7 +100,7 @@ async function start(program: string, args: string[]): Promise<{ child: ChildPro
     const child = spawn(program, args, { detached: true, stdio: [...stdio], env: environmentFor('browser') });
     await once(child, 'spawn');
     child.unref();
-    return { child, said };
+    return { child, readErrors };
   } catch (error) {
     closeSync(file);
     throw error;
@@ -119,15 +122,15 @@ export async function openFile(path: string): Promise<boolean> {
 /** `open` passes on this process's environment, so psd2 removes the withheld variables from it in the meantime. */
 async function openSystemBrowser(href: string): Promise<ChildProcess> {
   const { default: open } = await import('open');
-  const kept = withheldFrom('browser').flatMap((name) => {
+  const withheld = withheldFrom('browser').flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [{ name, value }];
   });
-  for (const { name } of kept) delete process.env[name];
+  for (const { name } of withheld) delete process.env[name];
   try {
     return await open(href);
   } finally {
-    for (const { name, value } of kept) process.env[name] = value;
+    for (const { name, value } of withheld) process.env[name] = value;
   }
 }
 

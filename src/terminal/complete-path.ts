@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /** The absolute path for a text that the operator typed. `~` is the home folder, since no shell has replaced it. */
-export function pathOf(text: string): string {
+export function typedPath(text: string): string {
   const path = text.trim();
   return /^~(?:\/|$)/.test(path) ? join(homedir(), path.slice(1)) : resolve(path);
 }
@@ -17,7 +17,7 @@ export function completePath(begun: string): { text: string; choices: string[] }
   if (begun === '~') return { text: '~/', choices: [] };
   const at = begun.lastIndexOf('/') + 1;
   const [folder, begin] = [begun.slice(0, at), begun.slice(at)];
-  const names = namesIn(pathOf(folder)).filter(
+  const names = entryNames(typedPath(folder)).filter(
     (name) => name.startsWith(begin) && (begin.startsWith('.') || !name.startsWith('.')),
   );
   const [only, another] = names;
@@ -27,7 +27,7 @@ export function completePath(begun: string): { text: string; choices: string[] }
 }
 
 /** The names in a folder, sorted, without those that contain control characters. Folders end with a slash. */
-function namesIn(folder: string): string[] {
+function entryNames(folder: string): string[] {
   try {
     return readdirSync(folder)
       .filter((name) => !/\p{Cc}/u.test(name))

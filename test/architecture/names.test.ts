@@ -18,14 +18,9 @@ const TWINS: Readonly<Record<string, string>> = {
 
 /** Rooms whose names are still to be changed. */
 const NOT_YET = [
-  'bank-file',
   'bank/interfaces/nextgenpsd2/access',
-  'commands/bank',
-  'commands/doctor',
   'commands/flow',
   'commands/open',
-  'commands/profile',
-  'commands/smoke',
   'domain/authorisations.ts',
   'domain/consent.ts',
   'domain/operation.ts',
@@ -33,10 +28,6 @@ const NOT_YET = [
   'flows/linked-sca.ts',
   'flows/payment',
   'flows/sca.ts',
-  'sandbox/nextgenpsd2',
-  'smoke',
-  'store',
-  'terminal',
 ];
 
 interface Node {

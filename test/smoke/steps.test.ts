@@ -3,7 +3,7 @@ import { Psd2Error } from '../../src/errors.ts';
 import {
   blockedBy,
   READINGS,
-  readStep,
+  readStepId,
   readSteps,
   STEP_IDS,
   type StepId,
@@ -102,6 +102,6 @@ it.each([
 it('a step that is named by itself is told from one within a range', () => {
   expect(singleSteps('--steps', 'settings..login, accounts,pay')).toEqual(['accounts', 'pay']);
   expect(singleSteps('--steps', 'settings..login')).toEqual([]);
-  expect(readStep('--known', ' balance ')).toBe('balance');
-  expect(thrownBy(() => readStep('--known', 'x'))).toMatchObject({ message: '--known "x" is not a step' });
+  expect(readStepId('--known', ' balance ')).toBe('balance');
+  expect(thrownBy(() => readStepId('--known', 'x'))).toMatchObject({ message: '--known "x" is not a step' });
 });

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { completePath, pathOf } from '../../src/terminal/complete-path.ts';
+import { completePath, typedPath } from '../../src/terminal/complete-path.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -64,5 +64,5 @@ it.each([
   ['/keys/~', '/keys/~'],
   ['~user/a', join(process.cwd(), '~user/a')],
 ])('the path %j is %s', (typed, path) => {
-  expect(pathOf(typed)).toBe(path);
+  expect(typedPath(typed)).toBe(path);
 });

@@ -400,8 +400,8 @@ async function sendOnce<What extends Said>(
   }
 }
 
-function isAlone({ irrevocable = false, credential, decides, method }: BankCall): boolean {
-  return irrevocable || credential !== undefined || Boolean(decides) || method === 'DELETE';
+function isAlone({ irrevocable = false, gives, decides, method }: BankCall): boolean {
+  return irrevocable || gives !== undefined || Boolean(decides) || method === 'DELETE';
 }
 
 /** How long psd2 reads what follows an answer that may end something. */

@@ -80,7 +80,7 @@ ${examples('psd2 bank check mybank.json', 'psd2 --profile mybank bank check --on
 /** @throws Psd2Error `config` if something is wrong */
 async function checkBank(context: Context, bank: string): Promise<void> {
   const checked = await checkBankFile(bank, DESCRIPTIONS);
-  await print(context, checked);
+  await printCheck(context, checked);
   refuseProblems(bank, checked);
 }
 
@@ -100,7 +100,7 @@ async function checkOnline(context: Context, bank: string): Promise<void> {
       onlineShape,
     );
   else if (diagnosis) await printChecks(context, checks);
-  else await print(context, checked);
+  else await printCheck(context, checked);
   refuseProblems(bank, checked);
   if (diagnosis && !diagnosis.ok) diagnosis.fail();
 }
@@ -123,17 +123,21 @@ function refuseProblems(bank: string, { problems: { length } }: CheckedBank): vo
 
 /** What is wrong, with its line in the file. */
 function problemsIn({ problems, text: content }: CheckedBank) {
-  const lines = content === undefined || problems.length === 0 ? undefined : linesIn(content);
+  const lines = content === undefined || problems.length === 0 ? undefined : fieldLines(content);
   const placed = problems.map(({ path, message }) => {
-    const said = /\bline (\d+), column \d/.exec(message)?.[1];
+    const lineNamed = /\bline (\d+), column \d/.exec(message)?.[1];
     const isOwn = lines !== undefined && !message.startsWith('In ');
-    return { path, line: isOwn ? lineOf(lines, path) : said === undefined ? null : Number(said), message };
+    return {
+      path,
+      line: isOwn ? lineOf(lines, path) : lineNamed === undefined ? null : Number(lineNamed),
+      message,
+    };
   });
   return placed.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
 }
 
 /** Of JSON that is wrong no field has a line. */
-function linesIn(content: string): ReturnType<typeof linesOf> | undefined {
+function fieldLines(content: string): ReturnType<typeof linesOf> | undefined {
   return jsonIn(content) === undefined ? undefined : linesOf(content);
 }
 
@@ -153,7 +157,7 @@ function dataOf(checked: CheckedBank) {
   };
 }
 
-async function print(context: Context, checked: CheckedBank): Promise<void> {
+async function printCheck(context: Context, checked: CheckedBank): Promise<void> {
   const { output, terminal } = context;
   const { bank } = checked;
   if (output.format !== 'table') output.record(dataOf(checked), shape);

@@ -50,13 +50,13 @@ async function findBank(context: Context, named: string): Promise<void> {
   if (query.iban === undefined && query.words.length === 0)
     throw new Psd2Error('usage', 'No bank is given: give an IBAN, a BIC, or words of its name');
   const platforms = platformNames().map((name) => [name, readPlatform(name).content] as const);
-  const found = mostExact(query, [
+  const servers = mostExact(query, [
     ...profileServers(context),
     ...platforms.map(([name, file]): Server => ({ kind: 'platform', name, file })),
     ...(await filesHere()),
   ]);
-  const profiles = found.filter(({ kind }) => kind === 'profile');
-  const rows = (profiles.length > 0 ? profiles : found).map(({ kind, name, bank }) => {
+  const profiles = servers.filter(({ kind }) => kind === 'profile');
+  const rows = (profiles.length > 0 ? profiles : servers).map(({ kind, name, bank }) => {
     const { name: called = null, bic = null, bankCode = null, country = null } = bank ?? {};
     return { kind, name, bank: called, bic, bankCode, country };
   });

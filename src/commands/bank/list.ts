@@ -51,7 +51,7 @@ async function listPlatforms({ output, terminal }: Context, words: readonly stri
       .toSorted(
         (one, other) => Number(other === STANDARD) - Number(one === STANDARD) || one.localeCompare(other),
       )
-      .map((name) => describe(name, standard)),
+      .map((name) => describePlatform(name, standard)),
   );
   const platforms = all.flatMap(({ words: own, ...platform }) =>
     words.every((word) => own.includes(word.toLowerCase())) ? [platform] : [],
@@ -72,7 +72,7 @@ const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });
 
 /** A platform, and the words by which it is found. */
-async function describe(
+async function describePlatform(
   name: string,
   standard: ReadonlyMap<string, string>,
 ): Promise<Platform & { words: string }> {

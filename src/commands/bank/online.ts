@@ -47,9 +47,9 @@ async function sayOddLinks(trial: Context, diagnosis: Diagnosis): Promise<void> 
   try {
     const rewritten = new Set<string>();
     const foreign = new Map<string, string>();
-    const note = (found: OddLinks | undefined) => {
-      for (const name of found?.rewritten ?? []) rewritten.add(name);
-      for (const [name, href] of found?.foreign ?? []) if (!foreign.has(name)) foreign.set(name, href);
+    const note = (links: OddLinks | undefined) => {
+      for (const name of links?.rewritten ?? []) rewritten.add(name);
+      for (const [name, href] of links?.foreign ?? []) if (!foreign.has(name)) foreign.set(name, href);
     };
     const bank = (await trial.applicationBank('authorization_code')).connect();
     const { flows } = await trial.store();

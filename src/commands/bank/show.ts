@@ -40,7 +40,7 @@ ${examples('psd2 bank show standard', 'psd2 bank show mybank.json --query signin
   async (context, named, { explain = false }) => {
     if (explain) await explainTo(context, named ?? refuseUnnamed());
     else
-      print(
+      printBank(
         context,
         named === undefined
           ? await ofProfile(context)
@@ -71,7 +71,7 @@ function refuseUnnamed(): never {
 
 const PLATFORMS = { hint: 'See the platforms with:', next: [['bank', 'list']] };
 
-function print({ output }: Context, bank: BankHead): void {
+function printBank({ output }: Context, bank: BankHead): void {
   // Without a format, for a person who wants to change it.
   if (output.format === 'table') output.lines(JSON.stringify(bank, null, 2).split('\n'));
   else output.json(bank);
@@ -87,8 +87,8 @@ async function explainTo({ output, stdoutIsTerminal, stdoutColumns }: Context, b
     output.lines(
       values.flatMap(({ field, value, from, source, ...sure }) => {
         const [first = '', ...rest] = wrapWords(`${field}: ${writeValue(value)}`, columns);
-        const known = [from, howSure(sure), source].filter(Boolean).join(', ');
-        return [first, ...rest.flatMap(below), ...below(known)];
+        const origin = [from, howSure(sure), source].filter(Boolean).join(', ');
+        return [first, ...rest.flatMap(below), ...below(origin)];
       }),
     );
     return;

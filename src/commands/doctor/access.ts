@@ -16,12 +16,12 @@ export async function checkToken(context: Context): Promise<Finding> {
   const store = await context.store();
   const { tokens } = store;
   const customerId = globals.customer ?? (await tokens.last());
-  const kept = customerId === undefined ? undefined : await tokens.read(customerId);
+  const login = customerId === undefined ? undefined : await tokens.read(customerId);
   const { logsIn } = await context.bankInterface();
   const fix = { next: [[...ACCESS[logsIn]]] };
-  if (!kept && (logsIn === 'nobody' || logsIn === 'with a consent'))
+  if (!login && (logsIn === 'nobody' || logsIn === 'with a consent'))
     return finding('skip', 'customers of this bank do not log in before they consent');
-  if (!kept) {
+  if (!login) {
     const others = await describeLogins(store);
     if (others !== undefined) {
       const who =
@@ -35,14 +35,14 @@ export async function checkToken(context: Context): Promise<Finding> {
   }
   const now = world.now().getTime();
   const holds = (until: string | null) => until === null || Date.parse(until) > now;
-  const access = kept.accessToken !== null && holds(kept.accessTokenExpiresAt);
-  const refused = await (await openAccessNotes(context)).read(customerId ?? null, kept);
-  const refresh = kept.refreshToken !== null && holds(kept.refreshTokenExpiresAt);
+  const access = login.accessToken !== null && holds(login.accessTokenExpiresAt);
+  const refused = await (await openAccessNotes(context)).read(customerId ?? null, login);
+  const refresh = login.refreshToken !== null && holds(login.refreshTokenExpiresAt);
   const who = `customer ${customerId}`;
   const { writeTime } = context.output;
   const until = (token: string, end: string | null) =>
     end === null ? `${token}: expiry unknown` : `${token} until ${writeTime(end)}`;
-  const accessUntil = until('access token', kept.accessTokenExpiresAt);
+  const accessUntil = until('access token', login.accessTokenExpiresAt);
   if (refused.refresh) {
     const detail = `${who}: the bank refused to renew the login at ${writeTime(refused.refresh.at)}: ${refused.refresh.message}`;
     return { status: 'fail', code: 'not_logged_in', detail, fix };
@@ -52,7 +52,7 @@ export async function checkToken(context: Context): Promise<Finding> {
     return finding('warn', detail, { next: [['consent', 'request']] });
   }
   if (refresh) {
-    const end = kept.refreshTokenExpiresAt;
+    const end = login.refreshTokenExpiresAt;
     const detail = `${who}: ${accessUntil}, ${until('refresh token', end)}`;
     const soon = end !== null && Date.parse(end) - now < SOON_DAYS * DAY_MS;
     return soon ? finding('warn', detail, fix) : finding('ok', detail);
@@ -82,18 +82,18 @@ async function checkKeptConsents(context: Context): Promise<Finding> {
   const customerId = await customerOf(context);
   const store = await context.store();
   const record = await store.customers.read(customerId);
-  const { consents: kept = [], funds = [] } = record ?? {};
+  const { consents = [], funds = [] } = record ?? {};
   const fix = { next: [['consent', 'request', '--customer', customerId]] };
   // Who only confirms funds reads nothing.
-  if (kept.length === 0 && funds.length > 0)
+  if (consents.length === 0 && funds.length > 0)
     return finding('ok', `for confirmations of funds: ${funds.map(({ flow }) => flow).join(', ')}`);
-  if (kept.length === 0) {
+  if (consents.length === 0) {
     const elsewhere = await describeElsewhere(store);
     const none = `customer ${customerId} ${record ? 'has no valid consent' : 'has given no consent'}`;
     return finding('warn', elsewhere ? `${none}; ${elsewhere}` : none, fix);
   }
   const today = bankDay(world.now());
-  const good = kept
+  const good = consents
     .map((each) => ({ ...each, validUntil: untilSca(each) }))
     .filter(({ validUntil }) => validUntil === null || validUntil >= today);
   if (good.length === 0) return finding('warn', `customer ${customerId}: the consent has ended`, fix);

@@ -28,9 +28,9 @@ export function connectionChecks(probes: BankInterface['probes']): string[] {
  */
 export async function checkConnection(context: Context, diagnosis: Diagnosis): Promise<string | undefined> {
   const { probes } = await context.bankInterface();
-  const said = await checkPath(context, diagnosis);
-  if (typeof said === 'string') diagnosis.skip([probes], said);
-  return typeof said === 'string' ? undefined : checkProbe(context, diagnosis, said);
+  const heard = await checkPath(context, diagnosis);
+  if (typeof heard === 'string') diagnosis.skip([probes], heard);
+  return typeof heard === 'string' ? undefined : checkProbe(context, diagnosis, heard);
 }
 
 /** Checks proxy, DNS, mutual TLS and the clock. @returns what the bank said to the call, or why it was not asked */
@@ -39,38 +39,40 @@ export async function checkPath(context: Context, diagnosis: Diagnosis): Promise
   const isPlain = baseUrl.protocol === 'http:';
   const proxy = await diagnosis.make('proxy', async () => {
     if (isPlain) return finding('skip', 'a base URL with http is on this computer, which no proxy reaches');
-    const found = await proxyFor(baseUrl);
-    const detail = found ? `the bank is reached through ${found.host}` : 'none: the bank is reached directly';
-    return { ...finding('ok', detail), ...(found && { value: found }) };
+    const proxyHere = await proxyFor(baseUrl);
+    const detail = proxyHere
+      ? `the bank is reached through ${proxyHere.host}`
+      : 'none: the bank is reached directly';
+    return { ...finding('ok', detail), ...(proxyHere && { value: proxyHere }) };
   });
   const { hostname } = proxy ?? baseUrl;
-  const known = await diagnosis.make('DNS', () => checkDns(context, hostname.replace(/^\[|\]$/g, '')));
-  if (!known) {
+  const resolved = await diagnosis.make('DNS', () => checkDns(context, hostname.replace(/^\[|\]$/g, '')));
+  if (!resolved) {
     const unknown = 'the host name is not known';
     diagnosis.skip(['TLS', 'clock'], unknown);
     return unknown;
   }
-  const said = await checkTls(context, diagnosis, { isPlain, hasProxy: proxy !== undefined });
-  if (!said) {
+  const heard = await checkTls(context, diagnosis, { isPlain, hasProxy: proxy !== undefined });
+  if (!heard) {
     const silent = 'the bank did not answer';
     diagnosis.skip(['clock'], silent);
     return silent;
   }
-  const { answer } = said;
+  const { answer } = heard;
   if (answer) await diagnosis.make('clock', async () => compareClocks(context.world.now(), answer.date));
   else diagnosis.skip(['clock'], "psd2 cannot trust the bank's answer");
-  return said;
+  return heard;
 }
 
 /** Checks what the bank said to the call. @returns the code with which the bank refused it, as {@link checkConnection} says */
 export async function checkProbe(
   context: Context,
   diagnosis: Diagnosis,
-  said: Said,
+  heard: Said,
 ): Promise<string | undefined> {
   let refusal: string | undefined;
   await diagnosis.make((await context.bankInterface()).probes, () =>
-    judge(said, (code) => {
+    judge(heard, (code) => {
       refusal = code;
     }),
   );
@@ -145,10 +147,10 @@ function lostTo(error: Psd2Error, { passing, hint }: CallFailed): Psd2Error {
 }
 
 /** Whether the bank accepts the call, as it does when it knows the application. @param refused hears the code of a refusal */
-async function judge(said: Said, refused: (code: string | undefined) => void): Promise<Finding> {
+async function judge(heard: Said, refused: (code: string | undefined) => void): Promise<Finding> {
   try {
-    if (!said.answer) throw said.refusal;
-    const { says, isUnsure, code } = await said.answer.judge();
+    if (!heard.answer) throw heard.refusal;
+    const { says, isUnsure, code } = await heard.answer.judge();
     if (isUnsure === 'other') refused(code);
     return finding(isUnsure ? 'warn' : 'ok', says);
   } catch (error) {

@@ -27,10 +27,12 @@ export async function sayContested(
   if (code === undefined || bank === undefined) return;
   const { contestedOf } = await import('../open/bank-file.ts');
   const groups = groupsOf(code);
-  const found = (await contestedOf(bank)).filter(({ field }) => groups.includes(field.split('.')[0] ?? ''));
-  if (found.length === 0) return;
-  const says = [...new Set(found.map(({ differs }) => differs))].map((differs) => {
-    const fields = found.flatMap((each) => (each.differs === differs ? [each.field] : []));
+  const contested = (await contestedOf(bank)).filter(({ field }) =>
+    groups.includes(field.split('.')[0] ?? ''),
+  );
+  if (contested.length === 0) return;
+  const says = [...new Set(contested.map(({ differs }) => differs))].map((differs) => {
+    const fields = contested.flatMap((each) => (each.differs === differs ? [each.field] : []));
     return `${commonPath(fields)} (others have: ${differs})`;
   });
   const hint = 'Compare it with the documentation of the bank, and write what the bank wants into its file.';

@@ -18,8 +18,8 @@ export class Diagnosis {
   ): Promise<Value | undefined> {
     let value: Value | undefined;
     await this.add(name, async () => {
-      const { value: found, ...finding } = await check();
-      value = found;
+      const { value: checked, ...finding } = await check();
+      value = checked;
       return [{ name, ...finding }];
     });
     return value;
@@ -28,9 +28,9 @@ export class Diagnosis {
   /** Makes a check that finds several things. @param name of the check that is reported if it throws */
   async add(name: string, check: () => Promise<(Finding & { name: string })[]>): Promise<void> {
     try {
-      for (const { code, ...found } of await check()) {
-        this.checks.push(found);
-        if (found.status === 'fail') this.#codes.push(code ?? 'config');
+      for (const { code, ...result } of await check()) {
+        this.checks.push(result);
+        if (result.status === 'fail') this.#codes.push(code ?? 'config');
       }
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;

@@ -58,9 +58,9 @@ ${examples('psd2 doctor', 'psd2 --profile mybank doctor --json | jq -r \'.checks
  *
  * @throws Psd2Error of the first check that failed
  */
-async function diagnose(given: Context): Promise<void> {
+async function diagnose(outer: Context): Promise<void> {
   // PSD2_RUN may name the run of a script.
-  const context = given.env.PSD2_RUN ? given : given.within({ calls: { run: newRunId('do', given.world) } });
+  const context = outer.env.PSD2_RUN ? outer : outer.within({ calls: { run: newRunId('do', outer.world) } });
   const diagnosis = new Diagnosis();
   const profile = await checkMachine(context, diagnosis);
   if (profile === 'untrusted') {
@@ -125,9 +125,9 @@ async function checkStore(
   context: Context,
   profile: string | undefined,
 ): Promise<(Finding & { name: string })[]> {
-  const found: (Finding & { name: string })[] = [];
-  for await (const check of (await context.wholeStore()).check(profile)) found.push(check);
-  return found;
+  const findings: (Finding & { name: string })[] = [];
+  for await (const check of (await context.wholeStore()).check(profile)) findings.push(check);
+  return findings;
 }
 
 /** Whether there is a profile that can be read. */
@@ -216,9 +216,9 @@ const LOADERS = ['../../bin/loader.js', '../../../bin/loader.js'] as const;
  * @param path of the loader
  */
 export function checkCompiledCode(path: string = loaderPath()): Finding {
-  const { kept } = loader.parse(createRequire(import.meta.url)(path));
-  if ('folder' in kept) return finding('ok', `psd2 keeps it in ${kept.folder}`);
-  return finding('warn', `psd2 compiles itself at each start: ${kept.why}`, {
+  const { kept: cache } = loader.parse(createRequire(import.meta.url)(path));
+  if ('folder' in cache) return finding('ok', `psd2 keeps it in ${cache.folder}`);
+  return finding('warn', `psd2 compiles itself at each start: ${cache.why}`, {
     hint: 'Give the user a home folder that only this user can change. Slower starts are the only consequence.',
   });
 }

@@ -112,11 +112,11 @@ async function findChange(context: Context, first: string): Promise<Finding> {
   const { bankFileOf, describeStored } = await import('../open/bank-file.ts');
   const bank = await describeStored(JSON.stringify(await bankFileOf(settings.bank ?? '')));
   if (!isNextGenPsd2(bank)) throw new TypeError('Only banks of NextGenPSD2 have their signature tried');
-  const found = await searchChange(bank, first, (change) => answerTo(context, change));
-  if (found)
+  const remedy = await searchChange(bank, first, (change) => answerTo(context, change));
+  if (remedy)
     return {
       status: 'ok',
-      detail: `the bank takes the call with ${Object.entries(found)
+      detail: `the bank takes the call with ${Object.entries(remedy)
         .map(([name, value]) => `"${name}": ${JSON.stringify(value)}`)
         .join(', ')}`,
       fix: { hint: 'Write this into the bank file.' },
@@ -143,15 +143,15 @@ export async function searchChange(
   first: string,
   answerTo: (change: Change) => Promise<string | undefined>,
 ): Promise<Change | undefined> {
-  let kept: Change = {};
+  let reached: Change = {};
   let code = first;
-  const tryAll = async (changes: readonly ((kept: Change) => Change)[]): Promise<Change | undefined> => {
+  const tryAll = async (changes: readonly ((before: Change) => Change)[]): Promise<Change | undefined> => {
     for (const change of changes) {
-      const changed = merged(kept, change(kept));
+      const changed = merged(reached, change(reached));
       const answer = await answerTo(changed);
       if (answer === undefined) return changed;
       // Another answer than before: the bank has come further.
-      if (answer !== code && MAY_MISS.includes(code)) [kept, code] = [changed, answer];
+      if (answer !== code && MAY_MISS.includes(code)) [reached, code] = [changed, answer];
     }
     return undefined;
   };
@@ -173,18 +173,20 @@ export async function searchChange(
 }
 
 /** What a bank may miss: the signature of a reading, the header Date, Date in the signature. */
-function missingIn({ signing, headers }: BankDescription): ((kept: Change) => Change)[] {
-  const date = (kept: Change) => {
-    const isSigned = (kept.signing?.when ?? signing.when) === 'always';
+function missingIn({ signing, headers }: BankDescription): ((before: Change) => Change)[] {
+  const date = (before: Change) => {
+    const isSigned = (before.signing?.when ?? signing.when) === 'always';
     return { date: isSigned ? ('signed' as const) : ('always' as const) };
   };
   const isNamed = [...signing.headers, ...signing.ifSent].includes('date');
   return [
     ...(signing.when === 'always' ? [] : [() => ({ signing: { when: 'always' as const } })]),
-    ...(headers.date === 'never' ? [(kept: Change) => ({ headers: date(kept) })] : []),
+    ...(headers.date === 'never' ? [(before: Change) => ({ headers: date(before) })] : []),
     ...(isNamed
       ? []
-      : [(kept: Change) => ({ headers: date(kept), signing: { headers: [...signing.headers, 'date'] } })]),
+      : [
+          (before: Change) => ({ headers: date(before), signing: { headers: [...signing.headers, 'date'] } }),
+        ]),
   ];
 }
 

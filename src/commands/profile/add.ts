@@ -82,12 +82,12 @@ export async function profileAdd(
       declined: 'Nothing was stored',
     });
   const keep = keeping(reference);
-  const given = await readSettingOptions(context, options);
-  refuseWrongTexts(given);
-  const isWizards = terminal.canAsk && given.qwacCertificate === undefined;
+  const fromOptions = await readSettingOptions(context, options);
+  refuseWrongTexts(fromOptions);
+  const isWizards = terminal.canAsk && fromOptions.qwacCertificate === undefined;
   const settings = isWizards
-    ? await (await import('./wizard.ts')).askForProfile(context, name, keep, given)
-    : await readSettings(context, name, given, keep);
+    ? await (await import('./wizard.ts')).askForProfile(context, name, keep, fromOptions)
+    : await readSettings(context, name, fromOptions, keep);
 
   const before = readable(context, name);
   if (before) await confirmOtherBank(context, name, { before: before.baseUrl, after: settings.baseUrl });
@@ -144,17 +144,17 @@ async function protectNew(context: Context, name: string): Promise<void> {
 async function readSettings(
   context: Context,
   name: string,
-  given: Partial<ProfileSettings>,
+  fromOptions: Partial<ProfileSettings>,
   keep: PemSourceOf,
 ): Promise<ProfileSettings> {
-  const found = { ...environmentSettings(context.env), ...given };
+  const offered = { ...environmentSettings(context.env), ...fromOptions };
   const { contentOfBank, needsClientSecret } = await import('../open/bank-file.ts');
-  const bank = found.bank === undefined ? undefined : await contentOfBank(found.bank);
+  const bank = offered.bank === undefined ? undefined : await contentOfBank(offered.bank);
   const baseUrl = parseBaseUrl(
-    found.baseUrl || bank?.description.api.baseUrl || (await askFor(context, 'baseUrl')),
+    offered.baseUrl || bank?.description.api.baseUrl || (await askFor(context, 'baseUrl')),
   ).href;
   const settings: ProfileSettings = {
-    ...keepFiles(found, keep),
+    ...keepFiles(offered, keep),
     ...(bank && { bank: bank.content }),
     baseUrl,
   };

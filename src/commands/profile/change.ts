@@ -12,10 +12,10 @@ import { recordProfileChange } from '../shared/record-in-audit.ts';
 import { describeSetting, profileShow } from './show.ts';
 
 /** The error for an unknown profile. It lists the profiles that exist. */
-export function noSuchProfile(name: string, known: string[]): Psd2Error {
+export function noSuchProfile(name: string, names: string[]): Psd2Error {
   return new Psd2Error('no_profile', `There is no profile ${JSON.stringify(name)}`, {
-    ...(known.length > 0
-      ? { hint: `${didYouMean(name, known)}Existing profiles: ${known.join(', ')}.` }
+    ...(names.length > 0
+      ? { hint: `${didYouMean(name, names)}Existing profiles: ${names.join(', ')}.` }
       : { hint: 'Add it with:', next: [['profile', 'add', name]] }),
   });
 }
@@ -24,9 +24,9 @@ export function noSuchProfile(name: string, known: string[]): Psd2Error {
 export function profileInUse({ profiles, globals }: Context): string {
   const name = globals.profile ?? profiles.current();
   if (name !== undefined) return name;
-  const known = profiles.list();
+  const names = profiles.list();
   throw new Psd2Error('no_profile', 'No profile is chosen', {
-    ...(known.length > 0 ? { hint: `Name one: ${known.join(', ')}.` } : { next: [['profile', 'add']] }),
+    ...(names.length > 0 ? { hint: `Name one: ${names.join(', ')}.` } : { next: [['profile', 'add']] }),
   });
 }
 
@@ -102,9 +102,9 @@ async function reportChanges(
     return;
   }
   terminal.say([`The profile ${name} has changed:`, ...changes.map(({ text }) => `  ${text}`)].join('\n'));
-  const given = environmentSettings(env);
+  const fromEnvironment = environmentSettings(env);
   for (const { key } of changes) {
-    if (key in given)
+    if (key in fromEnvironment)
       terminal.warn(
         `${SETTINGS[key].variable} is set and ${isControl(key) ? 'counts where it is stricter' : 'overrides the stored value'}.`,
       );
@@ -135,10 +135,10 @@ export async function confirmOtherBank(
 ): Promise<void> {
   const [present, next] = [parseBaseUrl(before).href, parseBaseUrl(after).href];
   if (present === next) return;
-  const found = await recordsAt((await context.forProfile(name).wholeStore()).open(name), present);
-  if (found.logins + found.customers === 0) return;
-  const isOne = found.logins === 1 && found.customers === 0;
-  const belong = `${describeAtBank(found)} of the profile ${name} ${isOne ? 'belongs' : 'belong'} to ${present}`;
+  const records = await recordsAt((await context.forProfile(name).wholeStore()).open(name), present);
+  if (records.logins + records.customers === 0) return;
+  const isOne = records.logins === 1 && records.customers === 0;
+  const belong = `${describeAtBank(records)} of the profile ${name} ${isOne ? 'belongs' : 'belong'} to ${present}`;
   const them = isOne ? 'it' : 'them';
   const moving = writeCommand(['--profile', name, 'auth', 'move', '--from', present]);
   context.terminal.say(

@@ -52,21 +52,21 @@ export async function readSettingOptions(
   context: Context,
   options: SettingOptions,
 ): Promise<Partial<ProfileSettings>> {
-  const given: unknown[][] = [];
+  const entries: unknown[][] = [];
   for (const key of settingKeys()) {
     const { kind, option } = SETTINGS[key];
     const value =
       kind === 'secret' ? await readSecret(context, options, SETTINGS[key]) : optionIn(options, option);
-    if (value !== undefined) given.push([key, kind === 'file' ? { path: value } : value]);
+    if (value !== undefined) entries.push([key, kind === 'file' ? { path: value } : value]);
   }
-  return Object.fromEntries(given);
+  return Object.fromEntries(entries);
 }
 
 /** What an option gives in a wrong form is wrong use. In a profile it is a wrong configuration. @throws Psd2Error `usage` */
-export function refuseWrongTexts(given: Partial<ProfileSettings>): void {
-  const profile = { name: '', settings: given };
+export function refuseWrongTexts(settings: Partial<ProfileSettings>): void {
+  const profile = { name: '', settings };
   try {
-    if (given.baseUrl !== undefined) parseBaseUrl(given.baseUrl);
+    if (settings.baseUrl !== undefined) parseBaseUrl(settings.baseUrl);
     checkOptionalTexts(profile);
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
@@ -75,8 +75,8 @@ export function refuseWrongTexts(given: Partial<ProfileSettings>): void {
 }
 
 function optionIn(options: SettingOptions, option: string): string | true | undefined {
-  const given: Partial<Record<string, string | true>> = options;
-  return given[attributeOf(option)];
+  const values: Partial<Record<string, string | true>> = options;
+  return values[attributeOf(option)];
 }
 
 async function readSecret(
@@ -84,13 +84,13 @@ async function readSecret(
   options: SettingOptions,
   { option, variable }: SettingRow,
 ): Promise<string | undefined> {
-  const given = ['stdin', 'file', 'env'].filter((way) => optionIn(options, `${option}-${way}`) !== undefined);
-  const [way, other] = given.map((each) => `--${option}-${each}`);
+  const ways = ['stdin', 'file', 'env'].filter((way) => optionIn(options, `${option}-${way}`) !== undefined);
+  const [way, other] = ways.map((each) => `--${option}-${each}`);
   if (other !== undefined) throw new Psd2Error('usage', `${way} and ${other} cannot be used together`);
   const file = optionIn(options, `${option}-file`);
   if (typeof file === 'string') return readSecretFile(file);
-  if (given.includes('stdin')) return requireSecret((await readStdin()).trim(), 'standard input');
-  if (!given.includes('env') || variable === null) return undefined;
+  if (ways.includes('stdin')) return requireSecret((await readStdin()).trim(), 'standard input');
+  if (!ways.includes('env') || variable === null) return undefined;
   const inVariable = env[variable]?.trim();
   if (inVariable) return inVariable;
   throw new Psd2Error('usage', `${variable} is not set, so psd2 cannot read the secret from it`);
@@ -134,12 +134,12 @@ export function keeping(byReference: boolean): PemSourceOf {
 
 /** Applies `keep` to all files that the settings name. @throws as {@link PemSourceOf} */
 export function keepFiles(settings: Partial<ProfileSettings>, keep: PemSourceOf): Partial<ProfileSettings> {
-  const kept = { ...settings };
+  const stored = { ...settings };
   for (const key of settingKeys().filter(isPemSetting)) {
     const source = settings[key];
-    if (source && 'path' in source) kept[key] = keep(source.path, key);
+    if (source && 'path' in source) stored[key] = keep(source.path, key);
   }
-  return kept;
+  return stored;
 }
 
 /** Checks the format of the texts before psd2 stores them. @throws Psd2Error `config` */
@@ -183,10 +183,10 @@ function missingFile(name: PairName, what: 'certificate' | 'key'): Psd2Error {
 }
 
 /** The stored keys to remove, because the new certificate's file has its own key. */
-export function replacedKeys(given: Partial<ProfileSettings>): OptionalSetting[] {
+export function replacedKeys(newSettings: Partial<ProfileSettings>): OptionalSetting[] {
   return Object.values(PAIR_SETTINGS).flatMap(({ certificate, key }) => {
-    const source = given[certificate];
-    if (!source || given[key]) return [];
+    const source = newSettings[certificate];
+    if (!source || newSettings[key]) return [];
     const content = readGiven(source, certificate);
     return isPkcs12(content) || content.includes('PRIVATE KEY-----') ? [key] : [];
   });

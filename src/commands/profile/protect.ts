@@ -70,9 +70,9 @@ async function warnOfDamaged(
   { profiles, terminal }: Context,
   { profile, tokens }: NamedProfile,
 ): Promise<void> {
-  const kept = [...profiles.damaged(profile.name), ...(await tokens.damaged())];
-  if (kept.length > 0)
-    terminal.warn(`Damaged files may contain unencrypted secrets. Remove them: rm ${kept.join(' ')}`);
+  const damaged = [...profiles.damaged(profile.name), ...(await tokens.damaged())];
+  if (damaged.length > 0)
+    terminal.warn(`Damaged files may contain unencrypted secrets. Remove them: rm ${damaged.join(' ')}`);
 }
 
 /**

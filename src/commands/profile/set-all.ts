@@ -38,29 +38,29 @@ export async function setAll(
   context: Context,
   { reference, ...options }: SettingOptions & { reference: boolean },
 ): Promise<void> {
-  const given = keepFiles(await readSettingOptions(context, options), keeping(reference));
-  const pairs = PAIRS.filter((pair) => given[PAIR_SETTINGS[pair].certificate]);
+  const newSettings = keepFiles(await readSettingOptions(context, options), keeping(reference));
+  const pairs = PAIRS.filter((pair) => newSettings[PAIR_SETTINGS[pair].certificate]);
   const allowed: SettingKey[] = pairs.flatMap((pair) => Object.values(PAIR_SETTINGS[pair]));
-  if (pairs.length === 0 || shownSettings().some((key) => key in given && !allowed.includes(key)))
+  if (pairs.length === 0 || shownSettings().some((key) => key in newSettings && !allowed.includes(key)))
     throw new Psd2Error('usage', '--all changes certificates and their keys, and nothing else', {
       hint: 'Give at least one certificate:',
       next: [['profile', 'set', '--all', '--qwac-cert', 'new-qwac.pem', '--qwac-key', 'new-qwac.key']],
     });
   const next: Prints = {};
   const old: Prints = {};
-  const found = await Promise.all(context.profiles.list().map((name) => read(context, name)));
+  const profiles = await Promise.all(context.profiles.list().map((name) => read(context, name)));
   for (const pair of pairs) {
-    const certificate = await certificateOf(context, given, pair);
+    const certificate = await certificateOf(context, newSettings, pair);
     next[pair] = certificate?.fingerprint256;
-    old[pair] = certificate && (await oldOf(context, found, pair, certificate));
+    old[pair] = certificate && (await oldOf(context, profiles, pair, certificate));
   }
   const rows: ChangedProfile[] = [];
   const failures: Psd2Error[] = [];
-  for (const profile of found) {
+  for (const profile of profiles) {
     const wanted = pairs.filter((pair) => old[pair] !== undefined && profile.prints[pair] === old[pair]);
     try {
       if (profile.failure) throw profile.failure;
-      if (wanted.length > 0) await change(context, profile.name, settingsOf(given, wanted));
+      if (wanted.length > 0) await change(context, profile.name, settingsOf(newSettings, wanted));
       rows.push(rowOf(profile, wanted, pairs, next));
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
@@ -68,10 +68,10 @@ export async function setAll(
       rows.push({ profile: profile.name, result: 'failed', detail: error.message });
     }
   }
-  await print(context, rows, failures);
+  await printChanges(context, rows, failures);
 }
 
-async function print(
+async function printChanges(
   context: Context,
   rows: ChangedProfile[],
   [failure, ...more]: Psd2Error[],
@@ -89,14 +89,14 @@ async function print(
 async function read(context: Context, name: string): Promise<Found> {
   try {
     const { settings } = await readStored(context, name);
-    const found: Found = { name, prints: {}, organizations: {} };
+    const profile: Found = { name, prints: {}, organizations: {} };
     for (const pair of PAIRS) {
       const certificate = await certificateOf(context, settings, pair);
       if (!certificate) continue;
-      found.prints[pair] = certificate.fingerprint256;
-      found.organizations[pair] = organizationOf(certificate);
+      profile.prints[pair] = certificate.fingerprint256;
+      profile.organizations[pair] = organizationOf(certificate);
     }
-    return found;
+    return profile;
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
     return { name, prints: {}, organizations: {}, failure: error };
@@ -132,13 +132,15 @@ function organizationOf({ raw }: X509Certificate): string | undefined {
  */
 async function oldOf(
   context: Context,
-  found: readonly Found[],
+  profiles: readonly Found[],
   pair: PairName,
   certificate: X509Certificate,
 ): Promise<string | undefined> {
   const organization = organizationOf(certificate);
-  const hasNew = found.some(({ prints }) => prints[pair] === certificate.fingerprint256);
-  const olds = found.filter(({ prints }) => ![undefined, certificate.fingerprint256].includes(prints[pair]));
+  const hasNew = profiles.some(({ prints }) => prints[pair] === certificate.fingerprint256);
+  const olds = profiles.filter(
+    ({ prints }) => ![undefined, certificate.fingerprint256].includes(prints[pair]),
+  );
   const ofSame = olds.filter(({ organizations }) => organizations[pair] === organization);
   const owners = new Map<string, string[]>();
   for (const { name, prints } of ofSame.length > 0 || hasNew ? ofSame : olds) {
@@ -146,7 +148,7 @@ async function oldOf(
     owners.set(print, [...(owners.get(print) ?? []), name]);
   }
   const current = context.globals.profile ?? context.profiles.current();
-  const own = found.find(({ name }) => name === current)?.prints[pair];
+  const own = profiles.find(({ name }) => name === current)?.prints[pair];
   if (own !== undefined && owners.has(own)) return own;
   const [first, ...more] = owners.keys();
   if (more.length === 0 && (first !== undefined || hasNew)) return first;
@@ -166,22 +168,25 @@ async function oldOf(
 }
 
 /** The settings of some pairs. */
-function settingsOf(given: Partial<ProfileSettings>, pairs: readonly PairName[]): Partial<ProfileSettings> {
+function settingsOf(
+  newSettings: Partial<ProfileSettings>,
+  pairs: readonly PairName[],
+): Partial<ProfileSettings> {
   const keys: SettingKey[] = pairs.flatMap((pair) => Object.values(PAIR_SETTINGS[pair]));
-  return Object.fromEntries(Object.entries(given).filter(([key]) => keys.some((known) => known === key)));
+  return Object.fromEntries(Object.entries(newSettings).filter(([key]) => keys.some((each) => each === key)));
 }
 
 /** Changes a profile after a check at its bank. @throws Psd2Error if the check fails, or the profile cannot be written */
-async function change(context: Context, name: string, given: Partial<ProfileSettings>): Promise<void> {
+async function change(context: Context, name: string, newSettings: Partial<ProfileSettings>): Promise<void> {
   for (;;) {
     const { stored, settings: before }: StoredSettings = await readStored(context, name);
-    const settings = { ...before, ...given };
-    for (const key of replacedKeys(given)) delete settings[key];
+    const settings = { ...before, ...newSettings };
+    for (const key of replacedKeys(newSettings)) delete settings[key];
     await checkKeys(context, { name, settings });
     const diagnosis = new Diagnosis();
     await checkConnection(context.forProfile({ name, settings }), diagnosis);
     if (diagnosis.failure) throw diagnosis.failure;
-    await recordProfileChange(context, name, Object.keys(given).join(' '));
+    await recordProfileChange(context, name, Object.keys(newSettings).join(' '));
     if (await context.profiles.replace(name, stored, settings)) return;
   }
 }

@@ -24,40 +24,40 @@ import { profileShow } from './show.ts';
  * there. It asks first if payments stay behind in the current store.
  *
  * @param name of a stored profile, or `env`
- * @param given `files`, or the address of a database without a password
+ * @param address `files`, or the address of a database without a password
  * @throws Psd2Error `usage`, `no_profile`, `config`, `confirmation_needed`, `cancelled`. Nothing has changed then
  */
-export async function setStore(context: Context, name: string, given: string): Promise<void> {
+export async function setStore(context: Context, name: string, address: string): Promise<void> {
   const { profiles, folder, env, terminal, output } = context;
   if (name === ENVIRONMENT_PROFILE) openProfile(profiles, name, env);
   else if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
   const memory = new StoreMemory(folder, name);
-  const wanted = await readStore(context, given);
+  const wanted = await readStore(context, address);
   // A variable that names no database is refused before anything changes.
   chooseStore(env, wanted);
   const before = memory.read() ?? { home: 'files', isSet: false };
   // A store that was copied to another one can no longer be used.
   if (wanted.home === 'files' || wanted.id !== null) await (await flowsIn(context, name, wanted)).atWork();
-  if (!isSame(before, wanted)) await confirmLeaving(context, name, before, wanted);
+  if (!isSameStore(before, wanted)) await confirmLeaving(context, name, before, wanted);
   memory.replace(wanted);
   await warnOfVariable(context, wanted);
   if (output.format === 'table')
-    terminal.say(`The profile ${name} uses ${nameOf(context, wanted)} from now on.`);
+    terminal.say(`The profile ${name} uses ${storeName(context, wanted)} from now on.`);
   else await profileShow(context, name);
 }
 
-async function readStore({ env, world }: Context, given: string): Promise<RememberedStore> {
-  if (given === 'files') return { home: 'files', isSet: true };
+async function readStore({ env, world }: Context, address: string): Promise<RememberedStore> {
+  if (address === 'files') return { home: 'files', isSet: true };
   // Do not repeat the value: it may contain a password.
-  if (!isDatabaseAddress(given))
+  if (!isDatabaseAddress(address))
     throw new Psd2Error('usage', '--store does not name a store', {
       hint: 'Use files, or postgres://user@host:5432/database.',
     });
-  refusePassword('--store', given);
-  return { home: 'postgres', ...(await findDatabase(given, env, world.signal, '--store')), isSet: true };
+  refusePassword('--store', address);
+  return { home: 'postgres', ...(await findDatabase(address, env, world.signal, '--store')), isSet: true };
 }
 
-function isSame(one: RememberedStore, other: RememberedStore): boolean {
+function isSameStore(one: RememberedStore, other: RememberedStore): boolean {
   if (one.home === 'files' || other.home === 'files') return one.home === other.home;
   return one.id === null ? one.shown === other.shown : one.id === other.id;
 }
@@ -72,7 +72,7 @@ async function confirmLeaving(
   const left = await describePayments(context, name, before);
   if (left === undefined) return;
   await confirmed(context, {
-    text: `${left}. psd2 would not see them, and their references could be used again. Use ${nameOf(context, wanted)}?`,
+    text: `${left}. psd2 would not see them, and their references could be used again. Use ${storeName(context, wanted)}?`,
     unasked: left,
     hint: 'To take them along, copy the store with psd2 store copy. To leave them there, add --yes.',
     declined: 'Nothing was changed',
@@ -85,15 +85,15 @@ async function describePayments(
   name: string,
   store: RememberedStore,
 ): Promise<string | undefined> {
-  const place = nameOf(context, store);
-  let found: Payments;
+  const place = storeName(context, store);
+  let counts: Payments;
   try {
-    found = await countPayments(await flowsIn(context, name, store));
+    counts = await countPayments(await flowsIn(context, name, store));
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
     return `Payments of the profile ${name} may stay behind in ${place}, where psd2 cannot look (${error.message})`;
   }
-  const { all, unfinished, working } = found;
+  const { all, unfinished, working } = counts;
   if (working !== undefined)
     throw new Psd2Error('config', `Another psd2 is working on ${working} of the profile ${name}`, {
       hint: 'Wait until it has ended, or interrupt it. Nothing was changed.',
@@ -140,11 +140,11 @@ async function warnOfVariable({ env, world, terminal }: Context, wanted: Remembe
   if (!address) return;
   if (wanted.home === 'postgres') {
     const named = await findDatabase(address, env, world.signal).catch(() => undefined);
-    if (named === undefined || isSame(wanted, { home: 'postgres', ...named, isSet: false })) return;
+    if (named === undefined || isSameStore(wanted, { home: 'postgres', ...named, isSet: false })) return;
   }
   terminal.warn('PSD2_STORE names another store. psd2 refuses commands of the profile until you unset it.');
 }
 
-function nameOf({ folder }: Context, store: RememberedStore): string {
+function storeName({ folder }: Context, store: RememberedStore): string {
   return store.home === 'files' ? `the files in ${folder.root}` : `PostgreSQL at ${store.shown}`;
 }

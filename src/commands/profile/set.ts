@@ -68,9 +68,9 @@ ${examples(
         'store that the profile uses on this machine: files, or postgres://user@host:5432/database',
       ),
   (context, name, { all, reference, ...options }) => {
-    const given = { ...options, reference: reference === true };
-    if (all) return setAllProfiles(context, name, given);
-    return profileSet(context, name ?? profileInUse(context), given);
+    const changes = { ...options, reference: reference === true };
+    if (all) return setAllProfiles(context, name, changes);
+    return profileSet(context, name ?? profileInUse(context), changes);
   },
 );
 
@@ -128,14 +128,14 @@ async function setSettings(
   if (named.baseUrl !== undefined) named.baseUrl = parseBaseUrl(named.baseUrl).href;
   if (named.bank !== undefined)
     named.bank = (await (await import('../open/bank-file.ts')).contentOfBank(named.bank)).content;
-  const given = keepFiles(named, keeping(reference));
-  for (const key of replacedKeys(given)) removed.add(key);
+  const newSettings = keepFiles(named, keeping(reference));
+  for (const key of replacedKeys(newSettings)) removed.add(key);
   // If a setting for TLS or signatures changes, psd2 opens all certificates and keys again.
-  const changed = [...Object.keys(given), ...removed];
+  const changed = [...Object.keys(newSettings), ...removed];
   const touchesKeys = settingsOf('pairs', 'signer').some((key) => changed.includes(key));
   for (;;) {
     const before = await readStored(context, name);
-    const settings = { ...before.settings, ...given };
+    const settings = { ...before.settings, ...newSettings };
     for (const key of removed) delete settings[key];
     checkTexts({ name, settings });
     if (touchesKeys) await checkKeys(context, { name, settings });
@@ -147,9 +147,9 @@ async function setSettings(
 function parseUnset(name: string): OptionalSetting[] {
   const setting = settingKeys().find((key) => SETTINGS[key].option === name || key === name);
   if (setting === undefined) {
-    const known = removableOptions();
+    const removable = removableOptions();
     throw new Psd2Error('usage', `Unknown setting ${JSON.stringify(name)}`, {
-      hint: `${didYouMean(name, known)}Settings that can be removed: ${known.join(', ')}.`,
+      hint: `${didYouMean(name, removable)}Settings that can be removed: ${removable.join(', ')}.`,
     });
   }
   if (!isOptional(setting))
@@ -162,10 +162,10 @@ function parseUnset(name: string): OptionalSetting[] {
 /** @throws Psd2Error `usage` if no setting is given, a value is empty, or a setting is both given and removed */
 function refuseUnclear(
   name: string,
-  given: Partial<ProfileSettings>,
+  settings: Partial<ProfileSettings>,
   removed: ReadonlySet<OptionalSetting>,
 ): void {
-  const keys = shownSettings().filter((key) => key in given);
+  const keys = shownSettings().filter((key) => key in settings);
   if (keys.length === 0 && removed.size === 0)
     throw new Psd2Error('usage', 'No setting is given', {
       hint: 'Give at least one, or let psd2 ask for each:',
@@ -178,7 +178,7 @@ function refuseUnclear(
     const { option } = SETTINGS[key];
     if (isOptional(key) && removed.has(key))
       throw new Psd2Error('usage', `--${option} and --unset ${option} cannot be used together`);
-    if (given[key] === '')
+    if (settings[key] === '')
       throw new Psd2Error('usage', `The value of --${option} is empty`, {
         ...(isOptional(key) && { hint: `To remove the setting: --unset ${option}.` }),
       });

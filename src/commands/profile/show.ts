@@ -41,7 +41,7 @@ export const show = verb(
 export async function profileShow(context: Context, name: string | undefined): Promise<void> {
   const { profiles, folder, env, globals, output, sourceOf } = context;
   const profile = openProfile(profiles, name ?? globals.profile, env);
-  const given = environmentSettings(env);
+  const fromEnvironment = environmentSettings(env);
   const sealed = profile.settings.sealed?.names ?? [];
   const settings: ValueOf<typeof profileSettings>['settings'] = {};
   for (const key of shownSettings()) {
@@ -51,7 +51,7 @@ export async function profileShow(context: Context, name: string | undefined): P
     const shown = value === undefined ? byDefault : describeSetting(key, value);
     if (shown === undefined) continue;
     // Of what limits the operator, the stricter value counts.
-    const isGiven = key in given && !(isControl(key) && value !== given[key]);
+    const isGiven = key in fromEnvironment && !(isControl(key) && value !== fromEnvironment[key]);
     const source = isGiven ? 'environment' : 'profile';
     settings[key] = { value: shown, source: value === undefined && !isSealed ? 'default' : source };
   }

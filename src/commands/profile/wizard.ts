@@ -26,7 +26,7 @@ import {
   readSource,
   redirectUriOf,
 } from '../../store/machine/settings.ts';
-import { pathOf } from '../../terminal/complete-path.ts';
+import { typedPath } from '../../terminal/complete-path.ts';
 import { checkProfileCertificates } from '../cert/profile-certificates.ts';
 import type { Context, KeyRing } from '../context.ts';
 import { checkConnection, checkRedirectPort } from '../doctor/connection.ts';
@@ -64,7 +64,7 @@ const OWN_SANDBOX = { value: 'own', name: "psd2's own sandbox on this computer" 
  * `psd2 profile add <name>` without a QWAC: asks for all settings of a profile that options do not give, checks certificates and
  * keys as the operator enters them, and tries the connection at the end. It stores nothing. The environment gives default answers.
  *
- * @param given what the options say. It is checked before the first question
+ * @param fromOptions what the options say. It is checked before the first question
  * @throws Psd2Error `usage`, `config` for an option that is wrong; Psd2Error `cancelled` if the connection fails and the operator does not want to store the profile, and what is wrong with
  *   the bank file
  */
@@ -72,19 +72,19 @@ export async function askForProfile(
   context: Context,
   name: string,
   keep: PemSourceOf,
-  given: Partial<ProfileSettings>,
+  fromOptions: Partial<ProfileSettings>,
 ): Promise<ProfileSettings> {
   for (const key of settingKeys().filter(isTextSetting)) {
-    const text = given[key];
+    const text = fromOptions[key];
     if (text !== undefined) RULES[key]?.(text);
   }
-  const bank = given.bank === undefined ? undefined : await contentOfBank(given.bank);
-  const banks = [...BANKS, ...(Object.keys(given).length > 0 ? [] : [OWN_SANDBOX])];
+  const bank = fromOptions.bank === undefined ? undefined : await contentOfBank(fromOptions.bank);
+  const banks = [...BANKS, ...(Object.keys(fromOptions).length > 0 ? [] : [OWN_SANDBOX])];
   const environment =
-    given.environment ?? (await context.terminal.choose(SETTINGS.environment.prompt, banks));
+    fromOptions.environment ?? (await context.terminal.choose(SETTINGS.environment.prompt, banks));
   if (environment === 'own') return ownSandbox(context);
-  const offered = { ...environmentSettings(context.env), ...given };
-  return askForBank(name, { context, keep, given, offered, today: {}, bank }, environment);
+  const offered = { ...environmentSettings(context.env), ...fromOptions };
+  return askForBank(name, { context, keep, given: fromOptions, offered, today: {}, bank }, environment);
 }
 
 /**
@@ -109,20 +109,24 @@ export async function askForChanges(
 
 async function askForBank(
   name: string,
-  asked: Omit<Wizard, 'settings'>,
+  start: Omit<Wizard, 'settings'>,
   environment: BankEnvironment,
 ): Promise<ProfileSettings> {
-  const { context, today, keep } = asked;
-  const given = keepFiles(asked.given, keep);
+  const { context, today, keep } = start;
+  const fromOptions = keepFiles(start.given, keep);
   // The wizard looks at a certificate and its key together.
   for (const { certificate, key } of Object.values(PAIR_SETTINGS)) {
-    delete given[certificate];
-    delete given[key];
+    delete fromOptions[certificate];
+    delete fromOptions[key];
   }
   const { terminal } = context;
   if (environment === 'production') terminal.mark(`PRODUCTION ${name}`);
-  const baseUrl = given.baseUrl ?? today.baseUrl ?? '';
-  const wizard: Wizard = { ...asked, given, settings: { ...today, ...given, environment, baseUrl } };
+  const baseUrl = fromOptions.baseUrl ?? today.baseUrl ?? '';
+  const wizard: Wizard = {
+    ...start,
+    given: fromOptions,
+    settings: { ...today, ...fromOptions, environment, baseUrl },
+  };
   const { settings } = wizard;
   const bank = await askForBankFile(wizard);
   if (bank?.api.baseUrl !== undefined && today.baseUrl === undefined)
@@ -150,13 +154,13 @@ const CREDENTIALS =
 
 /** What a customer of such a bank may enter in psd2. The operator knows what it means before they choose. */
 async function askForEmbedded(
-  { context: { terminal }, settings, today, given }: Wizard,
+  { context: { terminal }, settings, today, given: fromOptions }: Wizard,
   bank: BankHead | undefined,
   environment: BankEnvironment,
 ): Promise<void> {
   if (settings.embedded === 'files' && environment === 'production') delete settings.embedded;
   const takes = bank && descriptionFor(DESCRIPTIONS, bank.interface).credentials?.(bank);
-  if (!takes || given.embedded !== undefined) return;
+  if (!takes || fromOptions.embedded !== undefined) return;
   terminal.say(CREDENTIALS);
   const choices = [
     { value: 'never', name: 'never' },
@@ -222,7 +226,7 @@ async function askForBankFile({
 
 /** A platform has a name. Any other text is a path, as in `--bank`. */
 function bankIn(text: string): string {
-  return text.startsWith('~') ? pathOf(text) : text.trim();
+  return text.startsWith('~') ? typedPath(text) : text.trim();
 }
 
 /** Asks for those of the settings that have a question. */
@@ -277,11 +281,11 @@ async function askSecret(
   key: SecretSetting,
   question: string,
 ): Promise<string> {
-  const kept = today[key];
-  if (kept === undefined && offered[key] !== undefined) return offered[key];
-  const asked = kept === undefined ? question : `${question} (empty: keep the stored one)`;
+  const stored = today[key];
+  if (stored === undefined && offered[key] !== undefined) return offered[key];
+  const prompt = stored === undefined ? question : `${question} (empty: keep the stored one)`;
   for (;;) {
-    const secret = (await context.terminal.askSecret(asked)).trim() || kept;
+    const secret = (await context.terminal.askSecret(prompt)).trim() || stored;
     if (secret) return secret;
   }
 }
@@ -305,8 +309,8 @@ async function askForPair(wizard: Wizard, keys: KeyRing, pair: PairName): Promis
   const { context, settings, today } = wizard;
   const { terminal } = context;
   const setting = PAIR_SETTINGS[pair];
-  const kept = today[setting.certificate] !== undefined;
-  if (kept && (await terminal.confirm(`Keep the ${pair} certificate and its key?`, true))) {
+  const hasStored = today[setting.certificate] !== undefined;
+  if (hasStored && (await terminal.confirm(`Keep the ${pair} certificate and its key?`, true))) {
     if (await isAccepted(wizard, keys, pair, async () => {})) return;
   }
   for (;;) {
@@ -349,13 +353,13 @@ async function askForCertificate(
 ): Promise<void> {
   const { certificate } = PAIR_SETTINGS[pair];
   const path = await context.terminal.askPath(SETTINGS[certificate].prompt, {
-    initial: pathIn(offered[certificate]),
+    initial: sourcePath(offered[certificate]),
     check: async (text) => {
-      const bytes = readSource({ path: pathOf(text) }, certificate);
+      const bytes = readSource({ path: typedPath(text) }, certificate);
       if (!isPkcs12(bytes)) await readCertificateFile(bytes, undefined, text);
     },
   });
-  settings[certificate] = keep(pathOf(path), certificate);
+  settings[certificate] = keep(typedPath(path), certificate);
 }
 
 /** Finds or asks for the key of a certificate: in the same file, in another file, or behind a command. */
@@ -373,10 +377,10 @@ async function askForKey(
   }
   if ((await keys.read(pair)).key() === undefined) {
     const path = await terminal.askPath(SETTINGS[key].prompt, {
-      initial: pathIn(offered[key]),
-      check: (text) => void readSource({ path: pathOf(text) }, key),
+      initial: sourcePath(offered[key]),
+      check: (text) => void readSource({ path: typedPath(text) }, key),
     });
-    settings[key] = keep(pathOf(path), key);
+    settings[key] = keep(typedPath(path), key);
   }
   await keys.pair(pair);
 }
@@ -390,16 +394,16 @@ async function askForFile(
   const { terminal } = context;
   if (today[key] && (await terminal.confirm(`${prompt}: keep the stored one?`, true))) return;
   const path = await terminal.askPath(`${prompt} (empty: ${SETTINGS[key].ifEmpty})`, {
-    initial: today[key] ? undefined : pathIn(offered[key]),
+    initial: today[key] ? undefined : sourcePath(offered[key]),
     check: async (text) => {
-      if (text !== '') await readCertificateFile(readSource({ path: pathOf(text) }, key), undefined, text);
+      if (text !== '') await readCertificateFile(readSource({ path: typedPath(text) }, key), undefined, text);
     },
   });
   if (path === '') delete settings[key];
-  else settings[key] = keep(pathOf(path), key);
+  else settings[key] = keep(typedPath(path), key);
 }
 
-function pathIn(source: PemSource | undefined): string | undefined {
+function sourcePath(source: PemSource | undefined): string | undefined {
   return source && 'path' in source ? source.path : undefined;
 }
 

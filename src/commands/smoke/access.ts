@@ -67,9 +67,9 @@ async function logTestCustomerIn(smoke: Smoke): Promise<Found> {
 async function refuseOtherLogin(context: Context): Promise<void> {
   const { tokens } = await context.store();
   const { customer } = context.globals;
-  const kept = await tokens.customers();
-  if (kept.length === 0) return;
-  const isOther = customer !== undefined && !kept.includes(customer);
+  const loggedIn = await tokens.customers();
+  if (loggedIn.length === 0) return;
+  const isOther = customer !== undefined && !loggedIn.includes(customer);
   if (isOther && context.sourceOf('customer') === 'option') return;
   throw new Psd2Error('usage', '--login could take the place of a login that this profile has', {
     hint: 'psd2 has sent nothing. Name a test customer who is not logged in with --customer, use a profile of its own, or leave out --login.',
@@ -97,18 +97,18 @@ export async function consent(smoke: Smoke): Promise<Found> {
 export async function lackOfConsent({ context, plan }: Foreseen): Promise<Found | undefined> {
   const { customers } = await context.bankInterface();
   if (plan.consent === 'new' || customers !== 'named by the operator') return undefined;
-  const found = await newestConsent(context);
-  if (typeof found === 'object') return undefined;
-  return lacking({ plan }, found, ['consent', 'request', '--customer', await customerOf(context)]);
+  const consent = await newestConsent(context);
+  if (typeof consent === 'object') return undefined;
+  return lacking({ plan }, consent, ['consent', 'request', '--customer', await customerOf(context)]);
 }
 
 /** The customer's newest valid consent, or why there is none. */
 async function newestConsent(context: Context): Promise<KeptConsent | string> {
   const { customers } = await context.store();
   const customer = await customerOf(context);
-  const kept = await customers.read(customer);
-  const [newest] = validOf(kept?.consents ?? [], context.world.now());
-  return newest ?? `customer ${customer} has ${kept ? 'no valid consent' : 'given no consent'}`;
+  const record = await customers.read(customer);
+  const [newest] = validOf(record?.consents ?? [], context.world.now());
+  return newest ?? `customer ${customer} has ${record ? 'no valid consent' : 'given no consent'}`;
 }
 
 /** The consent that readings use, and what the bank says of it. */
@@ -118,13 +118,13 @@ async function keptConsent(smoke: Smoke): Promise<Found> {
   if (typeof newest === 'string') return (await lackOfConsent(smoke)) ?? {};
   const customer = await customerOf(context);
   const { flows } = await context.store();
-  const found = await flows.find('consent', newest.flow);
-  const opened = await (await forFlow(context, found)).unattendedBank();
-  const grant = await grantPortsOf(context, opened, found);
-  return opened.flows.resume('consent', found.flow, async (open) => {
+  const consent = await flows.find('consent', newest.flow);
+  const opened = await (await forFlow(context, consent)).unattendedBank();
+  const grant = await grantPortsOf(context, opened, consent);
+  return opened.flows.resume('consent', consent.flow, async (open) => {
     const { means, consentStatus, validUntil } = await recordStatus(open, opened, grant);
     if (means !== 'valid')
-      throw new Psd2Error('not_logged_in', `The consent ${found.flow} is ${consentStatus} at the bank`, {
+      throw new Psd2Error('not_logged_in', `The consent ${consent.flow} is ${consentStatus} at the bank`, {
         next: [['consent', 'request', '--customer', customer]],
       });
     return untilWhen(smoke, validUntil ?? newest.validUntil);

@@ -61,7 +61,7 @@ export async function runSteps(
   for (const id of STEP_IDS.filter((each) => each !== 'clean-up')) {
     if (id === 'login' && left.made.length > 0 && !failed.has('connection') && !gentle.aborted)
       earlier = await endMade(smoke, left.made, false).then(
-        (found) => ({ ended: found }),
+        (result) => ({ ended: result }),
         (error: unknown) => ({ error }),
       );
     // A consent for the list alone has shown one form, which can be compared.
@@ -69,9 +69,9 @@ export async function runSteps(
     const blocking = blockedBy(id, isListed ? failuresOf(steps) : failed, plan.from !== undefined);
     const why = whyNot(id, plan, gentle.aborted, blocking);
     const isBlocked = why?.startsWith('after') === true;
-    const found = why ? skippedStep(id, why) : await runStep(smoke, id);
-    const isMissing = found.warnings.some(({ code }) => code === 'skipped' || code === 'not_read');
-    const step = add(gentle.aborted ? found : orUndone(smoke, found, isMissing || isBlocked, steps));
+    const outcome = why ? skippedStep(id, why) : await runStep(smoke, id);
+    const isMissing = outcome.warnings.some(({ code }) => code === 'skipped' || code === 'not_read');
+    const step = add(gentle.aborted ? outcome : orUndone(smoke, outcome, isMissing || isBlocked, steps));
     if (isMissing || step.status === 'fail' || step.status === 'known' || isBlocked)
       failed.set(id, isBlocked && blocking !== undefined ? blocking : id);
   }
@@ -112,8 +112,8 @@ function orUndone(smoke: Smoke, step: SmokeStep, lacks: boolean, before: readonl
   const isNothing = !lacks && id === 'login' && plan.steps.has(id);
   const countsSkips = plan.failOn.has('skip') && warnings.length > 0;
   if ((option === undefined || isNothing) && !countsSkips) return step;
-  const asked = option === undefined ? 'did not run' : `asked for with ${option}, and did not run`;
-  return fail(new Psd2Error('skipped', `${capital(asked)}: ${reason}`));
+  const undone = option === undefined ? 'did not run' : `asked for with ${option}, and did not run`;
+  return fail(new Psd2Error('skipped', `${capital(undone)}: ${reason}`));
 }
 
 function isDone({ status }: Pick<SmokeStep, 'status'>): boolean {
@@ -295,28 +295,30 @@ async function runStep(smoke: Smoke, id: StepId): Promise<SmokeStep> {
       step.error.code !== 'interrupted';
     if (again) continue;
     const flaky = tries > 0 && step.error === null;
-    const known = isKnown(plan, id, context.world.now());
-    return { ...step, calls, flaky, ...judged(step, plan, known, flaky) };
+    const mayFail = isKnown(plan, id, context.world.now());
+    return { ...step, calls, flaky, ...judged(step, plan, mayFail, flaky) };
   }
 }
 
 /** The status of a step, with the warnings that its time, its luck and `--known` give. */
 function judged(
   { id, status, warnings, milliseconds }: SmokeStep,
-  { slowMs, login, consent: asked, known }: Plan,
+  { slowMs, login, consent: wantedConsent, known: knownFailures }: Plan,
   mayFail: boolean,
   flaky: boolean,
 ): Pick<SmokeStep, 'status' | 'warnings'> {
   if (status === 'fail' && mayFail) return { status: 'known', warnings };
   const isPersons =
-    PERSONS.includes(id) || (id === 'login' && login === 'new') || (id === 'consent' && asked === 'new');
+    PERSONS.includes(id) ||
+    (id === 'login' && login === 'new') ||
+    (id === 'consent' && wantedConsent === 'new');
   const hasPassed = isDone({ status });
   const more = [
     ...(hasPassed && milliseconds > slowMs && !isPersons
       ? [{ code: 'slow', message: `slower than ${slowMs / 1000} s` }]
       : []),
     ...(flaky ? [{ code: 'flaky', message: 'passed only when it was tried again' }] : []),
-    ...(hasPassed && known.has(id)
+    ...(hasPassed && knownFailures.has(id)
       ? [{ code: 'known_passes', message: 'it passes, although --known names it' }]
       : []),
   ];
@@ -350,8 +352,8 @@ async function timed(smoke: Smoke, id: StepId, work: () => Promise<Found>): Prom
 }
 
 /** The calls of a step. That of the connection belongs to the next step, unless it had no answer at all. */
-function callsOf({ observed, said }: Smoke, id: StepId): SmokeStep['calls'] {
-  return id === 'connection' && said ? [] : observed.map(callOf);
+function callsOf({ observed, said: firstAnswer }: Smoke, id: StepId): SmokeStep['calls'] {
+  return id === 'connection' && firstAnswer ? [] : observed.map(callOf);
 }
 
 /** The last step: ends what this run has made, also after Ctrl-C, and says what became of what an earlier run left. */
@@ -365,14 +367,14 @@ async function cleanUp(
     const { opened } = smoke;
     await opened?.reads.giveBack(opened.customerId);
     const own = smoke.made().filter((each) => !left.made.includes(each));
-    const found =
+    const result =
       own.length > 0 ? await endMade(smoke, own, true) : { detail: 'nothing to end', warnings: [] };
-    if (!earlier) return found;
+    if (!earlier) return result;
     if ('error' in earlier) throw earlier.error;
     const { detail, warnings = [] } = earlier.ended;
     return {
-      detail: `${found.detail}; of ${left.run}: ${detail}`,
-      warnings: [...(found.warnings ?? []), ...warnings],
+      detail: `${result.detail}; of ${left.run}: ${detail}`,
+      warnings: [...(result.warnings ?? []), ...warnings],
     };
   });
 }

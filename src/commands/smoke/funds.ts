@@ -14,7 +14,7 @@ export async function funds(smoke: Smoke): Promise<Found> {
   const named = plan.account && isIban(plan.account) ? plan.account : undefined;
   const account = named ?? (await chosenAccount(smoke, opened))?.iban;
   if (!account) return missing('no account with an IBAN is known: name one with --account');
-  const asked = { account, amount: parsePaymentAmount('0.01'), currency: 'EUR' };
-  const answer = await confirmFunds(context, opened, asked, context.world.newId());
+  const question = { account, amount: parsePaymentAmount('0.01'), currency: 'EUR' };
+  const answer = await confirmFunds(context, opened, question, context.world.newId());
   return { detail: answer ? 'available' : 'not available' };
 }

@@ -33,11 +33,11 @@ export async function certificates({ context, plan, ends }: Smoke): Promise<Foun
   await diagnosis.make('chain', () => checkChains(context, profile, keys));
   await diagnosis.make('signer', () => checkSigner(context, profile, keys));
   const left = [ends.qwac, ends.qsealc].flatMap((end) => (end === null ? [] : [daysUntil(context, end)]));
-  const { warnings = [], ...found } = foundBy(
+  const { warnings = [], ...result } = foundBy(
     diagnosis,
     left.length > 0 ? `${Math.min(...left)} days left` : undefined,
   );
-  return { ...found, warnings: [...soon, ...warnings] };
+  return { ...result, warnings: [...soon, ...warnings] };
 }
 
 /** Step 3: the call of the doctor, as far as it shows the way to the bank. */
@@ -45,8 +45,8 @@ export async function connection(smoke: Smoke): Promise<Found> {
   const { context, ends, plan } = smoke;
   const diagnosis = new Diagnosis();
   const begun = context.world.now().getTime();
-  const said = await checkPath(context, diagnosis);
-  if (typeof said !== 'string') smoke.said = said;
+  const heard = await checkPath(context, diagnosis);
+  if (typeof heard !== 'string') smoke.said = heard;
   const [call] = smoke.observed;
   const { protocol = null, certificateEnds = null } = call?.tls ?? {};
   if (certificateEnds) ends.bank = certificateEnds.toISOString();
@@ -57,23 +57,23 @@ export async function connection(smoke: Smoke): Promise<Found> {
     clock?.status === 'ok' && `clock ${clock.detail.replace(/ (behind|ahead of) the bank/, '')}`,
     days !== null && `the bank's certificate ${days} days`,
   ];
-  const found = foundBy(diagnosis, details.filter(Boolean).join(', '));
+  const result = foundBy(diagnosis, details.filter(Boolean).join(', '));
   if (days !== null && days < plan.withinDays)
-    found.warnings?.push({
+    result.warnings?.push({
       code: 'bank_certificate',
       message: `the bank's certificate ends in ${days} days`,
     });
   // The rest of the call's time belongs to the next step.
   const rest = (call?.milliseconds ?? 0) - (call?.connectMs ?? 0);
-  return { ...found, milliseconds: Math.max(0, context.world.now().getTime() - begun - rest) };
+  return { ...result, milliseconds: Math.max(0, context.world.now().getTime() - begun - rest) };
 }
 
 /** Step 4: whether the bank accepts the signature of the call. */
 export async function signature(smoke: Smoke): Promise<Found> {
-  const { context, said, observed } = smoke;
-  if (!said) return missing('the connection was not tested');
+  const { context, said: heard, observed } = smoke;
+  if (!heard) return missing('the connection was not tested');
   const diagnosis = new Diagnosis();
-  await checkProbe(context, diagnosis, said);
+  await checkProbe(context, diagnosis, heard);
   const [call] = observed;
   return { ...foundBy(diagnosis), milliseconds: (call?.milliseconds ?? 0) - (call?.connectMs ?? 0) };
 }

@@ -126,8 +126,8 @@ export async function giveUp(context: Context, opened: CustomerBank, open: Open<
   let wantsCustomer = false;
   const unlinked = cancellation && {
     ...cancellation,
-    async request(asked: Parameters<typeof cancellation.request>[0]): Promise<CancellationAnswer> {
-      const answer = await cancellation.request(asked);
+    async request(intent: Parameters<typeof cancellation.request>[0]): Promise<CancellationAnswer> {
+      const answer = await cancellation.request(intent);
       // Whether or not the bank may want the customer, its status says whether it has cancelled it.
       if (answer.verdict !== 'to be authorised') return { verdict: answer.verdict };
       wantsCustomer = true;

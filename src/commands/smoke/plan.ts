@@ -5,7 +5,7 @@ import { parseSepaIban } from '../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { parsePlainName } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
-import { READINGS, readStep, readSteps, STEP_IDS, type StepId, singleSteps } from '../../smoke/steps.ts';
+import { READINGS, readStepId, readSteps, STEP_IDS, type StepId, singleSteps } from '../../smoke/steps.ts';
 import type { Context } from '../context.ts';
 import { collect, type OptionsOf, where } from '../declare.ts';
 import { UNATTENDED_LIMIT } from '../shared/cost-limit.ts';
@@ -102,7 +102,7 @@ export function readPlan(context: Context, options: SmokeOptions): Plan {
   const chosen = options.steps === undefined ? new Set(STEP_IDS) : readSteps('--steps', options.steps);
   const left = options.skip === undefined ? new Set<StepId>() : readSteps('--skip', options.skip);
   const failOn = new Set(FAIL_ON.filter((each) => options.failOn?.includes(each)));
-  const unknown = options.failOn?.find((each) => !FAIL_ON.some((known) => known === each));
+  const unknown = options.failOn?.find((each) => !FAIL_ON.some((one) => one === each));
   if (unknown !== undefined)
     throw new Psd2Error('usage', `--fail-on ${JSON.stringify(unknown)} is not known`, {
       hint: `Use one of ${FAIL_ON.join(', ')}.`,
@@ -168,8 +168,8 @@ function readPayment(
     parsePlainName(name);
     if (pay !== undefined)
       planned = {
-        amount: readAmount('--pay', pay),
-        maxFee: maxFee === undefined ? null : readAmount('--max-fee', maxFee),
+        amount: readAmountOption('--pay', pay),
+        maxFee: maxFee === undefined ? null : readAmountOption('--max-fee', maxFee),
       };
     if (planned) refuseUnattended(context, planned.amount);
     refuseInProduction(context, option);
@@ -178,7 +178,7 @@ function readPayment(
 }
 
 /** Reads an amount that the operator has typed: what looks like a slip is none. @throws Psd2Error `usage`, `invalid_amount` */
-function readAmount(option: '--pay' | '--max-fee', text: string): string {
+function readAmountOption(option: '--pay' | '--max-fee', text: string): string {
   if (/^0\d/.test(text.trim()))
     throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} begins with a zero too many`, {
       hint: 'psd2 has sent nothing. Write the amount as 1.00.',
@@ -206,11 +206,11 @@ function refuseInProduction(context: Context, option: string): void {
 
 function readKnown(text: string): [StepId, IsoDate | null] {
   const [step = '', day] = text.split('=', 2);
-  return [readStep('--known', step), day === undefined ? null : parseDate('--known', day)];
+  return [readStepId('--known', step), day === undefined ? null : parseDate('--known', day)];
 }
 
 /** Whether a step may fail today. */
-export function isKnown({ known }: Plan, step: StepId, now: Date): boolean {
-  const until = known.get(step);
+export function isKnown({ known: knownFailures }: Plan, step: StepId, now: Date): boolean {
+  const until = knownFailures.get(step);
   return until !== undefined && (until === null || until >= bankDay(now));
 }

@@ -15,33 +15,33 @@ const CLOCK_SLACK_MS = 5 * 60_000;
 const FIRST_MIDNIGHT_MS = 14 * 3_600_000;
 
 /** Counts a read before it is made. In a sandbox psd2 sets no limit. @returns why it must not be made */
-async function take(
+async function takeRead(
   { context }: Smoke,
   { reads, customerId }: CustomerBank,
   account: string | null,
 ): Promise<Found | undefined> {
   const isSandbox = context.profile().settings.environment === 'sandbox';
   const allowance = { budget: READS_A_DAY, isOperators: false, isSpread: false };
-  const taken = await reads.take(customerId, account, isSandbox ? undefined : allowance);
-  return taken === 'taken' ? undefined : { skipped: USED_UP, lacks: 'reads' };
+  const outcome = await reads.take(customerId, account, isSandbox ? undefined : allowance);
+  return outcome === 'taken' ? undefined : { skipped: USED_UP, lacks: 'reads' };
 }
 
 /** Step 7 */
 export async function accounts(smoke: Smoke): Promise<Found> {
   const opened = await bankOf(smoke);
   const { bank, customerId } = opened;
-  const used = await take(smoke, opened, null);
+  const used = await takeRead(smoke, opened, null);
   if (used) return used;
-  const found = await bank.accounts.list(customerId, smoke.context.world.newId());
-  smoke.accounts = found;
-  if (found.length === 0) throw wrongAnswer("The bank's list of accounts is empty");
-  for (const { productId, iban } of found) {
+  const listed = await bank.accounts.list(customerId, smoke.context.world.newId());
+  smoke.accounts = listed;
+  if (listed.length === 0) throw wrongAnswer("The bank's list of accounts is empty");
+  for (const { productId, iban } of listed) {
     if (productId === '') throw wrongAnswer('The bank lists an account without an id');
     if (iban !== null && /^[A-Z]{2}\d{2}[A-Z0-9]+$/.test(iban) && !isIban(iban))
       throw wrongAnswer('The bank lists an account whose IBAN has wrong check digits');
   }
   await chosenAccount(smoke, opened);
-  return { detail: String(found.length) };
+  return { detail: String(listed.length) };
 }
 
 /** A consent may cover less than the step reads. psd2 knows that without the bank. */
@@ -93,7 +93,7 @@ async function readBalance(smoke: Smoke): Promise<Found> {
   const { bank, customerId } = opened;
   const account = await accountId(smoke, opened);
   if (account === undefined) return missing('no account is known: name one with --account');
-  const used = await take(smoke, opened, account);
+  const used = await takeRead(smoke, opened, account);
   if (used) return used;
   const read = await bank.accounts.balance(customerId, account, smoke.context.world.newId());
   const amounts = [read.accountBalance, read.availableBalance, ...(read.balances ?? [])].filter(
@@ -120,7 +120,7 @@ async function readTransactions(smoke: Smoke): Promise<Found> {
   const { bank, customerId } = opened;
   const account = await accountId(smoke, opened);
   if (account === undefined) return missing('no account is known: name one with --account');
-  const used = await take(smoke, opened, account);
+  const used = await takeRead(smoke, opened, account);
   if (used) return used;
   const today = bankDay(context.world.now());
   const range = withinHistory(silent(context), bank.accounts, { from: addDays(today, -7), to: today });

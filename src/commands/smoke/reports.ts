@@ -33,8 +33,8 @@ export interface Wanted {
  *
  * @throws Psd2Error `usage`
  */
-export function readReports({ env, output }: Context, given: readonly string[]): Wanted[] {
-  const wanted = given.map(readReport);
+export function readReports({ env, output }: Context, texts: readonly string[]): Wanted[] {
+  const wanted = texts.map(readReport);
   const onStdout = wanted.filter(({ file, form }) => file === '-' || form === 'github');
   if (onStdout.length > 1 || (onStdout.length > 0 && output.format !== 'table'))
     throw new Psd2Error('usage', 'Only one document can be written to standard output', {
@@ -46,7 +46,7 @@ export function readReports({ env, output }: Context, given: readonly string[]):
 
 function readReport(text: string): Wanted {
   const [, named, rest = ''] = /^([a-z]+)=(.+)$/s.exec(text) ?? [];
-  const form = FORMS.find((known) => known === (named ?? text));
+  const form = FORMS.find((each) => each === (named ?? text));
   // GitHub itself names the files that it reads.
   if (form === 'github' && (rest === '' || rest === '-')) return { form, file: '-' };
   if (form && form !== 'github' && named !== undefined) return { form, file: rest };

@@ -157,7 +157,7 @@ async function make(
   const { world, repeated } = context;
   const begun = world.now();
   const id = newRunId('sm', world);
-  const facts = { run: id, profile: context.profileName(), version, ...(await factsOf(context)) };
+  const facts = { run: id, profile: context.profileName(), version, ...(await bankFacts(context)) };
   const isAscii = isAsciiIn(context.env);
   printLines(context, plan.reports, [writeHead(facts)]);
   const ended = (step: SmokeStep) => {
@@ -172,14 +172,14 @@ async function make(
     { ...facts, startedAt: begun.toISOString(), milliseconds },
     records.last(),
   );
-  return { made, shown: publicRun(made, knownOf(context, ran.smoke)), error };
+  return { made, shown: publicRun(made, privateTextsOf(context, ran.smoke)), error };
 }
 
 /** What psd2 knows of the customer, which must be in no report. */
-function knownOf({ globals }: Context, { accounts = [], opened, plan }: Ran['smoke']): string[] {
+function privateTextsOf({ globals }: Context, { accounts = [], opened, plan }: Ran['smoke']): string[] {
   const ofAccounts = accounts.flatMap(({ productId, iban, name }) => [productId, iban, name]);
-  const given = [globals.customer, plan.account, plan.to, plan.name, plan.from];
-  return [...ofAccounts, opened?.customerId, ...given].filter((text) => typeof text === 'string');
+  const named = [globals.customer, plan.account, plan.to, plan.name, plan.from];
+  return [...ofAccounts, opened?.customerId, ...named].filter((text) => typeof text === 'string');
 }
 
 function assemble(
@@ -208,7 +208,7 @@ function assemble(
 }
 
 /** What is known of the bank before anything was checked. A profile that cannot be read is the first step's to say. */
-async function factsOf(context: Context): Promise<Pick<SmokeRun, 'environment' | 'interface' | 'bank'>> {
+async function bankFacts(context: Context): Promise<Pick<SmokeRun, 'environment' | 'interface' | 'bank'>> {
   try {
     const profile = context.profile();
     const { name } = await context.bankInterface();

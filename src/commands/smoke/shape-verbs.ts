@@ -32,8 +32,8 @@ const FILE_HELP = 'file of the shapes, for example in a repository; default: one
 
 /** @throws Psd2Error `usage` if nothing was learnt yet */
 function learnt(context: Context, path: string): ShapeFile {
-  const found = readShapes(path);
-  if (found) return found;
+  const file = readShapes(path);
+  if (file) return file;
   throw new Psd2Error(
     'usage',
     `psd2 has not learned the shapes of the profile ${context.profileName()} yet`,

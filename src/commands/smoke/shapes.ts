@@ -56,8 +56,8 @@ export function saveShapes(path: string, shapes: ShapeFile): void {
 }
 
 /** Where the shapes of the profile are, unless the operator names another file. */
-export function shapesPath(context: Context, given: string | undefined): string {
-  return given ?? context.folder.shapes(context.profileName());
+export function shapesPath(context: Context, namedPath: string | undefined): string {
+  return namedPath ?? context.folder.shapes(context.profileName());
 }
 
 /** The answers as the shapes see them. */
@@ -85,17 +85,17 @@ export async function shapes(smoke: Smoke): Promise<Found> {
   const vocabulary = vocabularyOf(name, (await fieldsRead?.()) ?? new Set());
   const path = shapesPath(context, plan.shapesFile);
   const today = bankDay(context.world.now());
-  const known = readShapes(path) ?? emptyShapes(context.profile().name, name, today);
-  const isLearning = plan.shapes === 'learn' || known.runs < LEARNING_RUNS;
-  const drift = isLearning || plan.shapes === 'accept' ? [] : driftOf(known, seen, vocabulary);
+  const file = readShapes(path) ?? emptyShapes(context.profile().name, name, today);
+  const isLearning = plan.shapes === 'learn' || file.runs < LEARNING_RUNS;
+  const drift = isLearning || plan.shapes === 'accept' ? [] : driftOf(file, seen, vocabulary);
   smoke.drift = drift;
   const grave = drift.filter(({ severity }) => severity !== 'info');
   const learnt = shapesOf(seen, vocabulary);
   // What has changed stays as it was until somebody accepts it.
   for (const { answer, path: at } of grave) delete learnt[answer]?.[at];
-  saveShapes(path, merged(known, learnt, today));
+  saveShapes(path, merged(file, learnt, today));
   if (isLearning && plan.shapes !== 'learn')
-    return { detail: `learning, ${known.runs + 1} of ${LEARNING_RUNS}` };
+    return { detail: `learning, ${file.runs + 1} of ${LEARNING_RUNS}` };
   return foundDrift(drift, grave);
 }
 

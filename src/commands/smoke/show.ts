@@ -22,10 +22,10 @@ export const show = verb(
       .option('--report <form=file>', REPORT_HELP, collect, []),
   async (context, id, { report }) => {
     const reports = readReports(context, report);
-    const found = openRecords(context.folder.smoke(context.profileName())).find(id);
-    printLines(context, reports, linesOf(context, found));
-    if (context.output.format !== 'table') context.output.record(found, smokeRun);
-    endWith(context, { reports, slowMs: USUAL_SLOW_MS }, found, undefined);
+    const run = openRecords(context.folder.smoke(context.profileName())).find(id);
+    printLines(context, reports, linesOf(context, run));
+    if (context.output.format !== 'table') context.output.record(run, smokeRun);
+    endWith(context, { reports, slowMs: USUAL_SLOW_MS }, run, undefined);
   },
 );
 

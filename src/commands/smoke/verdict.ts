@@ -47,7 +47,7 @@ export function verdictOf(
     );
   for (const [what, code, error, says] of FAIL_ON) {
     const met = steps.filter(({ warnings }) => warnings.some((warning) => warning.code === code));
-    if (failOn.has(what) && met.length > 0) return ended(new Psd2Error(error, `${namesOf(met)} ${says}`));
+    if (failOn.has(what) && met.length > 0) return ended(new Psd2Error(error, `${stepNames(met)} ${says}`));
   }
   return ended(undefined);
 }
@@ -79,7 +79,7 @@ function failureOf(
   // The bank was not asked, so there are no calls to look at.
   if (failed.every(isUndone))
     return new Psd2Error(first.code, `${first.message}${more}`, { ...(hint !== undefined && { hint }) });
-  const message = `${failed.length} of ${steps.length} steps failed: ${namesOf(failed)}`;
+  const message = `${failed.length} of ${steps.length} steps failed: ${stepNames(failed)}`;
   return new Psd2Error(first.code, message, {
     ...(hint !== undefined && { hint }),
     next: [...own, ['log', '--run', run]],
@@ -87,6 +87,6 @@ function failureOf(
   });
 }
 
-function namesOf(steps: readonly SmokeStep[]): string {
+function stepNames(steps: readonly SmokeStep[]): string {
   return steps.map(({ id }) => id).join(', ');
 }

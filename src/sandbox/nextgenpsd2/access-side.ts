@@ -25,7 +25,7 @@ import {
   isUndone,
   isWaiting,
   payingAccounts,
-  paymentsOf,
+  paymentsIn,
   plannedSca,
 } from './sca/asked.ts';
 import type { Authorisation, ScaSubject } from './sca/authorisations.ts';
@@ -35,7 +35,7 @@ interface Open {
   id: string;
   oauth: PendingRequest | undefined;
   authorisation: Authorisation | undefined;
-  asked: Asked | undefined;
+  matter: Asked | undefined;
   /** Who decides next of a company account. No authorisation of theirs has begun: it begins when they decide, here at the bank. */
   next?: { user: string; subject: ScaSubject };
 }
@@ -64,9 +64,9 @@ export function accessSide(bank: Bank): AccessSide {
       const open = findOpen(bank, id);
       return open && requestOf(bank, open);
     },
-    shown: (id, customerId) => shownOf(bank, require(id), customerOf(bank, customerId)),
+    shown: (id, customerId) => shownOf(bank, require(id), customerWithId(bank, customerId)),
     approve: (id, customerId, chosen) =>
-      decided(approve(bank, require(id), customerOf(bank, customerId), chosen)),
+      decided(approve(bank, require(id), customerWithId(bank, customerId), chosen)),
     refuse: (id) => {
       const open = require(id);
       return decided(refuse(bank, { ...open, authorisation: begun(bank, open) }));
@@ -108,15 +108,15 @@ function openRequests(bank: Bank): Open[] {
 function findNext(bank: Bank, id: string): Open | undefined {
   const { authorisations } = doorOf(bank);
   const former = authorisations.find(id.slice(NEXT.length));
-  const asked = former && askedOf(bank, former.subject);
-  if (!former?.approvedBy || !asked || !isUndone(asked) || !isWaiting(bank, asked)) return undefined;
+  const matter = former && askedOf(bank, former.subject);
+  if (!former?.approvedBy || !matter || !isUndone(matter) || !isWaiting(bank, matter)) return undefined;
   const { subject, approvedBy } = former;
   if (authorisations.of(subject).some((each) => authorisations.isOpen(each))) return undefined;
-  const [missing = ''] = holdersIn(bank, asked, approvedBy).missing;
+  const [missing = ''] = holdersIn(bank, matter, approvedBy).missing;
   const user = bank.customers.find(missing)?.user;
   return user === undefined
     ? undefined
-    : { id, oauth: undefined, authorisation: undefined, asked, next: { user, subject } };
+    : { id, oauth: undefined, authorisation: undefined, matter, next: { user, subject } };
 }
 
 function findOpen(bank: Bank, id: string): Open | undefined {
@@ -125,25 +125,25 @@ function findOpen(bank: Bank, id: string): Open | undefined {
   const oauth = door.logins.find(id);
   const authorisation = door.authorisations.find(oauth?.authorisationId ?? id);
   if (oauth && oauth.authorisationId === undefined)
-    return { id, oauth, authorisation: undefined, asked: undefined };
+    return { id, oauth, authorisation: undefined, matter: undefined };
   if (!authorisation || (authorisation.approach === 'oauth' && !oauth)) return undefined;
   // The TPP asks the customer.
   if (authorisation.approach === 'embedded') return undefined;
-  const asked = askedOf(bank, authorisation.subject);
-  if (oauth && mayLogInAgain(bank, authorisation)) return asked && { id, oauth, authorisation, asked };
+  const matter = askedOf(bank, authorisation.subject);
+  if (oauth && mayLogInAgain(bank, authorisation)) return matter && { id, oauth, authorisation, matter };
   if (!door.authorisations.isOpen(authorisation)) return undefined;
-  return asked && isWaiting(bank, asked) ? { id, oauth, authorisation, asked } : undefined;
+  return matter && isWaiting(bank, matter) ? { id, oauth, authorisation, matter } : undefined;
 }
 
-function customerOf({ customers }: Bank, customerId: string): Customer {
+function customerWithId({ customers }: Bank, customerId: string): Customer {
   const customer = customers.find(customerId);
   if (customer) return customer;
   throw new RangeError(`There is no customer ${customerId}`);
 }
 
-function requestOf(bank: Bank, { id, authorisation, asked, next }: Open): AccessRequest {
-  const consent = asked?.kind === 'consent' ? asked.consent : undefined;
-  const isPayment = asked !== undefined && asked.kind !== 'consent';
+function requestOf(bank: Bank, { id, authorisation, matter, next }: Open): AccessRequest {
+  const consent = matter?.kind === 'consent' ? matter.consent : undefined;
+  const isPayment = matter !== undefined && matter.kind !== 'consent';
   return {
     id,
     tppName: bank.tppName,
@@ -157,25 +157,25 @@ function requestOf(bank: Bank, { id, authorisation, asked, next }: Open): Access
     },
     payments: isPayment
       ? {
-          cancels: asked.kind === 'cancellation',
-          all: paymentsOf(asked).map((payment) => paymentShown(bank, payment)),
+          cancels: matter.kind === 'cancellation',
+          all: paymentsIn(matter).map((payment) => paymentShown(bank, payment)),
         }
       : undefined,
   };
 }
 
-function shownOf(bank: Bank, { asked }: Open, customer: Customer): AccessShown | undefined {
-  if (!asked) return { accounts: [], choose: false, authorisedBy: [], alsoNeeded: [] };
-  const persons = personsIn(bank, asked, customer);
-  if (asked.kind !== 'consent') {
-    if (!isCustomers(asked, customer, undefined)) return undefined;
-    const choose = paymentsOf(asked).some(({ debtor }) => debtor === undefined);
+function shownOf(bank: Bank, { matter }: Open, customer: Customer): AccessShown | undefined {
+  if (!matter) return { accounts: [], choose: false, authorisedBy: [], alsoNeeded: [] };
+  const persons = personsIn(bank, matter, customer);
+  if (matter.kind !== 'consent') {
+    if (!isCustomers(matter, customer, undefined)) return undefined;
+    const choose = paymentsIn(matter).some(({ debtor }) => debtor === undefined);
     const accounts = payingAccounts(customer).map(({ productId, description, iban }) => ({
       ...{ productId, description, number: iban, rights: [] },
     }));
     return { accounts: choose ? accounts : [], choose, ...persons };
   }
-  const { consent } = asked;
+  const { consent } = matter;
   const grants = grantsFor(consent, customer, undefined);
   if (!grants) return undefined;
   return {
@@ -194,10 +194,10 @@ function shownOf(bank: Bank, { asked }: Open, customer: Customer): AccessShown |
 /** The names of the other holders of a company account: who has authorised it, and who must besides this customer. */
 function personsIn(
   bank: Bank,
-  asked: Asked,
+  matter: Asked,
   { customerId }: Customer,
 ): Pick<AccessShown, 'authorisedBy' | 'alsoNeeded'> {
-  const { approved, missing } = holdersIn(bank, asked, { customerId, chosen: undefined });
+  const { approved, missing } = holdersIn(bank, matter, { customerId, chosen: undefined });
   const namesOf = (ids: readonly string[]) =>
     ids
       .filter((id) => id !== customerId)
@@ -223,21 +223,21 @@ function approve(
   customer: Customer,
   chosen: readonly string[] | undefined,
 ): URL | undefined {
-  const { oauth, asked, next } = open;
+  const { oauth, matter, next } = open;
   const { customerId, user } = customer;
   const named = next?.user ?? open.authorisation?.psuId;
   if (named !== undefined && named !== user) throw new RangeError(`The request is not for ${user}`);
   const authorisation = begun(bank, open);
   let redirect = authorisation?.redirectUri === undefined ? undefined : new URL(authorisation.redirectUri);
-  if (authorisation && asked) {
-    if (!isCustomers(asked, customer, chosen)) throw new RangeError(`${user} does not have these accounts`);
+  if (authorisation && matter) {
+    if (!isCustomers(matter, customer, chosen)) throw new RangeError(`${user} does not have these accounts`);
   }
-  if (authorisation && asked && doorOf(bank).authorisations.isOpen(authorisation)) {
-    chooseDebtor(asked, customer, chosen?.[0]);
-    const planned = plannedSca(asked);
+  if (authorisation && matter && doorOf(bank).authorisations.isOpen(authorisation)) {
+    chooseDebtor(matter, customer, chosen?.[0]);
+    const planned = plannedSca(matter);
     if (planned !== undefined) return undecided(bank, { oauth, authorisation }, planned);
     const isFinished = doorOf(bank).authorisations.approve(authorisation, { customerId, chosen });
-    if (isFinished) carryOut(bank, asked, { customerId, chosen });
+    if (isFinished) carryOut(bank, matter, { customerId, chosen });
     const code = authorisation.confirmationCode;
     if (code !== undefined) redirect?.searchParams.append('confirmationCode', code);
   }
@@ -245,8 +245,8 @@ function approve(
     const grant = {
       scope: oauth.scope,
       customerId,
-      consentId: asked?.kind === 'consent' ? asked.consent.id : undefined,
-      paymentId: paymentOf(asked),
+      consentId: matter?.kind === 'consent' ? matter.consent.id : undefined,
+      paymentId: paymentOf(matter),
     };
     redirect = doorOf(bank).logins.allow(oauth, grant, doorUrl(bank));
   }
@@ -254,13 +254,13 @@ function approve(
 }
 
 /** The payment, or the basket of payments, that a login is for. */
-function paymentOf(asked: Asked | undefined): string | undefined {
-  switch (asked?.kind) {
+function paymentOf(matter: Asked | undefined): string | undefined {
+  switch (matter?.kind) {
     case 'payment':
     case 'cancellation':
-      return asked.payment.id;
+      return matter.payment.id;
     case 'basket':
-      return asked.basket.id;
+      return matter.basket.id;
     default:
       return undefined;
   }

@@ -63,7 +63,7 @@ export interface Exactness {
 
 /** With `--strict` everything is exact, otherwise what the bank file says. */
 export function exactness({ strict, own: { headers, signing } }: DoorRules): Exactness {
-  const isExact = (said: unknown): boolean => strict || said !== undefined;
+  const isExact = (ownValue: unknown): boolean => strict || ownValue !== undefined;
   return {
     accept: isExact(headers?.accept),
     contentType: isExact(headers?.contentType),

@@ -36,7 +36,7 @@ export function nextgenpsd2Door(bank: Bank): Door {
     isFor: (target) => isForDoor(rules, target),
     meet: (passage) => meet(bank, passage),
     refuse: (error, passage) => {
-      const refusal = error instanceof OAuthError ? error : refusalOf(error);
+      const refusal = error instanceof OAuthError ? error : doorRefusalOf(error);
       if (refusal instanceof OAuthError) {
         const { code, message, status } = refusal;
         return jsonAnswer(status, { error: code, error_description: message }, NO_STORE);
@@ -175,7 +175,7 @@ function refusalAnswer({ variations }: DoorRules, refusal: DoorRefusal, { faults
   });
 }
 
-function refusalOf(error: Error): DoorRefusal {
+function doorRefusalOf(error: Error): DoorRefusal {
   if (error instanceof DoorRefusal) return error;
   // The header that asks for faults is read by the code of both doors.
   if (error instanceof Refusal) return new DoorRefusal('FORMAT_ERROR', error.message, error.detail);

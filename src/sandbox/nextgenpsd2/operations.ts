@@ -96,8 +96,8 @@ export function operationAt(
     })
     .sort((one, other) => one.variables - other.variables);
   const fewest = matching.filter(({ variables }) => variables === matching[0]?.variables);
-  const found = fewest.find(({ id }) => OPERATIONS[id].method === method);
-  if (found) return { id: found.id, kind: kindOf[found.id], parameters: found.parameters };
+  const addressed = fewest.find(({ id }) => OPERATIONS[id].method === method);
+  if (addressed) return { id: addressed.id, kind: kindOf[addressed.id], parameters: addressed.parameters };
   return matching.length > 0 ? 'method' : undefined;
 }
 

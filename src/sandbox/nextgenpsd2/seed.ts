@@ -18,9 +18,9 @@ const fields = {
 /** The consents of a seed at the second door, for all accounts of their customer. */
 export const doorSeed: DoorSeed<Pick<Bank, 'parts'>> = {
   fields,
-  give(bank, customer, given) {
+  give(bank, customer, seed) {
     const { consents } = doorOf(bank);
-    const { nextgenpsd2Consents = [] } = z.object(fields).parse(given);
+    const { nextgenpsd2Consents = [] } = z.object(fields).parse(seed);
     for (const { consentId, validUntil, frequencyPerDay = 4 } of nextgenpsd2Consents) {
       const order = {
         type: 'all-accounts',

@@ -4,7 +4,7 @@ import { writeMarkdown } from './markdown.ts';
 const LONGEST = 10_000;
 
 /** What a report says of a step that failed or warns: sentences, and the calls that a bank's support can look up. */
-function bodyOf({ error, warnings, calls }: SmokeStep): string {
+function reportText({ error, warnings, calls }: SmokeStep): string {
   const lines = [
     ...(error ? [`${error.message} (${error.code}, exit code ${error.exitCode})`] : []),
     ...warnings.map(({ message }) => `warning: ${message}`),
@@ -41,7 +41,7 @@ export function writeJunit(run: SmokeRun): string {
     time,
     timestamp: run.startedAt.slice(0, 19),
   };
-  const known = {
+  const properties = {
     ...{ run: run.run, version: run.version, bank: run.bank ?? '', interface: run.interface ?? '' },
     ...{ environment: run.environment ?? '', result: run.result, exitCode: run.exitCode },
   };
@@ -50,7 +50,7 @@ export function writeJunit(run: SmokeRun): string {
     `<testsuites${attributes({ name: 'psd2 smoke', ...counts, time })}>`,
     `  <testsuite${attributes(suite)}>`,
     '    <properties>',
-    ...Object.entries(known).map(([name, value]) => `      <property${attributes({ name, value })}/>`),
+    ...Object.entries(properties).map(([name, value]) => `      <property${attributes({ name, value })}/>`),
     '    </properties>',
     ...steps.map((step) => caseOf(step, profile)),
     '  </testsuite>',
@@ -61,19 +61,19 @@ export function writeJunit(run: SmokeRun): string {
 
 function caseOf(step: SmokeStep, profile: string): string {
   const open = `    <testcase${attributes({ name: step.id, classname: `psd2.${profile}`, time: seconds(step.milliseconds) })}`;
-  const content = contentOf(step);
+  const content = outcomeElement(step);
   return content === '' ? `${open}/>` : `${open}>${content}</testcase>`;
 }
 
-function contentOf(step: SmokeStep): string {
+function outcomeElement(step: SmokeStep): string {
   const { status, error, reason } = step;
   if (status === 'skip') return `<skipped${attributes({ message: reason ?? '' })}/>`;
   if (status === 'known') return `<skipped${attributes({ message: `known: ${noteOf(step)}` })}/>`;
   if (status === 'fail' && error) {
     const name = OURS.includes(error.exitCode) ? 'error' : 'failure';
-    return `<${name}${attributes({ type: error.code, message: error.message })}>${escaped(bodyOf(step))}</${name}>`;
+    return `<${name}${attributes({ type: error.code, message: error.message })}>${xmlEscaped(reportText(step))}</${name}>`;
   }
-  return step.warnings.length > 0 ? `<system-out>${escaped(bodyOf(step))}</system-out>` : '';
+  return step.warnings.length > 0 ? `<system-out>${xmlEscaped(reportText(step))}</system-out>` : '';
 }
 
 /** Seconds with exactly three decimals. */
@@ -85,7 +85,7 @@ function attributes(values: Record<string, string | number>): string {
   return Object.entries(values)
     .map(
       ([name, value]) =>
-        ` ${name}="${escaped(String(value)).replace(/[\n\r\t]/g, (each) => `&#${each.charCodeAt(0)};`)}"`,
+        ` ${name}="${xmlEscaped(String(value)).replace(/[\n\r\t]/g, (each) => `&#${each.charCodeAt(0)};`)}"`,
     )
     .join('');
 }
@@ -100,7 +100,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-function escaped(text: string): string {
+function xmlEscaped(text: string): string {
   return text.replace(NOT_XML, '\u{FFFD}').replace(/[&<>"']/g, (each) => ENTITIES[each] ?? each);
 }
 

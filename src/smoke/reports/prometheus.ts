@@ -67,12 +67,12 @@ export function writePrometheus(run: SmokeRun): string {
 function family(name: string, help: string, samples: readonly [Labels, number][]): string {
   const full = `psd2_smoke_${name}`;
   const lines = samples.map(([labels, value]) => {
-    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${labelValue(text)}"`);
     return `${full}{${pairs.join(',')}} ${value}`;
   });
   return [`# HELP ${full} ${help}`, `# TYPE ${full} gauge`, ...lines, ''].join('\n');
 }
 
-function escaped(text: string): string {
+function labelValue(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

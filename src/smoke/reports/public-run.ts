@@ -62,10 +62,10 @@ function scrubbed(text: string, secrets: readonly string[]): string {
 /**
  * A run without what identifies a person or an account.
  *
- * @param known what psd2 knows of the customer: ids, names, IBANs
+ * @param privateTexts what psd2 knows of the customer: ids, names, IBANs
  */
-export function publicRun(run: SmokeRun, known: readonly string[]): SmokeRun {
-  const secrets = [...new Set(known)]
+export function publicRun(run: SmokeRun, privateTexts: readonly string[]): SmokeRun {
+  const secrets = [...new Set(privateTexts)]
     .filter((text) => text.length > 1)
     .sort((one, other) => other.length - one.length);
   return {

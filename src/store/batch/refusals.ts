@@ -51,17 +51,17 @@ export function chooseBatch(reference: string, all: readonly string[]): string {
   if (exact !== undefined) return exact;
   const [, hash = wanted, number = ''] = /^([0-9a-f]+)(-\d+)$/.exec(wanted) ?? [];
   const isMeant = (id: string) => id.startsWith(hash) && numberedId(id).endsWith(number);
-  const found = hash === '' ? [] : all.filter(isMeant);
-  const [first] = found;
+  const matching = hash === '' ? [] : all.filter(isMeant);
+  const [first] = matching;
   const see = { hint: 'See all of them with:', next: [['batch', 'list']] };
   if (first === undefined)
     throw new Psd2Error('usage', `There is no batch ${JSON.stringify(reference)}`, see);
-  if (found.length === 1) return first;
-  const some = found.toSorted().map((id) => shortBatchId(numberedId(id)));
+  if (matching.length === 1) return first;
+  const some = matching.toSorted().map((id) => shortBatchId(numberedId(id)));
   const shown = some.length > 5 ? [...some.slice(0, 5), '...'] : some;
   throw new Psd2Error(
     'usage',
-    `${found.length} batches begin with ${JSON.stringify(reference)}: ${shown.join(', ')}`,
+    `${matching.length} batches begin with ${JSON.stringify(reference)}: ${shown.join(', ')}`,
     see,
   );
 }

@@ -57,8 +57,8 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
   const relation = await relationOf(from.place, source, to, target);
   const isDone = relation === 'again' && target.copiedFrom?.isComplete && source.movedTo?.id === target.id;
   if (isDone) {
-    const found = await pass(from, to, world, { isAgain: true, writes: false });
-    if (found.written === 0) return found;
+    const comparison = await pass(from, to, world, { isAgain: true, writes: false });
+    if (comparison.written === 0) return comparison;
   }
   await checkAll(from, to, world, relation === 'again');
   const copied = { id: source.id, place: from.place };
@@ -207,7 +207,7 @@ function judged(
 ): Comparison {
   const comparison = compareRecords(record, other);
   if (isAgain && record.kind === 'last-login' && comparison === 'older') return 'newer';
-  const customer = customerOf(record);
+  const customer = customerInRecord(record);
   if (customer !== undefined && forgotten.has(customer)) return 'newer';
   if (isAgain && comparison === 'differs' && isForgotten(other) && !isForgotten(record)) return 'newer';
   return comparison;
@@ -229,7 +229,7 @@ async function forgottenIn(held: Holdings, source: Holdings): Promise<Set<string
 }
 
 /** The customer of a record that goes if psd2 forgets them. */
-function customerOf(record: StoredRecord): string | undefined {
+function customerInRecord(record: StoredRecord): string | undefined {
   switch (record.kind) {
     case 'login':
     case 'note':

@@ -72,7 +72,9 @@ function readFile(path: string, judge: (stats: Stats) => Psd2Error | undefined):
 /** Refuses a folder, a pipe and the like in place of a file. @param stats of what has the name @throws Psd2Error `config` */
 export function refuseOtherThanFile(path: string, stats: Stats): void {
   if (stats.isFile()) return;
-  throw new Psd2Error('config', `${path} is ${describe(stats)}, not a file`, { hint: moveAway(path) });
+  throw new Psd2Error('config', `${path} is ${describeFileType(stats)}, not a file`, {
+    hint: moveAway(path),
+  });
 }
 
 /**
@@ -195,7 +197,7 @@ function refuseDanglingLink(path: string): void {
   });
 }
 
-function describe(stats: Stats): string {
+function describeFileType(stats: Stats): string {
   if (stats.isDirectory()) return 'a folder';
   if (stats.isFIFO()) return 'a named pipe';
   return 'a device or socket';
@@ -343,16 +345,16 @@ export function setAsideIfDamaged(path: string, shape: StoredShape<object | null
     if (content !== undefined) parseStored(path, content, shape);
   } catch (damage) {
     if (!(damage instanceof Psd2Error)) throw damage;
-    const kept = `${path}.damaged-${new Date().toISOString().replace(/[-:.]/g, '')}`;
+    const aside = `${path}.damaged-${new Date().toISOString().replace(/[-:.]/g, '')}`;
     try {
-      renameSync(path, kept);
+      renameSync(path, aside);
     } catch (cause) {
       throw new Psd2Error('config', `${damage.message}, and it cannot be moved away: ${reasonOf(cause)}`, {
         hint: 'Check who owns the folder.',
         cause,
       });
     }
-    notice(`${endSentence(damage.message)} psd2 keeps it as ${kept} and writes a new one.`);
+    notice(`${endSentence(damage.message)} psd2 keeps it as ${aside} and writes a new one.`);
   }
 }
 

@@ -66,7 +66,7 @@ export async function withLock<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const lock = `${path}.lock`;
-  const { release, isOurs, takenOverFrom } = await take(lock, what, patienceMs, signal);
+  const { release, isOurs, takenOverFrom } = await takeLock(lock, what, patienceMs, signal);
   if (held.size === 0) process.once('exit', releaseAll);
   held.add(release);
   try {
@@ -108,7 +108,7 @@ interface TakenLock extends HeldLock {
   release(): void;
 }
 
-async function take(
+async function takeLock(
   lock: string,
   what: string,
   patienceMs: number,
@@ -117,8 +117,8 @@ async function take(
   const began = performance.now();
   let takenOverFrom: string | undefined;
   for (const isDead = watchLock(lock); ; await delay(50 + Math.random() * 100)) {
-    const taken = make(lock);
-    if (taken) return { ...taken, takenOverFrom };
+    const ownLock = make(lock);
+    if (ownLock) return { ...ownLock, takenOverFrom };
     signal?.throwIfAborted();
     const holder = readHolder(lock);
     if (isDead()) {

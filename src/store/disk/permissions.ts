@@ -117,7 +117,7 @@ export function refuseUnsafe(path: string, judged: Exclude<Judged, 'folder'>): v
 
 /** Checks the files in a folder, each as a secret. @throws Psd2Error `config`: the {@link faultOf} the first unsafe one */
 export function refuseUnsafeFilesIn(folder: string): void {
-  for (const name of namesIn(folder)) refuseUnsafe(join(folder, name), 'secret');
+  for (const name of entriesOf(folder)) refuseUnsafe(join(folder, name), 'secret');
 }
 
 function isTrusted(path: string, owner: number, user: number): boolean {
@@ -125,7 +125,7 @@ function isTrusted(path: string, owner: number, user: number): boolean {
   return user === 0 && owner === statOf(dirname(path))?.uid;
 }
 
-function namesIn(folder: string): string[] {
+function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -151,7 +151,7 @@ export function faultOfRoot(path: string, user: number | undefined): Psd2Error |
 export function foldersIn(root: string, log: string): string[] {
   const within = (name: string, ...below: string[]) => {
     const folder = join(root, name);
-    const each = namesIn(folder).map((entry) => join(folder, entry));
+    const each = entriesOf(folder).map((entry) => join(folder, entry));
     return [folder, ...each, ...each.flatMap((path) => below.map((entry) => join(path, entry)))];
   };
   return [

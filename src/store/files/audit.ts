@@ -74,8 +74,11 @@ export class FileAudit implements Audit {
     await this.#exclusively(async () => {
       worker.assertHere();
       const at = worker.now().toISOString();
-      const known = withoutForgotten(entry, profile, worker.isForgotten);
-      const line = nextLine(await this.#newest(), this.#pseudonymous(known), worker.actor, { profile, at });
+      const storedEntry = withoutForgotten(entry, profile, worker.isForgotten);
+      const line = nextLine(await this.#newest(), this.#pseudonymous(storedEntry), worker.actor, {
+        profile,
+        at,
+      });
       await this.#write(line);
     }, interrupted);
   }

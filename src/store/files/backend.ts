@@ -124,18 +124,18 @@ async function syncedIn(out: string): Promise<SyncedFolder> {
 
 /** Who has tokens, or at least a consent: some banks want nothing else. A damaged record counts, so that somebody learns of it. */
 async function readableCustomers({ tokens, customers }: ProfileData): Promise<string[]> {
-  const found = new Set(await tokens.customers());
+  const readable = new Set(await tokens.customers());
   for (const customer of await customers.list()) {
-    if (found.has(customer)) continue;
+    if (readable.has(customer)) continue;
     try {
-      const kept = await customers.read(customer);
-      if (!kept || kept.consents.length === 0) continue;
+      const record = await customers.read(customer);
+      if (!record || record.consents.length === 0) continue;
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
     }
-    found.add(customer);
+    readable.add(customer);
   }
-  return [...found].sort();
+  return [...readable].sort();
 }
 
 function checkPlace(root: string, profile: string | undefined, chosen: ChosenStore | undefined): StoreCheck {

@@ -270,14 +270,14 @@ export class FileBatches implements Batches {
 
   /** The batch, with the events that other processes have added since. */
   #read(id: string): Batch {
-    const known = this.#known.get(id) ?? this.#begun(id);
-    for (let next = this.#entry(id, known.n + 1); next; next = this.#entry(id, known.n + 1)) {
+    const cached = this.#known.get(id) ?? this.#begun(id);
+    for (let next = this.#entry(id, cached.n + 1); next; next = this.#entry(id, cached.n + 1)) {
       const { data } = batchEvent.safeParse(next.event);
-      if (data === undefined) throw batchIsDamaged(id, `psd2 did not write the event ${known.n + 1}`);
-      applyBatchEvent(known.batch, data, next.at, next.copied ? COPIED : null);
-      known.n += 1;
+      if (data === undefined) throw batchIsDamaged(id, `psd2 did not write the event ${cached.n + 1}`);
+      applyBatchEvent(cached.batch, data, next.at, next.copied ? COPIED : null);
+      cached.n += 1;
     }
-    return known.batch;
+    return cached.batch;
   }
 
   #begun(id: string): { batch: Batch; n: number } {

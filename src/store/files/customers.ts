@@ -101,19 +101,19 @@ export class FileCustomers implements Customers {
     const bank = nameOfBank(this.#baseUrl);
     const customers = this.#customersOf(bank).sort();
     if (customers.length === 0) return [];
-    const known = new KnownFolders(this.#knownPath(bank));
-    const found = customers.flatMap((customer) => {
+    const folders = new KnownFolders(this.#knownPath(bank));
+    const results = customers.flatMap((customer) => {
       const place = { bank, customer };
       const read = () => {
-        const { kept } = this.#newest(place);
-        return kept
-          ? JSON.stringify(lastingOf(customer, kept).map(({ flow, validUntil }) => [flow, validUntil]))
+        const { kept: record } = this.#newest(place);
+        return record
+          ? JSON.stringify(lastingOf(customer, record).map(({ flow, validUntil }) => [flow, validUntil]))
           : '';
       };
-      return look(customer, () => known.textOf(this.#folderOf(place), read));
+      return look(customer, () => folders.textOf(this.#folderOf(place), read));
     });
-    known.keep();
-    return found;
+    folders.keep();
+    return results;
   }
 
   async all(): Promise<{ customer: string; kept: KeptCustomer }[]> {
@@ -122,8 +122,8 @@ export class FileCustomers implements Customers {
     return this.#customersOf(bank)
       .sort()
       .flatMap((customer) => {
-        const { kept } = this.#newest({ bank, customer });
-        return kept ? [{ customer, kept }] : [];
+        const { kept: record } = this.#newest({ bank, customer });
+        return record ? [{ customer, kept: record }] : [];
       });
   }
 
@@ -175,8 +175,8 @@ export class FileCustomers implements Customers {
     return this.#places()
       .filter((place) => place.customer === customer)
       .flatMap((place) => {
-        const { baseUrl, kept } = this.#newest(place);
-        return kept ? [{ baseUrl, kept }] : [];
+        const { baseUrl, kept: record } = this.#newest(place);
+        return record ? [{ baseUrl, kept: record }] : [];
       });
   }
 
@@ -193,22 +193,22 @@ export class FileCustomers implements Customers {
   /** All records, at any bank, for `store copy`. @throws Psd2Error `config` if one is damaged */
   *records(): Generator<CustomerRecord> {
     for (const place of this.#places()) {
-      const found = this.#newest(place);
-      if (found.generation > 0) yield recordOf(place.customer, found);
+      const newest = this.#newest(place);
+      if (newest.generation > 0) yield customerRecordOf(place.customer, newest);
     }
   }
 
   /** The record of a customer at a bank. Undefined if there never was one. @throws Psd2Error `config` if it is damaged */
   record(baseUrl: string, customer: string): CustomerRecord | undefined {
-    const found = this.#newest({ bank: nameOfBank(baseUrl), customer });
-    return found.generation > 0 ? recordOf(customer, found) : undefined;
+    const newest = this.#newest({ bank: nameOfBank(baseUrl), customer });
+    return newest.generation > 0 ? customerRecordOf(customer, newest) : undefined;
   }
 
   /** Stores a copied record, unless this generation or a newer one exists. @throws Psd2Error `config` */
-  keep({ baseUrl, customer, generation, kept }: CustomerRecord): void {
+  keep({ baseUrl, customer, generation, kept: record }: CustomerRecord): void {
     const place = { bank: nameOfBank(baseUrl), customer };
     if (this.#newest(place).generation < generation)
-      this.#add(place, { baseUrl, generation, changes: [], kept }, true);
+      this.#add(place, { baseUrl, generation, changes: [], kept: record }, true);
   }
 
   /** The processes that change records now. */
@@ -218,8 +218,8 @@ export class FileCustomers implements Customers {
         .filter((name) => name.endsWith('.lock'))
         .map((name) => join(this.#folder, bank, name.slice(0, -'.lock'.length))),
     );
-    const found = await Promise.all(locked.map(holderOf));
-    return found.filter((worker) => worker !== undefined);
+    const workers = await Promise.all(locked.map(holderOf));
+    return workers.filter((worker) => worker !== undefined);
   }
 
   async #changeHere(customer: string, update: Update): Promise<void> {
@@ -250,8 +250,8 @@ export class FileCustomers implements Customers {
     const newest = async () => {
       const generation = generations.newest();
       setAsideIfDamaged(generations.pathOf(generation), fileIn(place.bank), this.#notice);
-      const found = this.#newest(place);
-      return found.generation < generation ? { ...NONE, generation } : found;
+      const version = this.#newest(place);
+      return version.generation < generation ? { ...NONE, generation } : version;
     };
     const add = async (version: CustomerVersion) => {
       this.#assertHere();
@@ -276,8 +276,8 @@ export class FileCustomers implements Customers {
   /** The base URL of a record. Undefined if there is none, or it is damaged. */
   #bankOf(place: Place): string | undefined {
     try {
-      const { baseUrl, kept } = this.#newest(place);
-      return kept ? baseUrl : undefined;
+      const { baseUrl, kept: record } = this.#newest(place);
+      return record ? baseUrl : undefined;
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
       return undefined;
@@ -358,6 +358,6 @@ function fileIn(bank: string) {
   return z.object({ ...content, baseUrl: z.string().check(z.refine((url) => nameOfBank(url) === bank)) });
 }
 
-function recordOf(customer: string, { baseUrl, generation, kept }: Found): CustomerRecord {
-  return { kind: 'customer', baseUrl, customer, generation, kept };
+function customerRecordOf(customer: string, { baseUrl, generation, kept: record }: Found): CustomerRecord {
+  return { kind: 'customer', baseUrl, customer, generation, kept: record };
 }

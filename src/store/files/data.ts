@@ -62,7 +62,7 @@ export async function statusOfFolder(
       claims.push({ profile, kind: 'flow', name: flow, worker: holder, until: null });
   }
   const bytes = ['profiles', 'tokens', 'flows', 'protection'].reduce(
-    (sum, name) => sum + sizeOf(join(root, name)),
+    (sum, name) => sum + sizeBelow(join(root, name)),
     0,
   );
   return { home: 'files', place: root, schema: null, profiles, claims, bytes };
@@ -76,11 +76,11 @@ function countFlows(journals: string): StoreStatus['profiles'][number]['flows'] 
 }
 
 /** The size of a file, or of all files below a folder, in bytes. 0 if it does not exist. */
-function sizeOf(path: string): number {
+function sizeBelow(path: string): number {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats) return 0;
   if (!stats.isDirectory()) return stats.size;
-  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+  return readdirSync(path).reduce((sum, name) => sum + sizeBelow(join(path, name)), 0);
 }
 
 const other = { id: z.string(), place: z.string() };
@@ -91,7 +91,7 @@ const mark = z.object({
 });
 
 /** The path of the folder's mark, `store.json`. Most folders have none, since they were never copied. */
-function pathIn(root: string): string {
+function markPath(root: string): string {
   return join(root, 'store.json');
 }
 
@@ -102,15 +102,15 @@ function pathIn(root: string): string {
  * @throws Psd2Error `config`
  */
 export function refuseMovedFolder(root: string): void {
-  const path = pathIn(root);
+  const path = markPath(root);
   if (!existsSync(path)) return;
-  const found = readJsonFile(path, mark);
-  if (found) refuseMoved(root, found);
+  const copyMark = readJsonFile(path, mark);
+  if (copyMark) refuseMoved(root, copyMark);
 }
 
 /** Whether `store copy` has written into the folder. @throws Psd2Error `config` */
 export function wasCopiedInto(root: string): boolean {
-  return Boolean(readJsonFile(pathIn(root), mark)?.copiedFrom);
+  return Boolean(readJsonFile(markPath(root), mark)?.copiedFrom);
 }
 
 /** The mark of a folder. Creates it if it does not exist. @throws Psd2Error `config` */
@@ -120,7 +120,7 @@ export function markOf(root: string): Promise<Mark> {
 
 /** Changes the mark of a folder, durably. @throws Psd2Error `config` */
 export async function changeMark(root: string, change: Partial<Omit<Mark, 'id'>>): Promise<Mark> {
-  const path = pathIn(root);
+  const path = markPath(root);
   return withLock(
     path,
     'The mark of the store',

@@ -42,9 +42,9 @@ export class KnownFolders {
     const fault = stats && faultOf(folder, stats, 'folder');
     if (fault) throw fault;
     const place = stats ? `${stats.ino} ${stats.ctimeMs}` : '';
-    const known = this.#known.get(place);
-    this.#found += known === undefined ? 0 : 1;
-    if (known !== undefined) return known;
+    const knownText = this.#known.get(place);
+    this.#found += knownText === undefined ? 0 : 1;
+    if (knownText !== undefined) return knownText;
     const text = read();
     if (stats && Date.now() - stats.ctimeMs > SETTLED_MS) this.#learnt.push(checkedLine(`${place} ${text}`));
     return text;

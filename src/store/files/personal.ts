@@ -146,18 +146,18 @@ export class FilePersonalData implements PersonalData {
 
   async #rowsOf(customerId: string): Promise<StoredRows[]> {
     const { tokens, customers } = this.#parts;
-    const found: StoredRows[] = [];
-    const kept = customers.ofCustomer(customerId);
-    if (kept.length > 0) found.push({ name: 'customers', rows: kept });
+    const stored: StoredRows[] = [];
+    const records = customers.ofCustomer(customerId);
+    if (records.length > 0) stored.push({ name: 'customers', rows: records });
     const notes = readOwnFile(join(this.#tokens, 'access-notes', `${nameOfHolder(customerId)}.json`));
-    if (notes) found.push({ name: 'access-notes', rows: [jsonIn(notes.toString('utf8'))] });
-    if ((await tokens.last()) === customerId) found.push({ name: 'last-login', rows: [{ customerId }] });
+    if (notes) stored.push({ name: 'access-notes', rows: [jsonIn(notes.toString('utf8'))] });
+    if ((await tokens.last()) === customerId) stored.push({ name: 'last-login', rows: [{ customerId }] });
     for (const path of this.#lineFiles()) {
-      const lines = linesOf(path).filter((line) => isAbout(line, customerId));
+      const lines = readLines(path).filter((line) => isAbout(line, customerId));
       if (lines.length > 0)
-        found.push({ name: relative(this.#tokens, path), rows: lines.map((line) => jsonIn(line) ?? line) });
+        stored.push({ name: relative(this.#tokens, path), rows: lines.map((line) => jsonIn(line) ?? line) });
     }
-    return found;
+    return stored;
   }
 
   /** The files with lines about many customers. */
@@ -192,17 +192,17 @@ function withoutCustomer(text: string, customerId: string): string {
   );
 }
 
-function linesOf(path: string): string[] {
+function readLines(path: string): string[] {
   return (readOwnFile(path)?.toString('utf8') ?? '').split('\n').filter((line) => line !== '');
 }
 
 /** Rewrites a file if a line changes. @param change undefined: the line goes */
 function rewriteLines(path: string, change: (line: string) => string | undefined): void {
-  const before = linesOf(path);
+  const before = readLines(path);
   const after = before.map(change);
   if (after.every((line, index) => line === before[index])) return;
-  const kept = after.filter((line) => line !== undefined);
-  replaceDurably(path, kept.map((line) => `${line}\n`).join(''));
+  const remaining = after.filter((line) => line !== undefined);
+  replaceDurably(path, remaining.map((line) => `${line}\n`).join(''));
 }
 
 const anyLine = z.looseObject({ at: z.string(), event: z.unknown() });
@@ -225,8 +225,8 @@ function eventsIn(path: string): { at: string; event: unknown }[] {
  */
 function rewriteFlowFile(path: string, change: (event: unknown) => unknown): void {
   // Damage is reported before anything is changed.
-  const known = readFlowFile(path, z.unknown(), () => true);
-  if (!known) throw damagedAt(path, 1);
+  const journal = readFlowFile(path, z.unknown(), () => true);
+  if (!journal) throw damagedAt(path, 1);
   const lines = (readOwnFile(path)?.toString('utf8') ?? '').split('\n').flatMap((text) => {
     const { data } = anyLine.safeParse(jsonIn(text));
     if (!data) return [];

@@ -24,8 +24,8 @@ export class FilePseudonyms {
 
   /** The pseudonym of a word. Makes one, durably, if it has none. @throws Psd2Error `config` */
   of(customerId: string, word: string): string {
-    const known = this.#read().get(keyOf({ customerId, word }));
-    if (known) return known.pseudonym;
+    const existing = this.#read().get(wordKey({ customerId, word }));
+    if (existing) return existing.pseudonym;
     const made = { pseudonym: newPseudonym(), customerId, word };
     this.keep(made);
     return made.pseudonym;
@@ -37,8 +37,8 @@ export class FilePseudonyms {
 
   /** Adds a pseudonym, durably, if its word has none. @throws Psd2Error `config` */
   keep(added: Pseudonym): void {
-    const known = this.#read();
-    if (known.has(keyOf(added))) return;
+    const pseudonyms = this.#read();
+    if (pseudonyms.has(wordKey(added))) return;
     try {
       makePrivateFolder(dirname(this.#path));
       const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants;
@@ -49,7 +49,7 @@ export class FilePseudonyms {
     } catch (cause) {
       throw cannotWrite(`The pseudonyms ${this.#path}`, cause);
     }
-    known.set(keyOf(added), added);
+    pseudonyms.set(wordKey(added), added);
     this.#seen = this.#look();
   }
 
@@ -67,7 +67,7 @@ export class FilePseudonyms {
     this.#known = new Map();
     for (const line of (readOwnFile(this.#path)?.toString('utf8') ?? '').split('\n')) {
       const { data } = pseudonym.safeParse(jsonIn(line));
-      if (data && !this.#known.has(keyOf(data))) this.#known.set(keyOf(data), data);
+      if (data && !this.#known.has(wordKey(data))) this.#known.set(wordKey(data), data);
     }
     this.#seen = seen;
     return this.#known;
@@ -80,6 +80,6 @@ export class FilePseudonyms {
   }
 }
 
-function keyOf({ customerId, word }: Pick<Pseudonym, 'customerId' | 'word'>): string {
+function wordKey({ customerId, word }: Pick<Pseudonym, 'customerId' | 'word'>): string {
   return JSON.stringify([customerId, word]);
 }

@@ -45,10 +45,10 @@ export class FileReadResults implements ReadResults {
 
   async add(results: readonly ReadResult[]): Promise<void> {
     if (results.length === 0) return;
-    await this.#change((known) => {
+    await this.#change((allReads) => {
       for (const result of results) {
-        const reads = addResult(known.get(result.customerId), result);
-        known.set(result.customerId, reads);
+        const reads = addResult(allReads.get(result.customerId), result);
+        allReads.set(result.customerId, reads);
       }
       return new Set(results.map(({ customerId }) => customerId));
     });
@@ -86,8 +86,8 @@ export class FileReadResults implements ReadResults {
 
   /** Stores a copied record. @throws Psd2Error `config` */
   async keep({ customerId, reads }: ReadsRecord): Promise<void> {
-    await this.#change((known) => {
-      known.set(customerId, reads);
+    await this.#change((allReads) => {
+      allReads.set(customerId, reads);
       return new Set([customerId]);
     });
   }
@@ -95,20 +95,20 @@ export class FileReadResults implements ReadResults {
   async forget(customerId: string): Promise<void> {
     if (!existsSync(this.#path)) return;
     await this.#exclusively(() => {
-      const known = this.#read();
-      known.delete(customerId);
-      this.#replace(known);
+      const allReads = this.#read();
+      allReads.delete(customerId);
+      this.#replace(allReads);
     });
   }
 
   /** @param change changes what is known, and gives the customers that it has changed */
-  #change(change: (known: Map<string, CustomerReads>) => Set<string>): Promise<void> {
+  #change(change: (allReads: Map<string, CustomerReads>) => Set<string>): Promise<void> {
     return this.#exclusively(() => {
-      const known = this.#read();
-      const changed = change(known);
-      if (this.#seen.lines > MANY_LINES && this.#seen.lines > 2 * known.size) this.#replace(known);
+      const allReads = this.#read();
+      const changed = change(allReads);
+      if (this.#seen.lines > MANY_LINES && this.#seen.lines > 2 * allReads.size) this.#replace(allReads);
       else {
-        const added = [...changed].map((customerId) => writeLine(customerId, known.get(customerId)));
+        const added = [...changed].map((customerId) => writeLine(customerId, allReads.get(customerId)));
         // The line break before ends a line that was cut short.
         withFile(this.#path, 'a', (file) => writeFileSync(file, `\n${added.join('')}`));
       }
@@ -131,9 +131,9 @@ export class FileReadResults implements ReadResults {
     );
   }
 
-  #replace(known: Map<string, CustomerReads>): void {
+  #replace(allReads: Map<string, CustomerReads>): void {
     const beside = `${this.#path}.${process.pid}`;
-    writeFileSync(beside, [...known].map((each) => writeLine(...each)).join(''), { mode: 0o600 });
+    writeFileSync(beside, [...allReads].map((each) => writeLine(...each)).join(''), { mode: 0o600 });
     renameSync(beside, this.#path);
   }
 

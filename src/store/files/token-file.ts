@@ -205,6 +205,6 @@ export function isCustomers(holder: Holder): holder is string {
 
 /** The holders in a folder of tokens: with a folder, or with a file whose name ends like this. @throws Psd2Error `config` */
 export function holdersIn(folder: string, ending: RegExp): Holder[] {
-  const found = listFolder(folder).map((name) => holderOfName(name.replace(ending, '')));
-  return [...new Set(found.filter((holder) => holder !== undefined))];
+  const holders = listFolder(folder).map((name) => holderOfName(name.replace(ending, '')));
+  return [...new Set(holders.filter((holder) => holder !== undefined))];
 }

@@ -86,14 +86,14 @@ export class FileTokens implements Tokens {
   async logins(): ReturnType<Tokens['logins']> {
     const holders = holdersIn(this.#folder, /\.json$/).filter(isCustomers);
     if (holders.length === 0) return [];
-    const known = new KnownFolders(this.#knownLoginsPath);
-    const found = holders.sort().flatMap((customerId) => {
+    const folders = new KnownFolders(this.#knownLoginsPath);
+    const logins = holders.sort().flatMap((customerId) => {
       const read = () => writeLogin(this.#readNewest(customerId).file);
-      const login = loginIn(known.textOf(this.#folderOf(customerId), read), this.#baseUrl);
+      const login = loginIn(folders.textOf(this.#folderOf(customerId), read), this.#baseUrl);
       return login ? [{ customerId, login }] : [];
     });
-    known.keep();
-    return found;
+    folders.keep();
+    return logins;
   }
 
   async login(customerId: Holder): Promise<StoredLogin | undefined> {
@@ -226,9 +226,9 @@ export class FileTokens implements Tokens {
   }
 
   async customers(): Promise<string[]> {
-    const found = holdersIn(this.#folder, /\.json$/).filter(isCustomers);
+    const customers = holdersIn(this.#folder, /\.json$/).filter(isCustomers);
     // Damaged tokens count too. Commands that need them report the damage.
-    return found.filter((customerId) => this.#newestOrDamaged(customerId).file).sort();
+    return customers.filter((customerId) => this.#newestOrDamaged(customerId).file).sort();
   }
 
   async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
@@ -255,10 +255,10 @@ export class FileTokens implements Tokens {
   async kept(customerId: Holder): Promise<LoginRecord | undefined> {
     const { generation, file } = this.#readNewest(customerId);
     if (file === undefined) return undefined;
-    const known = { kind: 'login', holder: customerId ?? '', generation: Math.max(1, generation) } as const;
-    if (file === null) return { ...known, origin: known.generation, baseUrl: '', tokens: null };
-    const { baseUrl, origin = known.generation, ...found } = await this.#open(customerId, generation, file);
-    return { ...known, origin, baseUrl, tokens: copied(found) };
+    const login = { kind: 'login', holder: customerId ?? '', generation: Math.max(1, generation) } as const;
+    if (file === null) return { ...login, origin: login.generation, baseUrl: '', tokens: null };
+    const { baseUrl, origin = login.generation, ...tokens } = await this.#open(customerId, generation, file);
+    return { ...login, origin, baseUrl, tokens: copied(tokens) };
   }
 
   /** Stores copied tokens, unless this generation or a newer one exists. @throws Psd2Error `config` */
@@ -282,8 +282,8 @@ export class FileTokens implements Tokens {
 
   /** The processes that change tokens now. */
   async atWork(): Promise<string[]> {
-    const found = await Promise.all(this.holders().map((holder) => holderOf(this.#path(holder))));
-    return found.filter((worker) => worker !== undefined);
+    const workers = await Promise.all(this.holders().map((holder) => holderOf(this.#path(holder))));
+    return workers.filter((worker) => worker !== undefined);
   }
 
   get #knownLoginsPath(): string {

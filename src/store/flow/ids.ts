@@ -71,19 +71,19 @@ export function findFlow(reference: string, { prefix, flows, resources, referenc
   // A whole reference counts more than the beginning of an id.
   const whole = exact.length > 0 || byId.length > 0 ? undefined : referenced?.();
   if (whole !== undefined) return whole;
-  const found = new Set(exact.length > 0 ? exact : [...byId, ...byResource.map(({ flow }) => flow)]);
-  const [first, second] = found;
+  const matching = new Set(exact.length > 0 ? exact : [...byId, ...byResource.map(({ flow }) => flow)]);
+  const [first, second] = matching;
   if (first !== undefined && second === undefined) return first;
   throw new Psd2Error(
     'flow_not_found',
     second === undefined
       ? `No flow of this profile matches ${JSON.stringify(reference)}`
-      : `${JSON.stringify(reference)} matches ${found.size} flows`,
+      : `${JSON.stringify(reference)} matches ${matching.size} flows`,
     {
       hint:
         second === undefined
           ? 'Give the id that psd2 printed, or the resource id.'
-          : `Give more characters of the id: ${[...found].slice(0, 5).join(', ')}.`,
+          : `Give more characters of the id: ${[...matching].slice(0, 5).join(', ')}.`,
     },
   );
 }

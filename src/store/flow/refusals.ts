@@ -94,9 +94,9 @@ export function referenceIsUsed(order: TransferOrder, by: ReferencedTransfer | {
   const { state, transactionId, order: earlier } = by.transfer;
   const different = FIELDS.filter(([field]) => order[field] !== earlier[field]);
   const words = different.map(([, each]) => each).join(', ');
-  const kept = whyKept(by.transfer, 'transfer');
-  if (kept !== null)
-    return new Psd2Error('duplicate_reference', `${was}, which is ${state}. ${kept}`, {
+  const reason = whyKept(by.transfer, 'transfer');
+  if (reason !== null)
+    return new Psd2Error('duplicate_reference', `${was}, which is ${state}. ${reason}`, {
       ...{ ...see, transactionId, differs: different.map(([field]) => field) },
     });
   return new Psd2Error(

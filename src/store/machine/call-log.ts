@@ -196,10 +196,10 @@ export function endedBefore(now: Date): IsoDate {
 
 /** The full files that the log keeps no longer. */
 export function outgrown(folder: string): string[] {
-  let kept = 0;
+  let keptBytes = 0;
   return fullFiles(folder).filter((file) => {
-    kept += statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    return kept > MAX_KEPT;
+    keptBytes += statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    return keptBytes > MAX_KEPT;
   });
 }
 
@@ -248,7 +248,7 @@ const NEWLINE = 0x0a;
  */
 export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> {
   for (const line of linesWith(folder, mention)) {
-    const call = loggedCall.safeParse(parse(line));
+    const call = loggedCall.safeParse(parseLogLine(line));
     if (call.success) yield call.data;
   }
 }
@@ -263,7 +263,7 @@ export function* readTransaction(
   transactionId: string,
 ): Generator<LoggedCall | Announcement> {
   for (const line of linesWith(folder, transactionId)) {
-    const { data } = z.union([loggedCall, announcement]).safeParse(parse(line));
+    const { data } = z.union([loggedCall, announcement]).safeParse(parseLogLine(line));
     if (data?.transactionId === transactionId) yield data;
   }
 }
@@ -278,10 +278,10 @@ function* linesWith(folder: string, mention: string): Generator<string> {
 
 /** The words in a call that may name a customer or an account: the operator's name, the flow, and the parts of the path. */
 export function wordsOf({ path, flow, customer }: Pick<LoggedCall, 'path' | 'flow' | 'customer'>): string[] {
-  return [customer, flow, ...path.split('/').map(decoded)].filter((word) => typeof word === 'string');
+  return [customer, flow, ...path.split('/').map(decodedPart)].filter((word) => typeof word === 'string');
 }
 
-function decoded(part: string): string {
+function decodedPart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -299,9 +299,9 @@ function decoded(part: string): string {
  */
 export function removeCalls(folder: string, at: string, isTheirs: (call: LoggedCall) => boolean): number {
   const isIn = (line: string) => {
-    const call = loggedCall.safeParse(parse(line));
+    const call = loggedCall.safeParse(parseLogLine(line));
     // An announcement does not say whose it is. Without it, psd2 only asks a person more often.
-    if (!call.success) return announcement.safeParse(parse(line)).success;
+    if (!call.success) return announcement.safeParse(parseLogLine(line)).success;
     return isTheirs(call.data);
   };
   const current = join(folder, CURRENT);
@@ -310,9 +310,9 @@ export function removeCalls(folder: string, at: string, isTheirs: (call: LoggedC
   let removed = 0;
   for (const path of fullFiles(folder)) {
     const lines = linesIn(path);
-    const kept = lines.filter((line) => !isIn(line));
-    replaceDurably(path, kept.map((line) => `${line}\n`).join(''));
-    removed += lines.length - kept.length;
+    const remaining = lines.filter((line) => !isIn(line));
+    replaceDurably(path, remaining.map((line) => `${line}\n`).join(''));
+    removed += lines.length - remaining.length;
   }
   return removed;
 }
@@ -323,7 +323,7 @@ function linesIn(path: string): string[] {
 }
 
 /** A line may follow the beginning of a line that was cut short. */
-function parse(line: string): unknown {
+function parseLogLine(line: string): unknown {
   return jsonIn(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
 }
 

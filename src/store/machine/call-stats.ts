@@ -87,35 +87,35 @@ const USUAL = new RegExp(
  * @returns undefined if it is none: cut short, or damaged
  */
 export function callIn(line: string): Call | undefined {
-  const [found, at = '', profile = '', host = '', method = '', ...rest] = USUAL.exec(line) ?? [];
-  if (found === undefined) return parsedCall(line);
+  const [usual, at = '', profile = '', host = '', method = '', ...rest] = USUAL.exec(line) ?? [];
+  if (usual === undefined) return parsedCall(line);
   const [status, failure, milliseconds, failureKind, route = '', kind, run] = rest;
   return {
     ...{ at, profile, host, method, route },
     status: status === undefined ? null : Number(status),
     failure: failure === undefined ? null : failureOf(failureKind),
     milliseconds: Number(milliseconds),
-    kind: kindOf(kind),
+    kind: statKindOf(kind),
     isSmoke: run?.startsWith('sm-') === true,
   };
 }
 
 /** Reads any line. */
 export function parsedCall(line: string): Call | undefined {
-  let found: Partial<LoggedCall>;
+  let call: Partial<LoggedCall>;
   try {
-    found = JSON.parse(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
+    call = JSON.parse(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
   } catch {
     return undefined;
   }
-  const { at, profile, host, method, status = null, failure = null, milliseconds, run } = found;
+  const { at, profile, host, method, status = null, failure = null, milliseconds, run } = call;
   if (typeof at !== 'string' || typeof profile !== 'string' || typeof host !== 'string') return undefined;
   if (typeof method !== 'string' || typeof milliseconds !== 'number') return undefined;
   return {
     ...{ at, profile, host, method, status, milliseconds },
-    failure: failure === null ? null : failureOf(found.failureKind),
-    route: found.route ?? '',
-    kind: kindOf(found.kind),
+    failure: failure === null ? null : failureOf(call.failureKind),
+    route: call.route ?? '',
+    kind: statKindOf(call.kind),
     isSmoke: run?.startsWith('sm-') === true,
   };
 }
@@ -124,12 +124,12 @@ function failureOf(kind = ''): NonNullable<CountedCall['failure']> {
   return kind === 'own' || kind === 'unusable' ? kind : 'no reply';
 }
 
-function kindOf(kind = ''): StatKind {
+function statKindOf(kind = ''): StatKind {
   return STAT_KINDS.find((each) => each === kind) ?? 'other';
 }
 
 /** The lines of a file, from the first, without empty ones. The file is read in pieces. No file: none. @throws Psd2Error `config` */
-function* linesIn(path: string): Generator<string> {
+function* readLogLines(path: string): Generator<string> {
   let file: number;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -167,12 +167,12 @@ function logFiles(folder: string): string[] {
 
 /** The day of the bank. Its zone is whole hours from UTC, so that all times of an hour have the same day. */
 function dayFinder(): (at: string) => string {
-  const known = new Map<string, string>();
+  const dayOfHour = new Map<string, string>();
   return (at) => {
     const hour = at.slice(0, 13);
     // A damaged line has no day.
-    const day = known.get(hour) ?? (Number.isNaN(Date.parse(at)) ? '' : bankDay(new Date(at)));
-    known.set(hour, day);
+    const day = dayOfHour.get(hour) ?? (Number.isNaN(Date.parse(at)) ? '' : bankDay(new Date(at)));
+    dayOfHour.set(hour, day);
     return day;
   };
 }
@@ -209,21 +209,21 @@ export function readStats(
   };
   const version = versionOf();
   for (const paths of [[stats, ...logFiles(log)], ...machinesOf(files)]) {
-    const kept: Kept = { lines: [], downs, removed: new Set() };
+    const counts: Kept = { lines: [], downs, removed: new Set() };
     /** The first day of the log. What was before is gone. */
     let firstDay: string | undefined;
     let whole: Set<string> | undefined;
     for (const path of paths) {
-      if (kept.removed.has(basename(path))) continue;
+      if (counts.removed.has(basename(path))) continue;
       let isKnown = false;
-      for (const line of linesIn(path)) {
-        const isCount = addKept(line, kept);
+      for (const line of readLogLines(path)) {
+        const isCount = addKept(line, counts);
         const call = isCount ? undefined : callIn(line);
         isKnown ||= isCount || call !== undefined;
         if (!call) continue;
         const day = dayOf(call.at).slice(0, 10);
         firstDay ??= day;
-        whole ??= new Set(kept.lines.filter((each) => each.whole).map((each) => each.day));
+        whole ??= new Set(counts.lines.filter((each) => each.whole).map((each) => each.day));
         if (!isMeant(call)) continue;
         if (!files.includes(path)) logFrom ??= call.at;
         if (day <= firstDay && whole.has(day)) continue;
@@ -232,13 +232,13 @@ export function readStats(
       }
       if (!isKnown && files.includes(path)) throw unreadable(path);
     }
-    for (const line of kept.lines)
+    for (const line of counts.lines)
       if (!line.whole || firstDay === undefined || line.day <= firstDay) counter.addLine(line);
   }
   // Another process has counted a day meanwhile, and may have removed its calls.
   if (versionOf() !== version) return readStats({ log, stats }, isMeant, options);
-  const found = finder.find();
-  return { lines: counter.lines, downs: [...downs, ...found], logFrom, longestGapMs: finder.longestGap };
+  const downTimes = finder.find();
+  return { lines: counter.lines, downs: [...downs, ...downTimes], logFrom, longestGapMs: finder.longestGap };
 }
 
 /** Files that one machine has written: they lie together, under psd2's own names. The daily counts come first. */
@@ -275,19 +275,19 @@ export function rollUpCalls(folder: Pick<StoreFolder, 'log' | 'stats'>, now: Dat
 function countCalls({ log, stats }: Pick<StoreFolder, 'log' | 'stats'>, now: Date): void {
   const dayOf = dayFinder();
   const today = endedBefore(now);
-  const kept: Kept = { lines: [], downs: [], removed: new Set() };
-  for (const line of linesIn(stats)) addKept(line, kept);
-  const whole = new Set(kept.lines.filter((line) => line.whole).map(({ day }) => day));
+  const counts: Kept = { lines: [], downs: [], removed: new Set() };
+  for (const line of readLogLines(stats)) addKept(line, counts);
+  const whole = new Set(counts.lines.filter((line) => line.whole).map(({ day }) => day));
   const newest = [...whole]
     .filter((day) => day < today)
     .sort()
     .at(-1);
   const [counter, finder] = [new Counter(dayOf), new DownFinder()];
-  for (const line of kept.lines) if (!line.whole) counter.addLine(line);
+  for (const line of counts.lines) if (!line.whole) counter.addLine(line);
   const leaving = new Set(outgrown(log));
   for (const path of logFiles(log)) {
-    if (kept.removed.has(basename(path)) || (isBefore(path, newest) && !leaving.has(path))) continue;
-    for (const line of linesIn(path)) {
+    if (counts.removed.has(basename(path)) || (isBefore(path, newest) && !leaving.has(path))) continue;
+    for (const line of readLogLines(path)) {
       const call = callIn(line);
       const day = call && dayOf(call.at);
       if (!day) continue;
@@ -298,15 +298,15 @@ function countCalls({ log, stats }: Pick<StoreFolder, 'log' | 'stats'>, now: Dat
   }
   const since = now.getTime() - KEPT_DAYS * DAY_MS;
   const counted = counter.lines.map((line) => (line.day < today ? { ...line, whole: true } : line));
-  const left = [...kept.removed].map((name) => join(log, name)).filter((path) => existsSync(path));
+  const left = [...counts.removed].map((name) => join(log, name)).filter((path) => existsSync(path));
   const gone = [...leaving, ...left];
   replaceDurably(
     stats,
     [
-      ...[...kept.lines.filter((line) => line.whole), ...counted].filter(
+      ...[...counts.lines.filter((line) => line.whole), ...counted].filter(
         ({ day }) => day >= bankDay(new Date(since)),
       ),
-      ...longest([...kept.downs, ...finder.find()]).filter(({ down }) => down.to >= since),
+      ...longest([...counts.downs, ...finder.find()]).filter(({ down }) => down.to >= since),
       ...gone.map((path) => ({ removed: basename(path) })),
     ]
       .map((line) => `${JSON.stringify(line)}\n`)
@@ -323,11 +323,11 @@ function isBefore(path: string, newest: string | undefined): boolean {
 
 /** Each time that a bank was down once, as long as it is known. */
 function longest(downs: readonly DownLine[]): DownLine[] {
-  const known = new Map<string, DownLine>();
+  const byBeginning = new Map<string, DownLine>();
   for (const each of downs) {
     const key = `${each.profile}\0${each.host}\0${each.down.from}`;
-    const before = known.get(key);
-    if (!before || before.down.to < each.down.to) known.set(key, each);
+    const before = byBeginning.get(key);
+    if (!before || before.down.to < each.down.to) byBeginning.set(key, each);
   }
-  return [...known.values()];
+  return [...byBeginning.values()];
 }

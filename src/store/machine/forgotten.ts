@@ -40,7 +40,7 @@ export class ForgottenCustomers {
    *
    * @param before the record of the thread that started this one. Absent: this command begins anew, and keeps nothing of before
    */
-  begin(before = versionOf(this.#path) === '' ? '' : textOf(this.#path)): void {
+  begin(before = versionOf(this.#path) === '' ? '' : readForgotten(this.#path)): void {
     this.#before = before;
     this.#seen = undefined;
   }
@@ -51,7 +51,7 @@ export class ForgottenCustomers {
     if (version === '') return false;
     if (this.#seen?.version !== version) {
       const before = new Set(this.#before.split('\n'));
-      const lines = textOf(this.#path).split('\n');
+      const lines = readForgotten(this.#path).split('\n');
       this.#seen = {
         version,
         since: lines
@@ -60,7 +60,7 @@ export class ForgottenCustomers {
       };
     }
     return this.#seen.since.some((each) =>
-      words().some((word) => each.words.includes(hashOf(each.salt, profile, word))),
+      words().some((word) => each.words.includes(hashOfWord(each.salt, profile, word))),
     );
   }
 
@@ -72,17 +72,21 @@ export class ForgottenCustomers {
   async add(profile: string, words: readonly string[], now: Date): Promise<void> {
     makePrivateFolder(dirname(this.#path));
     const salt = randomUUID();
-    const added = { at: now.toISOString(), salt, words: words.map((word) => hashOf(salt, profile, word)) };
+    const added = {
+      at: now.toISOString(),
+      salt,
+      words: words.map((word) => hashOfWord(salt, profile, word)),
+    };
     await withLock(
       this.#path,
       'The record of forgotten customers',
       async () => {
-        const kept = textOf(this.#path)
+        const earlierLines = readForgotten(this.#path)
           .split('\n')
           .filter(
             (line) => Date.parse(record.safeParse(jsonIn(line)).data?.at ?? '') > now.getTime() - KEPT_MS,
           );
-        replaceDurably(this.#path, `${[...kept, JSON.stringify(added)].join('\n')}\n`);
+        replaceDurably(this.#path, `${[...earlierLines, JSON.stringify(added)].join('\n')}\n`);
       },
       PATIENCE_MS,
     );
@@ -93,15 +97,15 @@ export class ForgottenCustomers {
 function versionOf(path: string): string {
   try {
     // It is asked for each call, and nearly always missing: an error would cost more than all else here.
-    const found = statSync(path, { throwIfNoEntry: false });
-    return found ? `${found.ino} ${found.mtimeMs} ${found.size}` : '';
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats ? `${stats.ino} ${stats.mtimeMs} ${stats.size}` : '';
   } catch {
     return '';
   }
 }
 
 /** Empty if it cannot be read: then everything in it counts as new. */
-function textOf(path: string): string {
+function readForgotten(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -109,6 +113,6 @@ function textOf(path: string): string {
   }
 }
 
-function hashOf(salt: string, profile: string, word: string): string {
+function hashOfWord(salt: string, profile: string, word: string): string {
   return createHash('sha256').update(`${salt} ${profile} ${word}`).digest('hex');
 }

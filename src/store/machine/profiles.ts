@@ -161,8 +161,8 @@ export class ProfileStore {
 
   /** The key for the data of a profile, or of the environment's profile. */
   vault(name: string): Vault {
-    const known = this.#vaults.get(name);
-    if (known) return known;
+    const existing = this.#vaults.get(name);
+    if (existing) return existing;
     const vault = new Vault(this.#folder, name, this.#keySources);
     this.#vaults.set(name, vault);
     return vault;

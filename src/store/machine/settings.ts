@@ -48,7 +48,7 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
     return { name, settings: fromEnvironment };
   const stored = name === undefined || name === ENVIRONMENT_PROFILE ? undefined : store.read(name);
   if (name === undefined || stored === undefined) {
-    const known = store.list();
+    const names = store.list();
     throw new Psd2Error(
       'no_profile',
       name === undefined
@@ -58,12 +58,12 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
           : `There is no profile ${JSON.stringify(name)}`,
       {
         hint:
-          known.length > 0
-            ? `${didYouMean(name ?? '', known)}Known profiles: ${known.join(', ')}. Choose one with:`
+          names.length > 0
+            ? `${didYouMean(name ?? '', names)}Known profiles: ${names.join(', ')}. Choose one with:`
             : 'Add one, or try the sandbox:',
         next:
-          known.length > 0
-            ? known.slice(0, 3).map((each) => ['profile', 'use', each])
+          names.length > 0
+            ? names.slice(0, 3).map((each) => ['profile', 'use', each])
             : [
                 ['profile', 'add'],
                 ['sandbox', 'start', '--detach'],
@@ -88,17 +88,20 @@ export function isControl(key: SettingKey): boolean {
  * What limits the operator is a control, not a setting: the environment can only make it stricter (command contract, "A control is
  * not a setting").
  */
-function strictest(stored: Controls, given: Controls): Controls {
-  const isProduction = [stored.environment, given.environment].includes('production');
-  const isFewer = given.approvals !== undefined && Number(given.approvals) < usualApprovals(stored);
-  const [one, other] = [stored.maxAmount, given.maxAmount];
+function strictest(stored: Controls, fromEnvironment: Controls): Controls {
+  const isProduction = [stored.environment, fromEnvironment.environment].includes('production');
+  const isFewer =
+    fromEnvironment.approvals !== undefined && Number(fromEnvironment.approvals) < usualApprovals(stored);
+  const [one, other] = [stored.maxAmount, fromEnvironment.maxAmount];
   const isLess =
     one !== undefined && other !== undefined && isAmount(one) && isAmount(other) && new Big(one).lt(other);
   return {
     ...(isProduction && { environment: 'production' as const }),
     // Without a setting of its own, a production profile needs one.
     ...(isFewer && { approvals: stored.approvals ?? ('1' as const) }),
-    ...(given.embedded && { embedded: stricterEmbedded(stored.embedded ?? 'never', given.embedded) }),
+    ...(fromEnvironment.embedded && {
+      embedded: stricterEmbedded(stored.embedded ?? 'never', fromEnvironment.embedded),
+    }),
     // What is no amount must not hide what is one.
     ...(one !== undefined && (isLess || !isAmount(one)) && { maxAmount: one }),
   };

@@ -176,10 +176,10 @@ export class StoreMemory {
     const before = this.read();
     if (before && existsSync(this.#path) && existsSync(this.#copy)) return before;
     try {
-      take(this.#path, before ?? store);
+      takeStore(this.#path, before ?? store);
       // Another process may have been faster.
       const now = this.read() ?? store;
-      take(this.#copy, now);
+      takeStore(this.#copy, now);
       return now;
     } catch (error) {
       if (!isReadOnly(error)) throw error;
@@ -193,7 +193,7 @@ export class StoreMemory {
   }
 }
 
-function take(path: string, store: RememberedStore): void {
+function takeStore(path: string, store: RememberedStore): void {
   write(path, store, (beside) => {
     try {
       takeName(beside, path);
@@ -302,24 +302,24 @@ export class StoreGuard {
   }
 
   /** Checks the database that was found. Remembers it if it has data. @throws Psd2Error `config` */
-  checkFound(found: FoundDatabase): void {
+  checkFound(database: FoundDatabase): void {
     const { remembered } = this;
     // Files without data of the profile do not count. If both have data, nobody knows which is right, except the operator.
-    if (!remembered && !found.hasData && this.#hasDataInFiles())
-      throw this.#refusal({ ...FILES, isSet: false }, toUsed(found));
-    if (remembered?.home === 'postgres' && remembered.id !== null && remembered.id !== found.id)
-      throw this.#refusal(remembered, toUsed(found));
-    if (found.hasData || remembered?.home === 'postgres') this.rememberFound(found);
+    if (!remembered && !database.hasData && this.#hasDataInFiles())
+      throw this.#refusal({ ...FILES, isSet: false }, toUsed(database));
+    if (remembered?.home === 'postgres' && remembered.id !== null && remembered.id !== database.id)
+      throw this.#refusal(remembered, toUsed(database));
+    if (database.hasData || remembered?.home === 'postgres') this.rememberFound(database);
   }
 
   /** Remembers a database, before the first data is written to it. @throws Psd2Error `config` */
   rememberFound({ id, shown, address }: NamedDatabase & { id: string }): void {
-    const found = { home: 'postgres', id, shown, address, isSet: false } as const;
-    const now = this.#memory.add(found);
-    if (this.#isElsewhere(now, found)) throw this.#refusal(now, toUsed(found));
+    const database = { home: 'postgres', id, shown, address, isSet: false } as const;
+    const now = this.#memory.add(database);
+    if (this.#isElsewhere(now, database)) throw this.#refusal(now, toUsed(database));
     const isFree = now.home === 'files' || now.id === null;
-    if (isFree) this.#memory.replace({ ...found, isSet: now.home === 'postgres' && now.isSet });
-    this.#know(isFree ? found : now);
+    if (isFree) this.#memory.replace({ ...database, isSet: now.home === 'postgres' && now.isSet });
+    this.#know(isFree ? database : now);
   }
 
   #know(remembered: RememberedStore): void {
@@ -341,8 +341,8 @@ export class StoreGuard {
     const message = isReplaced
       ? `PostgreSQL at ${used.shown} is not the database with the data of the profile ${profile}`
       : `The data of the profile ${profile} is in ${this.#nameOf(remembered)}, but this command would use ${this.#nameOf(used)}`;
-    const [kept, other] = [addressOf(remembered), addressOf(used)];
-    const copy = ['store', 'copy', '--from', kept, '--to', other];
+    const [dataAddress, other] = [addressOf(remembered), addressOf(used)];
+    const copy = ['store', 'copy', '--from', dataAddress, '--to', other];
     const set = (address: string) => ['profile', 'set', this.#profile, '--store', address];
     if (isReplaced)
       return new Psd2Error('config', message, {
@@ -352,7 +352,7 @@ export class StoreGuard {
     if (used.home === 'files')
       return new Psd2Error('config', message, {
         hint: 'Is PSD2_STORE missing here? Set it, or store the address in the profile. Or copy the data to the files:',
-        next: [set(kept), copy],
+        next: [set(dataAddress), copy],
       });
     return new Psd2Error('config', message, {
       hint:

@@ -90,9 +90,9 @@ export interface Turns {
   /**
    * Slows all calls down after the bank rejected one because of its limit.
    *
-   * @param asked milliseconds that the bank asked to wait; null if it did not say
+   * @param retryAfterMs what the bank asked to wait, in milliseconds; null if it did not say
    */
-  slowDown(asked: number | null): Promise<void>;
+  slowDown(retryAfterMs: number | null): Promise<void>;
   /** Speeds calls up again after the bank accepted one. */
   goOn(): Promise<void>;
 }

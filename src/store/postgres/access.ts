@@ -29,16 +29,16 @@ export const noteRow = z.object({
 /** What the bank refused to the logins of one profile, with a row for each holder. */
 export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
   async read(holder: Holder, { accessTokenExpiresAt }: StoredLogin) {
-    const found = await this.lookOne(
+    const notes = await this.lookOne(
       noteRow,
       `select refresh_at, refresh_message, refresh_of, call_at, call_message from psd2.access_notes
        where profile = $1 and holder = $2`,
       [nameOfHolder(holder)],
     );
-    const ofNow = (found?.refresh_of?.toISOString() ?? null) === accessTokenExpiresAt;
+    const ofNow = (notes?.refresh_of?.toISOString() ?? null) === accessTokenExpiresAt;
     return {
-      refresh: ofNow ? noteOf(found?.refresh_at, found?.refresh_message) : undefined,
-      call: noteOf(found?.call_at, found?.call_message),
+      refresh: ofNow ? accessNoteOf(notes?.refresh_at, notes?.refresh_message) : undefined,
+      call: accessNoteOf(notes?.call_at, notes?.call_message),
     };
   }
 
@@ -64,12 +64,12 @@ export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
   }
 
   async hasRefusedCall(holder: Holder): Promise<boolean> {
-    const found = await this.lookOne(
+    const note = await this.lookOne(
       z.object({ refused: z.boolean() }),
       'select call_at is not null as refused from psd2.access_notes where profile = $1 and holder = $2',
       [nameOfHolder(holder)],
     );
-    return found?.refused ?? false;
+    return note?.refused ?? false;
   }
 
   async holders(): Promise<Holder[]> {
@@ -87,7 +87,10 @@ export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
   }
 }
 
-function noteOf(at: Date | null | undefined, message: string | null | undefined): AccessNote | undefined {
+function accessNoteOf(
+  at: Date | null | undefined,
+  message: string | null | undefined,
+): AccessNote | undefined {
   return at && message != null ? { at: at.toISOString(), message } : undefined;
 }
 
@@ -139,7 +142,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
          returning reads
        )
        select (select reads from counted) as reads, used, failures, paused_until from past`,
-      [...keyOf(read), limit?.budget ?? null, ...pausesOf(read), limit?.minute ?? null],
+      [...readKey(read), limit?.budget ?? null, ...pausesOf(read), limit?.minute ?? null],
     );
     if (!counted || counted.reads === null) {
       const { used = 0, paused_until = 0 } = counted ?? {};
@@ -166,7 +169,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
        select $1, $2::date, $3, pause.product_id, pause.value
        from soon, unnest($5::text[], $6::integer[]) as pause (product_id, value)
        on conflict (profile, day, customer_id, product_id) do update set reads = excluded.reads`,
-      [...keyOf(read), failedAt === undefined ? [] : pausesOf(read), pauses],
+      [...readKey(read), failedAt === undefined ? [] : pausesOf(read), pauses],
     );
   }
 
@@ -174,7 +177,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
     const failures = this.#taken.get(nameOf(read));
     if (failures !== undefined) this.#taken.set(nameOf(read), 'kept');
     if (!failures || failures === 'kept') return;
-    const [day, customerId] = keyOf(read);
+    const [day, customerId] = readKey(read);
     await this.executeAgain(
       `delete from psd2.unattended_reads
        where profile = $1 and day = $2::date and customer_id = $3 and product_id = any($4::text[])`,
@@ -189,7 +192,7 @@ export class PostgresUnattendedReads extends ProfileRows implements UnattendedRe
 }
 
 /** The primary key of a read's row, after the profile. */
-function keyOf({
+function readKey({
   day,
   customerId,
   productId,
@@ -198,7 +201,7 @@ function keyOf({
 }
 
 function nameOf(read: AccountRead): string {
-  return keyOf(read).join(' ');
+  return readKey(read).join(' ');
 }
 
 /** The rows of a pause. No product has such an id: it has no space. */
@@ -217,12 +220,12 @@ export class PostgresCallCount extends ProfileRows implements CallCount {
   }
 
   async on(day: IsoDate): Promise<number> {
-    const found = await this.lookOne(
+    const counted = await this.lookOne(
       z.object({ calls: z.number() }),
       'select calls from psd2.call_counts where profile = $1 and day = $2',
       [day],
     ).catch(() => undefined);
-    return found?.calls ?? 0;
+    return counted?.calls ?? 0;
   }
 }
 
@@ -234,7 +237,7 @@ const MAX_HOLD_MS = 30_000;
 const MIN_GAP_MS = 20;
 const MAX_GAP_MS = 2_000;
 
-const taken = z.object({ wait_ms: z.number(), gap_ms: z.number() });
+const turnsRow = z.object({ wait_ms: z.number(), gap_ms: z.number() });
 
 /** The clock and the waiting of this process. */
 export interface TurnsWorld {
@@ -281,7 +284,7 @@ export class PostgresTurns extends ProfileRows implements Turns {
     }
   }
 
-  async slowDown(asked: number | null): Promise<void> {
+  async slowDown(retryAfterMs: number | null): Promise<void> {
     this.#ahead = [];
     await this.executeAgain(
       `insert into psd2.pace as p (profile, next_turn, gap_ms, held_until, holds)
@@ -295,7 +298,7 @@ export class PostgresTurns extends ProfileRows implements Turns {
          gap_ms = least(greatest(p.gap_ms * 2, ${MIN_GAP_MS}), ${MAX_GAP_MS})
          -- If the bank refuses several calls that were under way together, that counts as one refusal.
          where p.held_until < clock_timestamp()`,
-      [asked ?? FIRST_HOLD_MS, asked],
+      [retryAfterMs ?? FIRST_HOLD_MS, retryAfterMs],
     );
   }
 
@@ -310,7 +313,7 @@ export class PostgresTurns extends ProfileRows implements Turns {
 
   async #take(): Promise<void> {
     const row = await this.lookOne(
-      taken,
+      turnsRow,
       `insert into psd2.pace as p (profile, next_turn, gap_ms, held_until, holds)
        values ($1, clock_timestamp(), 0, '-infinity', 0)
        on conflict (profile) do update set

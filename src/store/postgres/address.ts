@@ -36,8 +36,8 @@ export function parseAddress(text: string, env: Environment): Address {
   if (!/^postgres(ql)?:/i.test(text) || !URL.canParse(whole)) throw notAnAddress();
   const url = new URL(whole);
   const service = takeService(url, env);
-  const given = url.searchParams.get('host') || (whole === text && decodeURIComponent(url.hostname));
-  const named = given || service.get('host') || service.get('hostaddr') || env.PGHOST || '';
+  const urlHost = url.searchParams.get('host') || (whole === text && decodeURIComponent(url.hostname));
+  const named = urlHost || service.get('host') || service.get('hostaddr') || env.PGHOST || '';
   const isLocal = named === '' || isThisMachine(named);
   if (!isLocal && !url.searchParams.has('sslmode')) url.searchParams.set('sslmode', 'verify-full');
   refuseUnknownTls(url);
@@ -126,8 +126,8 @@ function configOf(url: URL): ClientConfig {
 }
 
 /** Converts seconds to milliseconds. 0 means no limit, as in libpq. Undefined if none are given. */
-function secondsOf(given: string | undefined): number | undefined {
-  const seconds = Number(given || Number.NaN);
+function secondsOf(text: string | undefined): number | undefined {
+  const seconds = Number(text || Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }
 

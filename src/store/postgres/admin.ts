@@ -33,20 +33,21 @@ interface Passphrases {
  */
 export async function addPassphrase(database: Database, passphrases: Passphrases): Promise<string[]> {
   const stored = await storedKeys(database);
-  const known = new Map<string, string | undefined>();
-  for (const { profile, key } of stored) known.set(profile, await openKey(profile, key, passphrases.new));
-  const missing = stored.filter(({ profile }) => known.get(profile) === undefined);
+  const openedKeys = new Map<string, string | undefined>();
+  for (const { profile, key } of stored)
+    openedKeys.set(profile, await openKey(profile, key, passphrases.new));
+  const missing = stored.filter(({ profile }) => openedKeys.get(profile) === undefined);
   if (missing.length > 0) {
     await assertOwner(database);
     for (const { profile, key } of missing) {
       const { old } = passphrases;
       const opened = old === undefined ? undefined : await openKey(profile, key, old);
       if (opened === undefined) throw neitherOpens(database, profile, old);
-      known.set(profile, opened);
+      openedKeys.set(profile, opened);
     }
     const added = await Promise.all(
       missing.map(async ({ profile, key }) => {
-        const wrap = await wrapOf(profile, key, known.get(profile) ?? '', passphrases.new);
+        const wrap = await wrapOf(profile, key, openedKeys.get(profile) ?? '', passphrases.new);
         return { profile, before: key, after: { ...key, also: [...(key.also ?? []), wrap] } };
       }),
     );
@@ -122,8 +123,8 @@ async function replace(
 }
 
 async function assertOwner(database: Database): Promise<void> {
-  const found = await database.lookOne(z.object({ owner: z.boolean() }), 'select psd2.is_owner() as owner');
-  if (found?.owner) return;
+  const rights = await database.lookOne(z.object({ owner: z.boolean() }), 'select psd2.is_owner() as owner');
+  if (rights?.owner) return;
   throw new Psd2Error('config', `The user of PostgreSQL at ${database.shown} may not change the passphrase`, {
     hint: 'Use the rights of the owner of the schema psd2, as for psd2 store init. Nothing was changed.',
   });

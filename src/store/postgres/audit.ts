@@ -31,8 +31,8 @@ export class PostgresAudit extends ProfileRows implements Audit {
   async append(entry: AuditEntry): Promise<void> {
     if (!this.#worker) throw new TypeError('A copy appends nothing of its own');
     const { now, actor, isForgotten } = this.#worker;
-    const known = withoutForgotten(entry, this.profile, isForgotten);
-    const { action, customerId = null, flow = null, about = null, account } = known;
+    const storedEntry = withoutForgotten(entry, this.profile, isForgotten);
+    const { action, customerId = null, flow = null, about = null, account } = storedEntry;
     // Of a lost answer, the line may be there twice. That says nothing wrong.
     await this.executeAgain(
       `with durable as materialized (select set_config('synchronous_commit', 'on', true))

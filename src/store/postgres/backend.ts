@@ -169,7 +169,7 @@ export class PostgresStore implements Store {
   }
 
   async *#checkConnection(): AsyncGenerator<StoreCheck> {
-    const found = await this.#database.lookOne(
+    const connection = await this.#database.lookOne(
       z.object({
         now: z.date(),
         tls: z.nullable(z.string()),
@@ -184,20 +184,20 @@ export class PostgresStore implements Store {
          (select plain_tokens from psd2.store) as plain,
          (select count(*) from psd2.tokens where secrets is not null and secrets->'sealed' is null)::text as unsealed`,
     );
-    if (!found) return;
-    yield found.tls || found.local
-      ? finding('store TLS', 'ok', found.tls ?? 'on this machine, without TLS')
+    if (!connection) return;
+    yield connection.tls || connection.local
+      ? finding('store TLS', 'ok', connection.tls ?? 'on this machine, without TLS')
       : finding('store TLS', 'warn', 'the connection is not encrypted', 'Use sslmode=verify-full.');
-    const off = Math.abs(found.now.getTime() - this.#world.now().getTime());
+    const off = Math.abs(connection.now.getTime() - this.#world.now().getTime());
     const difference = `differs by ${Math.round(off / 1000)} s from the clock of this machine`;
     yield off <= MAX_CLOCK_DIFFERENCE_MS
       ? finding('store clock', 'ok', 'agrees with the clock of this machine')
       : finding('store clock', 'warn', difference, 'Set both with NTP.');
     const writer = 'Name the primary server, and give its user the role psd2_worker.';
-    yield found.writes
+    yield connection.writes
       ? finding('store rights', 'ok', 'may write')
       : finding('store rights', 'fail', 'may not write', writer);
-    yield* plainTokensCheck(found, this.#world.mayBePlain);
+    yield* plainTokensCheck(connection, this.#world.mayBePlain);
   }
 }
 

@@ -78,26 +78,26 @@ export class PostgresBatches extends ProfileRows implements Batches {
   }
 
   async find(reference: string): Promise<Batch> {
-    const found = await this.look(
+    const rows = await this.look(
       idRow,
       'select batch from psd2.batches where profile = $1 and starts_with(batch, $2)',
       [reference.toLowerCase().replace(/-.*$/s, '')],
     );
     const id = chooseBatch(
       reference,
-      found.map(({ batch }) => batch),
+      rows.map(({ batch }) => batch),
     );
     return this.#read(id);
   }
 
   async *list(onDamaged?: OnDamagedBatch): AsyncGenerator<Batch> {
-    const found = await this.look(
+    const rows = await this.look(
       idRow,
       // A batch whose first event is missing is damaged.
       `select b.batch from psd2.batches b left join psd2.batch_events e on (e.profile, e.batch, e.n) = (b.profile, b.batch, 1)
        where b.profile = $1 order by e.at desc, b.batch collate "C" desc`,
     );
-    for (const { batch: id } of found) {
+    for (const { batch: id } of rows) {
       const batch = await unlessDamaged(id, onDamaged, () => this.#read(id));
       if (batch) yield batch;
     }
@@ -220,12 +220,12 @@ export class PostgresBatches extends ProfileRows implements Batches {
 
   /** Whether this worker's event is in the database. @throws Psd2Error `config` if that is unclear */
   async #isWritten(id: string, n: number): Promise<boolean> {
-    const found = await this.lookOne(
+    const row = await this.lookOne(
       z.object({ writer: z.string() }),
       'select writer from psd2.batch_events where profile = $1 and batch = $2 and n = $3',
       [id, n],
     );
-    return found?.writer === this.#writer;
+    return row?.writer === this.#writer;
   }
 
   /**
@@ -234,32 +234,33 @@ export class PostgresBatches extends ProfileRows implements Batches {
    * @param isBehind whether there are surely such events, whatever their number in `psd2.batches` says
    */
   async #read(id: string, isBehind = false): Promise<Batch> {
-    let known = this.#known.get(id);
+    let cached = this.#known.get(id);
     const row = await this.lookOne(
       z.object({ events: z.number() }),
       'select events from psd2.batches where profile = $1 and batch = $2',
       [id],
     );
-    if (known && row && row.events <= known.n && !isBehind) return known.batch;
+    if (cached && row && row.events <= cached.n && !isBehind) return cached.batch;
     const rows = await this.look(
       eventRow,
       'select n, at, event, role from psd2.batch_events where profile = $1 and batch = $2 and n > $3 order by n',
-      [id, known?.n ?? 0],
+      [id, cached?.n ?? 0],
     );
     for (const { n, at, event, role } of rows) {
-      if (n !== (known?.n ?? 0) + 1) throw batchIsDamaged(id, 'events of its journal are missing');
-      known = apply(id, known, { event, role, at: at.toISOString() });
+      if (n !== (cached?.n ?? 0) + 1) throw batchIsDamaged(id, 'events of its journal are missing');
+      cached = apply(id, cached, { event, role, at: at.toISOString() });
     }
-    if (!known || known.n < (row?.events ?? 1)) throw batchIsDamaged(id, 'events of its journal are missing');
-    this.#known.set(id, known);
-    return known.batch;
+    if (!cached || cached.n < (row?.events ?? 1))
+      throw batchIsDamaged(id, 'events of its journal are missing');
+    this.#known.set(id, cached);
+    return cached.batch;
   }
 
   /** The role of this worker's connections. */
   #role(): Promise<string> {
     this.#ownRole ??= this.database
       .lookOne(z.object({ role: z.string() }), 'select session_user as role')
-      .then((found) => found?.role ?? '');
+      .then((row) => row?.role ?? '');
     return this.#ownRole;
   }
 
@@ -277,19 +278,19 @@ export class PostgresBatches extends ProfileRows implements Batches {
 
 function apply(
   id: string,
-  known: { batch: Batch; n: number } | undefined,
+  current: { batch: Batch; n: number } | undefined,
   { event, role, at }: { event: unknown; role: string; at: string },
 ): { batch: Batch; n: number } {
-  if (!known) {
+  if (!current) {
     const { data } = batchAdded.safeParse(event);
     if (data === undefined) throw batchIsDamaged(id, 'psd2 did not write its first event');
     return { batch: newBatch(id, data, at, role), n: 1 };
   }
   const { data } = batchEvent.safeParse(event);
-  if (data === undefined) throw batchIsDamaged(id, `psd2 did not write the event ${known.n + 1}`);
-  applyBatchEvent(known.batch, data, at, role);
-  known.n += 1;
-  return known;
+  if (data === undefined) throw batchIsDamaged(id, `psd2 did not write the event ${current.n + 1}`);
+  applyBatchEvent(current.batch, data, at, role);
+  current.n += 1;
+  return current;
 }
 
 /** The lines after one. `$1` profile, `$2` batch, `$3` that line. */
@@ -333,10 +334,10 @@ export async function batchesBegun(
   profile: string,
   max: number,
 ): Promise<{ batch: string; at: string; event: object }[]> {
-  const found = await database.look(
+  const rows = await database.look(
     z.object({ batch: z.string(), at: z.date(), event: z.looseObject({}) }),
     `select batch, at, event from psd2.batch_events where profile = $1 and n = 1 order by at desc limit $2`,
     [profile, max],
   );
-  return found.map(({ batch, at, event }) => ({ batch, at: at.toISOString(), event }));
+  return rows.map(({ batch, at, event }) => ({ batch, at: at.toISOString(), event }));
 }

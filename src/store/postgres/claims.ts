@@ -105,12 +105,12 @@ export class Claims extends ProfileRows {
   ): Promise<Claim> {
     for (let waited = 0; ; waited += LOOK_MS) {
       signal?.throwIfAborted();
-      const taken = await this.#tryOnce(kind, name);
-      if (taken)
+      const claim = await this.#tryOnce(kind, name);
+      if (claim)
         return {
-          number: taken.number,
-          takenOverFrom: taken.from ?? undefined,
-          isOurs: async () => (await this.#current(kind, name)) === taken.number,
+          number: claim.number,
+          takenOverFrom: claim.from ?? undefined,
+          isOurs: async () => (await this.#current(kind, name)) === claim.number,
         };
       if (waited >= patienceMs) {
         const holder = (await this.held(kind)).find((held) => held.name === name)?.worker ?? 'another psd2';
@@ -123,7 +123,7 @@ export class Claims extends ProfileRows {
   /** Tries once to take the claim. If the answer is lost, the claim expires and the next try can succeed. */
   async #tryOnce(kind: ClaimKind, name: string): Promise<z.infer<typeof claimRow> | undefined> {
     try {
-      const [taken] = await this.query(
+      const [claim] = await this.query(
         claimRow,
         `with before as (select worker from psd2.claims where profile = $1 and kind = $2 and name = $3)
          insert into psd2.claims as c (profile, kind, name, number, worker, until)
@@ -136,7 +136,7 @@ export class Claims extends ProfileRows {
          returning number::text, (select worker from before) as from`,
         [kind, name, this.#worker, CLAIM_MS],
       );
-      return taken;
+      return claim;
     } catch (error) {
       if (error instanceof LostAnswer) return undefined;
       throw error;

@@ -35,13 +35,13 @@ export class PostgresCustomers implements Customers {
   }
 
   async list(): Promise<string[]> {
-    const found = await this.#database.look(
+    const rows = await this.#database.look(
       z.object({ customer_id: z.string() }),
       `select customer_id from psd2.customers where profile = $1 and base_url = $2 and kept is not null
        order by customer_id collate "C"`,
       [this.#profile, this.#baseUrl],
     );
-    return found.map(({ customer_id }) => customer_id);
+    return rows.map(({ customer_id }) => customer_id);
   }
 
   async all(): Promise<{ customer: string; kept: KeptCustomer }[]> {
@@ -54,7 +54,7 @@ export class PostgresCustomers implements Customers {
   }
 
   async lasting(): Promise<LastingConsent[]> {
-    return (await this.all()).flatMap(({ customer, kept }) => lastingOf(customer, kept));
+    return (await this.all()).flatMap(({ customer, kept: record }) => lastingOf(customer, record));
   }
 
   async read(customer: string): Promise<KeptCustomer | undefined> {
@@ -81,14 +81,14 @@ export class PostgresCustomers implements Customers {
   }
 
   async move(from: string): Promise<number> {
-    const found = await this.#database.look(
+    const rows = await this.#database.look(
       z.object({ customer_id: z.string() }),
       `select customer_id from psd2.customers where profile = $1 and base_url = $2 and kept is not null
        order by customer_id collate "C"`,
       [this.#profile, from],
     );
     let moved = 0;
-    for (const { customer_id: customer } of found) {
+    for (const { customer_id: customer } of rows) {
       const old = {
         read: async () => (await this.#newest(customer, from)).kept,
         change: (update: Update) => this.#change(customer, update, from),
@@ -121,18 +121,18 @@ export class PostgresCustomers implements Customers {
   }
 
   async #newest(customer: string, baseUrl = this.#baseUrl): Promise<CustomerVersion> {
-    const found = await this.#database.lookOne(
+    const version = await this.#database.lookOne(
       customerRow,
       `select generation, changes, kept from psd2.customers
        where profile = $1 and base_url = $2 and customer_id = $3`,
       [this.#profile, baseUrl, customer],
     );
-    return found ?? { generation: 0, changes: [], kept: null };
+    return version ?? { generation: 0, changes: [], kept: null };
   }
 
   /** @returns false if another worker was faster, or the answer was lost */
   async #add(key: readonly [string, string, string], version: CustomerVersion): Promise<boolean> {
-    const { generation, changes, kept } = version;
+    const { generation, changes, kept: record } = version;
     try {
       const added = await this.#database.query(
         z.unknown(),
@@ -143,7 +143,7 @@ export class PostgresCustomers implements Customers {
            changes = excluded.changes, kept = excluded.kept, changed_at = clock_timestamp()
          where c.generation = $4::bigint - 1
          returning 1`,
-        [...key, generation, changes, kept && JSON.stringify(kept)],
+        [...key, generation, changes, record && JSON.stringify(record)],
       );
       return added.length > 0;
     } catch (error) {

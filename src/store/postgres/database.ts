@@ -236,22 +236,22 @@ export class Database {
     const unknown = [...this.#guards]
       .filter(([, guard]) => guard.needsToKnowData)
       .map(([profile]) => profile);
-    const [found] = await this.#again(() =>
+    const [store] = await this.#again(() =>
       this.#run(this.#pool, row, { text: LOOK_AT_STORE, values: [unknown] }),
     );
     this.#wasReached = true;
-    const version = found?.version ?? 0;
+    const version = store?.version ?? 0;
     if (version === 0)
       throw new Psd2Error('config', `The store at ${this.shown} has no tables of psd2`, {
         hint: 'Make them with the rights of the owner:',
         next: [['store', 'init']],
       });
     if (version !== SCHEMA_VERSION) throw otherSchema(this.shown, version);
-    if (!found || this.#isForCopying) return;
-    if (found.moved_to !== null) throw movedAway(`PostgreSQL at ${this.shown}`, found.moved_to);
-    if (!found.copy_ended) throw halfCopied(`PostgreSQL at ${this.shown}`, found.copied_from ?? '');
-    this.#id = found.id;
-    for (const [profile, guard] of this.#guards) guard.found(found.id, found.with_data.includes(profile));
+    if (!store || this.#isForCopying) return;
+    if (store.moved_to !== null) throw movedAway(`PostgreSQL at ${this.shown}`, store.moved_to);
+    if (!store.copy_ended) throw halfCopied(`PostgreSQL at ${this.shown}`, store.copied_from ?? '');
+    this.#id = store.id;
+    for (const [profile, guard] of this.#guards) guard.found(store.id, store.with_data.includes(profile));
   }
 
   /**

@@ -164,12 +164,12 @@ export function isAway(error: unknown): boolean {
 
 /** The error for the operator. It never contains a password. @param shown host, port and database */
 export function storeFailure(shown: string, error: unknown): Psd2Error {
-  const failure = describe(shown, error);
+  const failure = describeFailure(shown, error);
   if (isPassing(error)) passing.add(failure);
   return failure;
 }
 
-function describe(shown: string, error: unknown): Psd2Error {
+function describeFailure(shown: string, error: unknown): Psd2Error {
   const text = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);
   // psd2.refuse_moved raises these, with the other store's place as the message.

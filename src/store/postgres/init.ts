@@ -72,8 +72,8 @@ export async function currentVersion(database: Database): Promise<number> {
 async function currentId(database: Database): Promise<string | null> {
   return database.transaction(async (statements) => {
     if ((await versionIn(statements)) === 0) return null;
-    const [found] = await statements.query(z.object({ id: z.string() }), 'select id::text from psd2.store');
-    return found?.id ?? null;
+    const [store] = await statements.query(z.object({ id: z.string() }), 'select id::text from psd2.store');
+    return store?.id ?? null;
   }, false);
 }
 
@@ -83,8 +83,8 @@ async function versionIn(statements: Statements): Promise<number> {
     `select to_regclass('psd2.store') is not null as exists`,
   );
   if (!schema?.exists) return 0;
-  const [found] = await statements.query(z.object({ version: z.number() }), 'select version from psd2.store');
-  return found?.version ?? 0;
+  const [store] = await statements.query(z.object({ version: z.number() }), 'select version from psd2.store');
+  return store?.version ?? 0;
 }
 
 /**
@@ -100,7 +100,7 @@ export async function findDatabase(
   signal: AbortSignal | undefined,
   option: string,
 ): Promise<NamedDatabase & { id: string | null }> {
-  const address = parse(text, env, option);
+  const address = parseOptionAddress(text, env, option);
   const database = new Database(address, signal);
   try {
     const id = await currentId(database);
@@ -110,7 +110,7 @@ export async function findDatabase(
   }
 }
 
-function parse(text: string, env: Environment, option: string): Address {
+function parseOptionAddress(text: string, env: Environment, option: string): Address {
   try {
     return parseAddress(text, env);
   } catch (error) {

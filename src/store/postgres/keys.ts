@@ -102,9 +102,9 @@ export class Keys extends ProfileRows {
    * so that whoever changes the database cannot switch encryption off.
    */
   async #open(): Promise<TokenKey | null> {
-    const found = await this.#passphrase();
-    if (!found) return null;
-    const { passphrase, isKept } = found;
+    const chosen = await this.#passphrase();
+    if (!chosen) return null;
+    const { passphrase, isKept } = chosen;
     const current = (await this.#stored()) ?? (await this.#make(passphrase));
     const text = await openKey(this.profile, current, passphrase);
     if (text === undefined) throw this.#wrongPassphrase(isKept);
@@ -131,9 +131,9 @@ export class Keys extends ProfileRows {
     const isPlain = async () => this.mayBePlain && (await this.#isStorePlain());
     const passphrase = await this.#sources.passphrase(this.profile, async () => {
       try {
-        const kept = await (await passphraseEntry(this.database, this.#sources.signal)).read();
-        isKept = Boolean(kept);
-        if (kept) return kept;
+        const fromKeyring = await (await passphraseEntry(this.database, this.#sources.signal)).read();
+        isKept = Boolean(fromKeyring);
+        if (fromKeyring) return fromKeyring;
       } catch (error) {
         // The operator can still be asked.
         if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
@@ -280,7 +280,7 @@ export class TokenSeals extends ProfileRows {
       `${this.#whose(holder)} are not encrypted, and this machine uses encrypted tokens only`,
       {
         hint: 'Someone without the passphrase has written them. Find out who can write to the database, then log in again. If you chose tokens in clear text, run psd2 profile protect with PSD2_STORE_PLAIN_TOKENS=1.',
-        next: [loginOf(holder)],
+        next: [loginCommand(holder)],
       },
     );
   }
@@ -297,7 +297,7 @@ export class TokenSeals extends ProfileRows {
     throw new Psd2Error(
       'config',
       `${this.#whose(holder)} are damaged: someone has changed them, or has put back older ones`,
-      { hint: 'Restore them, or log in again:', next: [loginOf(holder)] },
+      { hint: 'Restore them, or log in again:', next: [loginCommand(holder)] },
     );
   }
 
@@ -307,7 +307,7 @@ export class TokenSeals extends ProfileRows {
   }
 }
 
-function loginOf(holder: Holder): string[] {
+function loginCommand(holder: Holder): string[] {
   return ['auth', 'login', ...(holder === null ? ['--client-credentials'] : [])];
 }
 

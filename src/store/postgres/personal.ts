@@ -71,11 +71,11 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
   }
 
   async assertMayForget(): Promise<void> {
-    const found = await this.database.lookOne(
+    const rights = await this.database.lookOne(
       z.object({ owner: z.boolean() }),
       'select psd2.is_owner() as owner',
     );
-    if (found?.owner) return;
+    if (rights?.owner) return;
     throw new Psd2Error(
       'config',
       `The user of PostgreSQL at ${this.database.shown} may not change journals, so psd2 cannot forget a customer`,
@@ -86,14 +86,14 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
   }
 
   async pseudonymOf(customerId: string, word: string): Promise<string> {
-    const found = await this.lookOne(
+    const row = await this.lookOne(
       z.object({ pseudonym: z.string() }),
       `with durable as materialized (select set_config('synchronous_commit', 'on', true))
        select psd2.pseudonym_of($1, $2, $3) as pseudonym from durable`,
       [customerId, word],
     );
-    if (!found) throw new TypeError('psd2.pseudonym_of returns a row');
-    return found.pseudonym;
+    if (!row) throw new TypeError('psd2.pseudonym_of returns a row');
+    return row.pseudonym;
   }
 
   async pseudonyms(): Promise<Pseudonym[]> {
@@ -162,20 +162,20 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
       await statements.execute(`select set_config('synchronous_commit', 'on', true)`);
       const removed: Removed[] = [];
       for (const { name, customer } of await statements.query(tableRow, TABLES)) {
-        const [found] = await statements.query(
+        const [removedRows] = await statements.query(
           z.object({ count: z.number() }),
           `with gone as (delete from psd2.${name} where profile = $1 and ${customer} = $2 returning 1)
            select count(*)::int as count from gone`,
           [this.profile, customerId],
         );
-        if (found && found.count > 0) removed.push({ name, count: found.count });
+        if (removedRows && removedRows.count > 0) removed.push({ name, count: removedRows.count });
       }
       return removed;
     });
   }
 
   async #rowsOf(customerId: string): Promise<StoredRows[]> {
-    const found: StoredRows[] = [];
+    const stored: StoredRows[] = [];
     for (const { name, customer } of await this.database.look(tableRow, TABLES)) {
       if (name === HIDDEN) continue;
       const rows = await this.look(
@@ -187,9 +187,9 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
         [customerId],
       );
       if (rows.length > 0)
-        found.push({ name, rows: rows.map(({ row: { profile: _profile, ...row } }) => row) });
+        stored.push({ name, rows: rows.map(({ row: { profile: _profile, ...row } }) => row) });
     }
-    return found;
+    return stored;
   }
 
   async #flowsOf(customerId: string): Promise<CollectedData['flows']> {
@@ -206,10 +206,10 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
     );
     const flows = new Map<string, CollectedData['flows'][number]>();
     for (const { flow, kind, n, at, event } of rows) {
-      const known = flows.get(flow) ?? { flow, kind, events: [] };
-      this.#assertNext(flow, n, known.events.length);
-      known.events.push({ at: at.toISOString(), event });
-      flows.set(flow, known);
+      const journal = flows.get(flow) ?? { flow, kind, events: [] };
+      this.#assertNext(flow, n, journal.events.length);
+      journal.events.push({ at: at.toISOString(), event });
+      flows.set(flow, journal);
     }
     return [...flows.values()];
   }

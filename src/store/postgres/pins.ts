@@ -16,10 +16,10 @@ export class PostgresUnacceptedPins implements UnacceptedPins {
   }
 
   async count(psuId: string | undefined): Promise<number> {
-    const [found] = await this.#database.look(row, 'select sent from psd2.pins where person = $1', [
+    const [person] = await this.#database.look(row, 'select sent from psd2.pins where person = $1', [
       keyOfPins(this.#bank, psuId),
     ]);
-    return found?.sent ?? 0;
+    return person?.sent ?? 0;
   }
 
   async add(psuId: string | undefined, before: number): Promise<boolean> {

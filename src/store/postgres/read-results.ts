@@ -35,10 +35,10 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
          where profile = $1 and customer_id = any($2) order by customer_id for update`,
         [this.profile, customers],
       );
-      const known = new Map(rows.map((each) => [each.customer_id, readsOf(each)]));
+      const allReads = new Map(rows.map((each) => [each.customer_id, readsOf(each)]));
       for (const result of results)
-        known.set(result.customerId, addResult(known.get(result.customerId), result));
-      const changed = [...known].map(([customer_id, { readAt, failed, doubts }]) => ({
+        allReads.set(result.customerId, addResult(allReads.get(result.customerId), result));
+      const changed = [...allReads].map(([customer_id, { readAt, failed, doubts }]) => ({
         ...{ customer_id, read_at: readAt, failed, doubts },
       }));
       await statements.execute(
@@ -87,26 +87,26 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
   /** All that is kept, for `store copy`. */
   async *records(): AsyncGenerator<ReadsRecord> {
     for (let after = ''; ; ) {
-      const found = await this.look(
+      const page = await this.look(
         row,
         `select customer_id, read_at, failed, doubts from psd2.read_results
          where profile = $1 and customer_id collate "C" > $2 collate "C" order by customer_id collate "C" limit ${PAGE}`,
         [after],
       );
-      yield* found.map(recordOf);
-      after = found.at(-1)?.customer_id ?? '';
-      if (found.length < PAGE) return;
+      yield* page.map(readsRecordOf);
+      after = page.at(-1)?.customer_id ?? '';
+      if (page.length < PAGE) return;
     }
   }
 
   /** What is kept of a customer, for `store copy`. */
   async record(customerId: string): Promise<ReadsRecord | undefined> {
-    const found = await this.lookOne(
+    const stored = await this.lookOne(
       row,
       'select customer_id, read_at, failed, doubts from psd2.read_results where profile = $1 and customer_id = $2',
       [customerId],
     );
-    return found && recordOf(found);
+    return stored && readsRecordOf(stored);
   }
 
   /** Stores a copied record. */
@@ -127,8 +127,8 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
   }
 }
 
-function recordOf(found: z.infer<typeof row>): ReadsRecord {
-  return { kind: 'reads', customerId: found.customer_id, reads: readsOf(found) };
+function readsRecordOf(stored: z.infer<typeof row>): ReadsRecord {
+  return { kind: 'reads', customerId: stored.customer_id, reads: readsOf(stored) };
 }
 
 function readsOf({ read_at, failed, doubts }: z.infer<typeof row>): CustomerReads {

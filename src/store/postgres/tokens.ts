@@ -109,11 +109,11 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   }
 
   async ready(): Promise<() => Promise<void>> {
-    const [found] = await this.database.look(
+    const [rights] = await this.database.look(
       z.object({ can: z.boolean() }),
       `select has_table_privilege('psd2.tokens', 'insert, update') and not pg_is_in_recovery() as can`,
     );
-    if (found?.can) {
+    if (rights?.can) {
       await this.#keys.key();
       return async () => {};
     }
@@ -127,22 +127,22 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   }
 
   async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
-    const found = await this.look(
+    const rows = await this.look(
       z.object({ base_url: z.string(), logins: z.number() }),
       `select base_url, count(*)::int as logins from psd2.tokens
        where profile = $1 and secrets is not null and base_url is distinct from $2
        group by base_url order by logins desc, base_url collate "C"`,
       [this.#baseUrl],
     );
-    return found.map(({ base_url: baseUrl, logins }) => ({ baseUrl, logins }));
+    return rows.map(({ base_url: baseUrl, logins }) => ({ baseUrl, logins }));
   }
 
   async last(): Promise<string | undefined> {
-    const found = await this.lookOne(
+    const lastLogin = await this.lookOne(
       z.object({ customer_id: z.string() }),
       'select customer_id from psd2.last_logins where profile = $1',
     );
-    return found?.customer_id;
+    return lastLogin?.customer_id;
   }
 
   async remember(customerId: string): Promise<void> {
@@ -160,13 +160,13 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   }
 
   async move(from: string): Promise<number> {
-    const found = await this.look(
+    const rows = await this.look(
       z.object({ holder: z.string() }),
       'select holder from psd2.tokens where profile = $1 and base_url = $2 and secrets is not null order by holder',
       [from],
     );
     let moved = 0;
-    for (const { holder: name } of found) {
+    for (const { holder: name } of rows) {
       const holder = name === '' ? null : name;
       await this.#claimed(holder, undefined, async () => {
         for (;;) {
@@ -257,8 +257,8 @@ export class PostgresTokens extends ProfileRows implements Tokens {
       // The tokens may have been written. Only this worker has them, so the stored tokens show it.
       const stored = await this.#newest(holder);
       if (stored?.generation === before + 1) {
-        const found = await this.#open(holder, stored);
-        return found?.accessToken === accessToken && found?.refreshToken === refreshToken;
+        const storedTokens = await this.#open(holder, stored);
+        return storedTokens?.accessToken === accessToken && storedTokens?.refreshToken === refreshToken;
       }
       return this.#put(holder, before, tokens, origin, baseUrl);
     }
@@ -298,11 +298,11 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   }
 
   async #holders(): Promise<Holder[]> {
-    const found = await this.look(
+    const rows = await this.look(
       z.object({ holder: z.string() }),
       'select holder from psd2.tokens where profile = $1 and secrets is not null order by holder',
     );
-    return found.map(({ holder }) => (holder === '' ? null : holder));
+    return rows.map(({ holder }) => (holder === '' ? null : holder));
   }
 
   #claimed<T>(
@@ -335,13 +335,13 @@ async function whenBack<T>(work: () => Promise<T>): Promise<T> {
 
 /** Customers of a profile with stored tokens, sorted. */
 export async function customersOf(database: Database, profile: string): Promise<string[]> {
-  const found = await database.look(
+  const rows = await database.look(
     z.object({ holder: z.string() }),
     `select holder from psd2.tokens where profile = $1 and ${OF_CUSTOMERS} and secrets is not null
      order by holder collate "C"`,
     [profile],
   );
-  return found.map(({ holder }) => holder);
+  return rows.map(({ holder }) => holder);
 }
 
 export function loginOf(stored: Omit<Row, 'origin' | 'secrets'>): StoredLogin {

@@ -193,9 +193,9 @@ export class Vault {
     const key = await this.#openWith(current, passphrase);
     if (key === undefined) throw new TypeError('addPassphrase has let this passphrase open the profile');
     const wrapping = await this.#newWrapping(current.id, { kind: 'passphrase', passphrase });
-    const { also: _also, ...kept } = current;
+    const { also: _also, ...rest } = current;
     const wrapped = seal(wrapping.key, this.#wrapPlace(current.id), key);
-    await this.#write({ ...kept, wrappedBy: wrapping.by, key: wrapped });
+    await this.#write({ ...rest, wrappedBy: wrapping.by, key: wrapped });
   }
 
   /** Runs `work`, which changes the protection, one process at a time. */
@@ -232,9 +232,9 @@ export class Vault {
   }
 
   #inState(content: Omit<Protection, 'state'>, key: Buffer, state: Protection['state']): Protection {
-    const { proof: _proof, ...kept } = content;
+    const { proof: _proof, ...rest } = content;
     const place = [this.#profile, content.id, 'state'];
-    return { ...kept, state, ...(state !== 'on' && { proof: seal(key, place, state) }) };
+    return { ...rest, state, ...(state !== 'on' && { proof: seal(key, place, state) }) };
   }
 
   /** @throws Psd2Error `config` if somebody else has written the state */

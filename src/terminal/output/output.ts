@@ -187,7 +187,7 @@ async function writeArray(
 
 /** @throws Psd2Error `usage` */
 export function parseOutputFormat(text: string): OutputFormat {
-  const format = OUTPUT_FORMATS.find((known) => known === text);
+  const format = OUTPUT_FORMATS.find((each) => each === text);
   if (format) return format;
   throw new Psd2Error('usage', `The output format ${JSON.stringify(text)} is not known`, {
     hint: `${didYouMean(text, OUTPUT_FORMATS)}Use one of ${OUTPUT_FORMATS.join(', ')}.`,
@@ -267,8 +267,8 @@ function writeCells<T>(
   writeTime: (time: string) => string,
   isTTY: boolean,
 ): string[] {
-  const given = value(row, writeTime) ?? '';
-  const texts = typeof given === 'string' ? [given] : given.length === 0 ? [''] : given;
+  const cell = value(row, writeTime) ?? '';
+  const texts = typeof cell === 'string' ? [cell] : cell.length === 0 ? [''] : cell;
   return texts.map((each) => {
     const text = cleanText(each);
     if (!isTTY || (kind !== 'time' && kind !== 'second')) return text;

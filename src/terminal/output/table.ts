@@ -46,10 +46,10 @@ export function drawTerminalTable(
   const needed = having.map(({ title }, index) =>
     whole.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? '')), widthOf(title)),
   );
-  const kept = columnsThatFit(having, needed, width);
-  const columns = having.filter((_, index) => kept.includes(index));
-  const shown = whole.map((row) => kept.map((index) => row[index] ?? ''));
-  const widths = kept.map((index) => needed[index] ?? 0);
+  const fitting = columnsThatFit(having, needed, width);
+  const columns = having.filter((_, index) => fitting.includes(index));
+  const shown = whole.map((row) => fitting.map((index) => row[index] ?? ''));
+  const widths = fitting.map((index) => needed[index] ?? 0);
   const wrapped = columns.flatMap((column, index) => (isWrapped(column) ? [index] : []));
   const excess = () => widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
   while (excess() > 0) {
@@ -107,12 +107,12 @@ function columnsThatFit(columns: DrawnColumn[], needed: number[], width: number)
   const going = columns
     .flatMap(({ dispensable }, index) => (dispensable === undefined ? [] : [{ index, dispensable }]))
     .sort((one, other) => one.dispensable - other.dispensable);
-  let kept = [...columns.keys()];
+  let staying = [...columns.keys()];
   for (const { index } of going) {
-    if (kept.reduce((sum, at) => sum + (least[at] ?? 0) + GAP, -GAP) <= width) break;
-    kept = kept.filter((at) => at !== index);
+    if (staying.reduce((sum, at) => sum + (least[at] ?? 0) + GAP, -GAP) <= width) break;
+    staying = staying.filter((at) => at !== index);
   }
-  return kept;
+  return staying;
 }
 
 /** Rows for a pipe with FORCE_COLOR: a line per row, tabs between its cells, colours for amounts and states. */

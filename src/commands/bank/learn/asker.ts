@@ -66,12 +66,12 @@ export class Asker {
   readonly #givenUp = new Set<string>();
   #keepsConsents: string | undefined;
 
-  constructor(context: Context, profile: Profile, draft: Draft, begun: BegunThings, known: Known) {
+  constructor(context: Context, profile: Profile, draft: Draft, begun: BegunThings, named: Known) {
     this.#context = context;
     this.#profile = profile;
     this.#begun = begun;
     this.draft = draft;
-    this.known = known;
+    this.known = named;
     this.bank = baseUrlOf(profile).href.replace(/\/$/, '');
   }
 
@@ -142,7 +142,7 @@ export class Asker {
   async begin<H extends Begun>(
     what: string,
     question: (bank: Questions, more: With) => Promise<H>,
-    taken: Taken = this.taken,
+    accepted: Taken = this.taken,
   ): Promise<H> {
     const { now } = this.#context.world;
     let thing: BegunThing | undefined;
@@ -153,7 +153,7 @@ export class Asker {
       return { notBegun: async () => drop() };
     };
     try {
-      const { change, more } = taken;
+      const { change, more } = accepted;
       const heard = await this.ask((bank) => question(bank, { ...more, beforeSend }), { change });
       if (heard.id !== null && thing) this.#begun.keep({ ...thing, id: heard.id });
       else if (heard.beganNothing) drop();
@@ -167,25 +167,25 @@ export class Asker {
   /** Begins a consent that nobody authorises. @throws Stopped also if the bank deletes no consents: then psd2 begins no other */
   async consent(
     access: Covered,
-    { terms, ...taken }: Taken & { terms?: Partial<ConsentTerms> } = this.taken,
+    { terms, ...accepted }: Taken & { terms?: Partial<ConsentTerms> } = this.taken,
   ): Promise<BegunConsent & { validUntil: string }> {
     if (this.#keepsConsents !== undefined)
       throw new Stopped(this.#keepsConsents, new Psd2Error('bank_refused', this.#keepsConsents), 'consents');
-    const { consent } = await this.draft.describe(taken.change);
-    const asked = {
+    const { consent } = await this.draft.describe(accepted.change);
+    const order = {
       ...{ access, recurring: true, redirectUri: redirectUriOf(this.#profile) },
       validUntil: addDays(bankDay(this.#context.world.now()), consent.maxDays),
       frequencyPerDay: consent.frequencyPerDay,
       ...terms,
     };
-    const heard = await this.begin(access.type, (bank, more) => bank.consent(asked, more), taken);
+    const heard = await this.begin(access.type, (bank, more) => bank.consent(order, more), accepted);
     this.hasBegun ||= heard.id !== null;
-    return { ...heard, validUntil: asked.validUntil };
+    return { ...heard, validUntil: order.validUntil };
   }
 
   /** Deletes a consent at once. If it stays, psd2 begins no other. */
-  async end(id: string, taken: Taken = this.taken): Promise<Ended> {
-    const ended = await this.ask((bank, more) => bank.deleteConsent(id, more), taken);
+  async end(id: string, accepted: Taken = this.taken): Promise<Ended> {
+    const ended = await this.ask((bank, more) => bank.deleteConsent(id, more), accepted);
     const thing = this.#begun.all.find((each) => each.id === id && each.bank === this.bank);
     if (thing) this.#note(thing, ended);
     if (!ended.isGone)

@@ -82,7 +82,7 @@ async function beginOne(asker: Asker, begin: Change): Promise<{ first?: First; l
       const { change, more } = asker.taken;
       const next = { change: over(change, remedy.change), more: { ...more, ...remedy.more } };
       const answer = await asker.consent(access, next);
-      if (isSame(answer, heard)) {
+      if (isSameAnswer(answer, heard)) {
         remedy.otherwise?.();
         continue;
       }
@@ -110,7 +110,7 @@ function psuOf({ known: { psuId } }: Asker): With {
   return psuId === undefined ? {} : { psu: { id: psuId, idType: undefined, corporateId: undefined } };
 }
 
-function isSame(one: Heard, other: Heard): boolean {
+function isSameAnswer(one: Heard, other: Heard): boolean {
   return one.brief === other.brief && one.path === other.path;
 }
 
@@ -157,8 +157,8 @@ async function lookAt(asker: Asker, { id, consent }: First): Promise<void> {
     asker.change({ signing: { when: 'always' } });
     now = await read();
   }
-  const asked = await draft.describe(asker.taken.change);
-  const signing = { when: asked.signing.when };
+  const description = await draft.describe(asker.taken.change);
+  const signing = { when: description.signing.when };
   if (!draft.knows('signing.when') && signing.when !== 'always')
     draft.learn({ signing }, { ...now, says: `${now.says}, without a signature` });
   else if (signing.when !== when) draft.learn({ signing }, now);
@@ -167,7 +167,11 @@ async function lookAt(asker: Asker, { id, consent }: First): Promise<void> {
     draft.learn({ consent: { status: 'call' } }, now);
     learnDays(asker, consent.validUntil, details.validUntil, now);
     const { frequencyPerDay } = details;
-    if (frequencyPerDay !== null && frequencyPerDay > 0 && frequencyPerDay <= asked.consent.frequencyPerDay)
+    if (
+      frequencyPerDay !== null &&
+      frequencyPerDay > 0 &&
+      frequencyPerDay <= description.consent.frequencyPerDay
+    )
       draft.learn({ consent: { frequencyPerDay } }, now);
     return;
   }
@@ -188,13 +192,13 @@ async function lookAt(asker: Asker, { id, consent }: First): Promise<void> {
 }
 
 /** What the bank made of the last day that was asked for. */
-function learnDays({ draft }: Asker, asked: string, given: string | null, heard: Heard): void {
-  if (given === null || given >= asked || !isIsoDate(given)) return;
-  const maxDays = Math.round((Date.parse(given) - Date.parse(draft.today)) / 86_400_000);
+function learnDays({ draft }: Asker, wantedDay: string, grantedDay: string | null, heard: Heard): void {
+  if (grantedDay === null || grantedDay >= wantedDay || !isIsoDate(grantedDay)) return;
+  const maxDays = Math.round((Date.parse(grantedDay) - Date.parse(draft.today)) / 86_400_000);
   if (maxDays >= 1 && maxDays <= 36_500)
     draft.learn(
       { consent: { maxDays } },
-      { ...heard, says: `${heard.says}, validUntil ${given} for ${asked}` },
+      { ...heard, says: `${heard.says}, validUntil ${grantedDay} for ${wantedDay}` },
     );
 }
 
@@ -291,15 +295,15 @@ async function asksDecoupled(asker: Asker, first: First): Promise<Heard | undefi
 
 /** The bank's OAuth server, if the customer logs in there with the consent. */
 async function learnIntegrated(asker: Asker, { links, heard }: Started): Promise<void> {
-  const { draft, taken } = asker;
+  const { draft, taken: accepted } = asker;
   const link = links?.oauth;
   if (link === undefined) return;
-  const hasToken = taken.more.bearer !== undefined;
+  const hasToken = accepted.more.bearer !== undefined;
   const integrated: Change = { oauth: { mode: 'integrated', ...(hasToken && { applicationToken: true }) } };
   asker.change(integrated);
   draft.learn(integrated, { ...heard, says: `${heard.says}, with scaOAuth` });
-  const found = URL.canParse(link) ? await asker.ask((bank) => bank.oauthServer(link)) : null;
-  if (found?.server) draft.say('OAuth server', link, found);
+  const reply = URL.canParse(link) ? await asker.ask((bank) => bank.oauthServer(link)) : null;
+  if (reply?.server) draft.say('OAuth server', link, reply);
   else
     draft.lack(
       'oauth.metadata',
@@ -328,9 +332,9 @@ async function beginAndEnd(
 ) {
   const access = accessOf(type, asker.known.account);
   if (!access) throw new TypeError('Only a dedicated consent needs an account');
-  const taken = { change: over(asker.taken.change, change), more: { ...asker.taken.more, ...more } };
-  const heard = await asker.consent(access, { ...taken, ...(terms && { terms }) });
-  if (heard.id !== null) await asker.end(heard.id, taken);
+  const tried = { change: over(asker.taken.change, change), more: { ...asker.taken.more, ...more } };
+  const heard = await asker.consent(access, { ...tried, ...(terms && { terms }) });
+  if (heard.id !== null) await asker.end(heard.id, tried);
   return heard;
 }
 
@@ -345,15 +349,16 @@ function mindsKind({ code, path }: Heard, type: Kind): boolean {
 }
 
 async function learnKinds(asker: Asker, first: First): Promise<void> {
-  const { draft, known } = asker;
+  const { draft, known: named } = asker;
   const { consent } = await draft.describe();
-  const taken = new Map<Kind, boolean | undefined>([[first.type, true]]);
+  const acceptedKinds = new Map<Kind, boolean | undefined>([[first.type, true]]);
   const says = [`${first.type}: ${first.consent.brief}`];
   for (const type of KINDS) {
-    if (taken.has(type)) continue;
+    if (acceptedKinds.has(type)) continue;
     // A bank with the list alone has no need of the other one.
-    if (type === 'list-with-balances' && taken.get('list-only') && !consent.types.includes(type)) continue;
-    if (type === 'dedicated' && known.account === undefined) {
+    if (type === 'list-with-balances' && acceptedKinds.get('list-only') && !consent.types.includes(type))
+      continue;
+    if (type === 'dedicated' && named.account === undefined) {
       draft.lack(
         'consent.types: dedicated',
         'this kind is for an account: name one of a customer with --account',
@@ -361,13 +366,13 @@ async function learnKinds(asker: Asker, first: First): Promise<void> {
       continue;
     }
     const heard = await beginAndEnd(asker, first, { type });
-    taken.set(type, heard.id !== null ? true : mindsKind(heard, type) ? false : undefined);
-    if (taken.get(type) === undefined) draft.lack(`consent.types: ${type}`, UNCLEAR, heard);
+    acceptedKinds.set(type, heard.id !== null ? true : mindsKind(heard, type) ? false : undefined);
+    if (acceptedKinds.get(type) === undefined) draft.lack(`consent.types: ${type}`, UNCLEAR, heard);
     says.push(`${type}: ${heard.brief}`);
   }
   const all = [...new Set([...consent.types, ...KINDS])];
   // What no answer has shown stays as the file has it.
-  const types = all.filter((type) => taken.get(type) ?? consent.types.includes(type));
+  const types = all.filter((type) => acceptedKinds.get(type) ?? consent.types.includes(type));
   draft.learn({ consent: { types } }, { asked: first.consent.asked, says: says.join('; ') });
 }
 
@@ -407,9 +412,9 @@ const FOR_EVER = '9999-12-31';
 
 /** Whether the bank takes, or wants, the id of the customer. */
 async function learnCustomer(asker: Asker, first: First): Promise<void> {
-  const { draft, known } = asker;
+  const { draft, known: named } = asker;
   if (draft.knows('psu.id')) return;
-  if (known.psuId !== undefined) {
+  if (named.psuId !== undefined) {
     const heard = await beginAndEnd(asker, first, { more: psuOf(asker) });
     return draft.conclude(
       heard,

@@ -61,7 +61,7 @@ export class Draft {
 
   /** The whole bank, with a change that is tried. */
   full(change: Change = {}): BankFile {
-    return merged([change, this.#own, this.#below]);
+    return mergedLayers([change, this.#own, this.#below]);
   }
 
   /** The values in force with a change. @throws Psd2Error `config` if it does not fit together */
@@ -70,13 +70,13 @@ export class Draft {
   }
 
   /** Keeps what an answer has shown. */
-  learn(change: Change, { asked, says: answered }: Evidence): void {
-    this.#own = merged([change, this.#own]);
-    for (const [field, found] of valuesIn(change)) {
-      const value = JSON.stringify(found);
+  learn(change: Change, { asked: question, says: answered }: Evidence): void {
+    this.#own = mergedLayers([change, this.#own]);
+    for (const [field, content] of valuesIn(change)) {
+      const value = JSON.stringify(content);
       const was = this.#before.get(field) ?? null;
       const status = value === was ? 'same' : 'differs';
-      this.#note({ status, field, value, was, asked, answered, reason: null });
+      this.#note({ status, field, value, was, asked: question, answered, reason: null });
       this.#learned[field] = this.today;
     }
   }
@@ -94,21 +94,22 @@ export class Draft {
   }
 
   /** Notes what no field has to say. */
-  say(field: string, value: string, { asked, says: answered }: Evidence): void {
-    this.#note({ status: 'said', field, value, was: null, asked, answered, reason: null });
+  say(field: string, value: string, { asked: question, says: answered }: Evidence): void {
+    this.#note({ status: 'said', field, value, was: null, asked: question, answered, reason: null });
   }
 
   /** Notes what could not be found out. What is known already stays. */
   lack(field: string, reason: string, heard?: Evidence): void {
-    if (this.findings.some((known) => known.field === field || known.field.startsWith(`${field}.`))) return;
+    if (this.findings.some((finding) => finding.field === field || finding.field.startsWith(`${field}.`)))
+      return;
     const evidence = { asked: heard?.asked ?? null, answered: heard?.says ?? null };
     this.#note({ status: 'unknown', field, value: null, was: null, ...evidence, reason });
   }
 
   /** What a refused payment proves at the bank as far as it is known now, in sentences. */
   async proof(): Promise<string[]> {
-    const said = new Set([...valuesIn(this.full())].map(([field]) => field));
-    return proofOf(await this.describe(), (field) => said.has(field));
+    const fields = new Set([...valuesIn(this.full())].map(([field]) => field));
+    return proofOf(await this.describe(), (field) => fields.has(field));
   }
 
   /** What decides what a refused payment proves first; then what differs; what was not found out last. */
@@ -161,10 +162,10 @@ export const UNCLEAR = 'the answer may be about something else';
 
 /** A change above another one. */
 export function over(below: Change, change: Change = {}): Change {
-  return merged([change, below]);
+  return mergedLayers([change, below]);
 }
 
-function merged(layers: readonly Change[]): BankFile {
+function mergedLayers(layers: readonly Change[]): BankFile {
   const file = mergeBankFiles(
     layers.map((layer): BankFile => ({ ...layer, interface: 'nextgenpsd2' })),
     nextgenpsd2.inherited,

@@ -11,20 +11,20 @@ const STATUSES = ['booked', 'pending', 'both'] as const;
  */
 export async function learnLists(asker: Asker, consentId: string): Promise<void> {
   const { draft } = asker;
-  const taken: (typeof STATUSES)[number][] = [];
+  const statuses: (typeof STATUSES)[number][] = [];
   const says: string[] = [];
   let last: Heard | undefined;
   for (const bookingStatus of STATUSES) {
     last = await asker.ask((bank, more) =>
       bank.transactions({ consentId, bookingStatus, dateFrom: draft.today }, more),
     );
-    if (!namesStatus(last)) taken.push(bookingStatus);
+    if (!namesStatus(last)) statuses.push(bookingStatus);
     says.push(`${bookingStatus}: ${last.brief}`);
   }
   if (!last) return;
   const evidence = { asked: last.asked, says: says.join('; ') };
-  const isShown = taken.length > 0 && taken.length < STATUSES.length && last.verdict !== 'says nothing';
-  draft.conclude(evidence, [[isShown, { accounts: { bookingStatuses: taken } }]], FIELD, CONSENT_FIRST);
+  const isShown = statuses.length > 0 && statuses.length < STATUSES.length && last.verdict !== 'says nothing';
+  draft.conclude(evidence, [[isShown, { accounts: { bookingStatuses: statuses } }]], FIELD, CONSENT_FIRST);
 }
 
 const FIELD = 'accounts.bookingStatuses';

@@ -28,21 +28,21 @@ export async function learnTokens(asker: Asker): Promise<Remedy[]> {
   const { change } = asker.taken;
   if (draft.findings.some(({ field }) => field.startsWith('oauth.'))) return [];
   const { oauth } = await draft.describe();
-  const found = await asker.ask((bank) => bank.oauthServer(oauth.metadata));
-  if (!found?.server) {
+  const reply = await asker.ask((bank) => bank.oauthServer(oauth.metadata));
+  if (!reply?.server) {
     draft.lack(
       'oauth.mode',
       'the bank wants a token before a consent, and has no OAuth server where the standard puts its metadata',
-      found ?? undefined,
+      reply ?? undefined,
     );
     return [];
   }
-  const { address, grantTypes, clientAuth: methods, hasAuthorization } = found.server;
+  const { address, grantTypes, clientAuth: methods, hasAuthorization } = reply.server;
   const own = METHODS.find(([, names]) => names.some((name) => methods?.includes(name)))?.[0];
   const common = { metadata: address, ...(own && { clientAuth: own }) };
   const customers = (says: string) => {
-    if (hasAuthorization) draft.learn({ oauth: { ...common, mode: 'pre-step' } }, { ...found, says });
-    else draft.lack('oauth.mode', `the bank wants a token, and none of the application's: ${says}`, found);
+    if (hasAuthorization) draft.learn({ oauth: { ...common, mode: 'pre-step' } }, { ...reply, says });
+    else draft.lack('oauth.mode', `the bank wants a token, and none of the application's: ${says}`, reply);
   };
   const trial: Change = { oauth: { ...common, mode: 'client-credentials' } };
   try {
@@ -59,7 +59,7 @@ export async function learnTokens(asker: Asker): Promise<Remedy[]> {
       draft.lack(
         'oauth.mode',
         `the bank wants a token, and gave the application none: ${error.message}`,
-        found,
+        reply,
       );
     return [];
   }

@@ -53,8 +53,8 @@ export async function learnProducts(asker: Asker): Promise<Service[]> {
       asker.draft.lack(`payments.products.${service}`, SAYS_NOTHING, nobodys);
       continue;
     }
-    const found = new Set((await ownProducts(asker, service)).filter(isOfFiles));
-    const own = { service, nobodys, found, says: [`${NOBODYS}: ${nobodys.brief}`] };
+    const products = new Set((await ownProducts(asker, service)).filter(isOfFiles));
+    const own = { service, nobodys, found: products, says: [`${NOBODYS}: ${nobodys.brief}`] };
     services.push(own);
     for (const product of await knownProducts(asker, service))
       if (!isOfFiles(product)) await learnProduct(asker, own, product);
@@ -78,33 +78,40 @@ export async function learnFiles(asker: Asker, services: readonly Service[]): Pr
 }
 
 async function learnFilesOf(asker: Asker, own: Service): Promise<void> {
-  const { service, found } = own;
+  const { service, found: products } = own;
   const files = (await knownProducts(asker, service)).filter(isOfFiles);
   if (files.length === 0) return;
   // A bank may look at the format first, which such a name tells.
   const nobodys = await askProduct(asker, service, `${XML}${NOBODYS}`);
   if (!isDenial(nobodys))
     return asker.draft.lack(`payments.products.${service}: ${XML}…`, SAYS_NOTHING, nobodys);
-  for (const product of files) found.delete(product);
+  for (const product of files) products.delete(product);
   for (const product of files) await learnProduct(asker, own, product);
   await conclude(asker, own);
 }
 
 const SAYS_NOTHING = 'the answer says nothing of the product: one that no bank has gets it, too';
 
-async function ownProducts({ draft, taken }: Asker, service: ServiceName): Promise<readonly string[]> {
-  return (await draft.describe(taken.change)).payments.products[service];
+async function ownProducts(
+  { draft, taken: accepted }: Asker,
+  service: ServiceName,
+): Promise<readonly string[]> {
+  return (await draft.describe(accepted.change)).payments.products[service];
 }
 
 async function knownProducts(asker: Asker, service: ServiceName): Promise<string[]> {
   return [...new Set([...(await ownProducts(asker, service)), ...USUAL[service]])];
 }
 
-async function learnProduct(asker: Asker, { service, found, says }: Service, product: string): Promise<void> {
+async function learnProduct(
+  asker: Asker,
+  { service, found: products, says }: Service,
+  product: string,
+): Promise<void> {
   const { draft } = asker;
   const isInFile = (await ownProducts(asker, service)).includes(product);
   const heard = await askProduct(asker, service, product);
-  if (isAboutBody(heard) || (isInFile && !isDenial(heard))) found.add(product);
+  if (isAboutBody(heard) || (isInFile && !isDenial(heard))) products.add(product);
   if (!isAboutBody(heard) && !isDenial(heard))
     draft.lack(`payments.products.${service}: ${product}`, UNCLEAR, heard);
   if (isAboutBody(heard) && heard.about.includes('debtoraccount'))
@@ -112,11 +119,11 @@ async function learnProduct(asker: Asker, { service, found, says }: Service, pro
   says.push(`${product}: ${heard.brief}`);
 }
 
-async function conclude(asker: Asker, { service, nobodys, found, says }: Service): Promise<void> {
+async function conclude(asker: Asker, { service, nobodys, found: products, says }: Service): Promise<void> {
   const { draft } = asker;
-  const asked = nobodys.asked.replace(NOBODYS, '{payment-product}');
-  const listed = (await knownProducts(asker, service)).filter((product) => found.has(product));
-  const evidence = { asked, says: says.join('; ') };
+  const question = nobodys.asked.replace(NOBODYS, '{payment-product}');
+  const listed = (await knownProducts(asker, service)).filter((product) => products.has(product));
+  const evidence = { asked: question, says: says.join('; ') };
   // The same for every product may also be the answer of a wrong path.
   if (listed.length === 0 && !/^(PRODUCT_|SERVICE_INVALID)/.test(nobodys.code ?? ''))
     return draft.lack(`payments.products.${service}`, 'the bank says the same of every product', evidence);

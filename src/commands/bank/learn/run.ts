@@ -56,7 +56,7 @@ export async function learnBank(context: Context, file: string, options: LearnOp
     const begun = new BegunThings(path);
     const asker = new Asker(context, profile, draft, begun, { account, psuId });
     await confirmPlan(context, asker, file);
-    const outcome = await ask(context, asker);
+    const outcome = await askInTurn(context, asker);
     draft.lack('payments.executesWithoutSca', NO_QUESTION);
     for (const field of NOT_ASKED)
       draft.lack(field, 'psd2 cannot ask for it: it shows only when a customer logs in');
@@ -109,7 +109,7 @@ async function readDraft(
 }
 
 /** Says what psd2 will ask, and asks for a yes. @throws Psd2Error `confirmation_needed`, `cancelled` */
-async function confirmPlan(context: Context, { bank, known }: Asker, file: string): Promise<void> {
+async function confirmPlan(context: Context, { bank, known: named }: Asker, file: string): Promise<void> {
   const { terminal } = context;
   const lines = [
     `psd2 asks ${bank}, slowly, and stops if the bank minds:`,
@@ -118,9 +118,9 @@ async function confirmPlan(context: Context, { bank, known }: Asker, file: strin
     '- which lists of transactions: those of an account that does not exist, with a consent that nobody has authorised',
     '- which payment products: an empty object to each, which is no payment. What a bank makes of it all the same, it cancels at once',
     '- whether there is an OAuth server: its metadata',
-    known.psuId === undefined
+    named.psuId === undefined
       ? 'It names no customer, so the bank can ask nobody.'
-      : `It names the customer ${known.psuId}, whom the bank may ask.`,
+      : `It names the customer ${named.psuId}, whom the bank may ask.`,
     existsSync(file)
       ? `What has changed since goes into ${file}.`
       : `The result goes into the new file ${file}.`,
@@ -141,7 +141,7 @@ interface Outcome {
 }
 
 /** Asks everything. Whatever happens, what psd2 has begun ends. */
-async function ask(context: Context, asker: Asker): Promise<Outcome> {
+async function askInTurn(context: Context, asker: Asker): Promise<Outcome> {
   const { terminal, world } = context;
   const text = () => `Asking the bank: ${asker.asked} ${asker.asked === 1 ? 'question' : 'questions'} so far`;
   let error: Psd2Error | null;
@@ -260,12 +260,12 @@ async function printLearned(
   const { output, stdoutIsTerminal } = context;
   const findings = draft.inOrder;
   if (output.format !== 'table') output.record({ ...result, bank, calls, findings }, learned);
-  else if (stdoutIsTerminal) output.lines(await linesOf(context, findings, result.extends));
+  else if (stdoutIsTerminal) output.lines(await findingLines(context, findings, result.extends));
   else await output.table(findings, finding, '');
 }
 
 /** For a person: the values by heading, each with what the bank answered below it. */
-async function linesOf(
+async function findingLines(
   { stdoutColumns }: Context,
   findings: readonly Finding[],
   platform: string,
@@ -283,13 +283,13 @@ async function linesOf(
   return ORDER.flatMap((status) => {
     const own = findings.filter((finding) => finding.status === status);
     if (own.length === 0) return [];
-    const lines = own.flatMap(({ field, value, was, asked, answered, reason }) => [
+    const lines = own.flatMap(({ field, value, was, asked: question, answered, reason }) => [
       ...indented(
         `${field}${value === null ? '' : `: ${value}`}${status === 'differs' && was !== null ? ` (before: ${was})` : ''}`,
         2,
       ),
       ...(reason === null ? [] : indented(reason, 6)),
-      ...(asked === null ? [] : indented(`${asked}: ${answered}`, 6)),
+      ...(question === null ? [] : indented(`${question}: ${answered}`, 6)),
     ]);
     return [heading[status], ...lines, ''];
   });

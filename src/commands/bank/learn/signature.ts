@@ -36,14 +36,14 @@ export async function learnSignature(asker: Asker): Promise<Change> {
     return {};
   }
   let last = first;
-  const found = await searchChange(await draft.describe(), first.code ?? '', async (change) => {
+  const remedy = await searchChange(await draft.describe(), first.code ?? '', async (change) => {
     last = await reading(change);
     return hasPassed(last) ? undefined : (last.code ?? '');
   });
-  if (found) {
+  if (remedy) {
     const change = {
-      ...found,
-      ...(isSignature(unsigned) && { signing: { when: 'always' as const, ...found.signing } }),
+      ...remedy,
+      ...(isSignature(unsigned) && { signing: { when: 'always' as const, ...remedy.signing } }),
     };
     draft.learn(change, last);
   } else draft.lack('signing', 'nothing that psd2 tried was accepted', first);

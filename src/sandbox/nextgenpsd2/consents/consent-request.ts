@@ -142,20 +142,22 @@ const FOR_GOOD: IsoDate = '9999-12-31';
 export function readFundsOrder(bank: ConsentingBank, request: RawRequest): ConsentOrder {
   const { account, ...card } = readBody(request, fundsBody);
   checkAccount(bank, account, 'account');
-  const told = Object.entries(card).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  const cardFields = Object.entries(card).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
   return {
     ...{ access: { accounts: [account] }, type: 'funds', recurring: true },
-    ...{ frequencyPerDay: 0, validUntil: FOR_GOOD, card: Object.fromEntries(told) },
+    ...{ frequencyPerDay: 0, validUntil: FOR_GOOD, card: Object.fromEntries(cardFields) },
   };
 }
 
 /** The last day of the consent: as asked for, or earlier if the bank gives no such long consents. */
-function endOf(bank: ConsentingBank, asked: IsoDate): IsoDate {
+function endOf(bank: ConsentingBank, wanted: IsoDate): IsoDate {
   const today = bankDay(bank.now());
-  if (asked < today)
-    throw unexpected('FORMAT_ERROR', 'validUntil', 'validUntil is in the past', `${today} or later`, asked);
+  if (wanted < today)
+    throw unexpected('FORMAT_ERROR', 'validUntil', 'validUntil is in the past', `${today} or later`, wanted);
   const latest = addDays(today, bank.rules.description.consent.maxDays);
-  return asked < latest ? asked : latest;
+  return wanted < latest ? wanted : latest;
 }
 
 /** The bank shows no trusted beneficiaries, and the consent says so. */

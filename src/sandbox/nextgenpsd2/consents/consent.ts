@@ -86,8 +86,8 @@ export function grantsFor(
     case 'list-with-balances':
       return all(['balances']);
     case 'bank-offered': {
-      const asked = RIGHTS.filter((right) => order.access[right] !== undefined);
-      const offered = all(asked);
+      const wantedRights = RIGHTS.filter((right) => order.access[right] !== undefined);
+      const offered = all(wantedRights);
       for (const id of offered.keys()) if (chosen && !chosen.includes(id)) offered.delete(id);
       return offered;
     }

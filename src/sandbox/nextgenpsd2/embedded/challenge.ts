@@ -3,7 +3,7 @@ import { dateText, ibanText, moneyText } from '../../customer-site/texts.ts';
 import type { CustomerMethod } from '../../customers/sca-methods.ts';
 import { money } from '../../ledger/cents.ts';
 import type { DoorPayment, PaymentOrder } from '../payments/payment.ts';
-import { type Asked, paymentsOf } from '../sca/asked.ts';
+import { type Asked, paymentsIn } from '../sca/asked.ts';
 import { matrixImage } from './matrix-image.ts';
 
 /** What a method makes of an authorisation. */
@@ -25,21 +25,21 @@ const SIGNS = 'abcdefghjkmnpqrstuvwxyz23456789';
  *
  * @param wordsAlone the bank has no other challenge than words
  */
-export function makeChallenge(asked: Asked, method: CustomerMethod, wordsAlone: boolean): MadeChallenge {
-  const made = challengeFor(asked, method);
+export function makeChallenge(matter: Asked, method: CustomerMethod, wordsAlone: boolean): MadeChallenge {
+  const made = challengeFor(matter, method);
   if (!wordsAlone) return made;
   return { ...made, challengeData: { additionalInformation: made.challengeData.additionalInformation } };
 }
 
-function challengeFor(asked: Asked, { device, name }: CustomerMethod): MadeChallenge {
+function challengeFor(matter: Asked, { device, name }: CustomerMethod): MadeChallenge {
   switch (device) {
     case 'chip':
     case 'optical':
-      return generatorChallenge(generatorFields(asked), device, name);
+      return generatorChallenge(generatorFields(matter), device, name);
     case 'photo':
-      return photoChallenge(subjectText(asked), name);
+      return photoChallenge(subjectText(matter), name);
     default:
-      return typedChallenge(subjectText(asked), device);
+      return typedChallenge(subjectText(matter), device);
   }
 }
 
@@ -103,25 +103,26 @@ function typedChallenge(what: string, device: CustomerMethod['device']): MadeCha
 }
 
 /** What a TAN is for, in words. */
-function subjectText(asked: Asked): string {
-  if (asked.kind === 'consent') return `access to your accounts until ${dateText(asked.consent.validUntil)}`;
-  const cancels = asked.kind === 'cancellation' ? 'the cancellation of ' : '';
-  const payments = paymentsOf(asked);
+function subjectText(matter: Asked): string {
+  if (matter.kind === 'consent')
+    return `access to your accounts until ${dateText(matter.consent.validUntil)}`;
+  const cancels = matter.kind === 'cancellation' ? 'the cancellation of ' : '';
+  const payments = paymentsIn(matter);
   const orders = ordersIn(payments);
   const [order] = orders;
   if (orders.length !== 1 || !order)
-    return `${cancels}${orders.length} payments, ${moneyText(money(sumOf(orders)))} in all`;
+    return `${cancels}${orders.length} payments, ${moneyText(money(sumOfOrders(orders)))} in all`;
   const standing = payments[0]?.standing ? 'a standing order of ' : '';
   const { amount, beneficiaryName, beneficiaryIban } = order;
   return `${cancels}${standing}${moneyText(money(amount))} to ${beneficiaryName}, ${ibanText(beneficiaryIban)}`;
 }
 
 /** What the customer compares on the display of a TAN generator: of several payments their number and their sum. */
-function generatorFields(asked: Asked): { label: string; value: string }[] {
-  const orders = ordersIn(paymentsOf(asked));
+function generatorFields(matter: Asked): { label: string; value: string }[] {
+  const orders = ordersIn(paymentsIn(matter));
   const [order] = orders;
   if (!order) return [];
-  const sum = money(sumOf(orders)).amount.replace('.', ',');
+  const sum = money(sumOfOrders(orders)).amount.replace('.', ',');
   const payee =
     orders.length === 1
       ? { label: 'the last ten characters of the IBAN', value: order.beneficiaryIban.slice(-10) }
@@ -133,7 +134,7 @@ function ordersIn(payments: readonly DoorPayment[]): PaymentOrder[] {
   return payments.flatMap(({ orders }) => orders);
 }
 
-function sumOf(orders: readonly PaymentOrder[]): number {
+function sumOfOrders(orders: readonly PaymentOrder[]): number {
   return orders.reduce((sum, { amount }) => sum + amount, 0);
 }
 

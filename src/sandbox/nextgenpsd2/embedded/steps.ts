@@ -102,7 +102,7 @@ function identify(authorisation: Authorisation, psuId: string | undefined): void
 
 function takePin(bank: Bank, call: DoorCall, authorisation: Authorisation, pin: string): void {
   requireStatus(authorisation, ['psuIdentified']);
-  const customer = customerOf(bank, authorisation);
+  const customer = namedCustomer(bank, authorisation);
   const { pins } = doorOf(bank);
   if (!pins.take(customer, pin)) {
     const isBlocked = pins.isBlocked(customer);
@@ -121,14 +121,14 @@ function takePin(bank: Bank, call: DoorCall, authorisation: Authorisation, pin: 
 
 /** The customer has given the PIN, or has an access token. A payment of a customer without a method is executed here. */
 function authenticated(bank: Bank, call: DoorCall, authorisation: Authorisation, customer: Customer): void {
-  const asked = askedFor(bank, authorisation);
-  if (!isCustomers(asked, customer, undefined))
+  const matter = askedFor(bank, authorisation);
+  if (!isCustomers(matter, customer, undefined))
     throw new DoorRefusal('FORMAT_ERROR', "The accounts are not the customer's", '', { path: 'PSU-ID' });
   authorisation.psuId = customer.user;
   authorisation.status = 'psuAuthenticated';
   const methods = methodsAt(bank, customer);
   const [only, ...others] = methods;
-  if (isExempted(call, asked) || (!only && asked.kind !== 'consent')) {
+  if (isExempted(call, matter) || (!only && matter.kind !== 'consent')) {
     finish(bank, authorisation, 'exempted');
     return;
   }
@@ -144,7 +144,7 @@ function select(bank: Bank, call: DoorCall, authorisation: Authorisation, method
   const { embedded } = authorisation;
   if (embedded.method && find(call.faults, 'one-method'))
     throw new DoorRefusal('STATUS_INVALID', 'A method was selected before');
-  const method = methodsAt(bank, customerOf(bank, authorisation)).find(({ id }) => id === methodId);
+  const method = methodsAt(bank, namedCustomer(bank, authorisation)).find(({ id }) => id === methodId);
   if (!method)
     throw new DoorRefusal('SCA_METHOD_UNKNOWN', 'The customer has no such method', '', {
       path: 'authenticationMethodId',
@@ -169,7 +169,7 @@ function challenge(bank: Bank, authorisation: Authorisation, method: CustomerMet
   );
   embedded.tan = tan;
   embedded.challengeData = challengeData;
-  const { customerId } = customerOf(bank, authorisation);
+  const { customerId } = namedCustomer(bank, authorisation);
   const about = { customerId, at: bank.now(), authorisationId: id, method: method.name };
   doorOf(bank).devices.show({ ...about, text, tan, image });
 }
@@ -206,13 +206,13 @@ function whyWrong(bank: Bank, { id }: Authorisation, tan: string): string {
 }
 
 function finish(bank: Bank, authorisation: Authorisation, word: 'finalised' | 'exempted'): void {
-  const asked = askedFor(bank, authorisation);
-  const customer = customerOf(bank, authorisation);
-  chooseDebtor(asked, customer, undefined);
+  const matter = askedFor(bank, authorisation);
+  const customer = namedCustomer(bank, authorisation);
+  chooseDebtor(matter, customer, undefined);
   const by = { customerId: customer.customerId, chosen: undefined };
   if (word === 'exempted') doorOf(bank).authorisations.exempt(authorisation, by);
   else doorOf(bank).authorisations.approve(authorisation, by);
-  carryOut(bank, asked, by);
+  carryOut(bank, matter, by);
 }
 
 /** Whether the bank lets a payment pass without SCA (RTS (EU) 2018/389, articles 10 to 18). */
@@ -221,12 +221,12 @@ function isExempted({ faults }: DoorCall, { kind }: Asked): boolean {
 }
 
 function askedFor(bank: Bank, { subject }: Authorisation): Asked {
-  const asked = askedOf(bank, subject);
-  if (asked) return asked;
+  const matter = askedOf(bank, subject);
+  if (matter) return matter;
   throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not have what this authorises any more');
 }
 
-function customerOf({ customers }: Bank, { psuId }: Authorisation): Customer {
+function namedCustomer({ customers }: Bank, { psuId }: Authorisation): Customer {
   const customer = customers.byUser(psuId ?? '');
   if (customer) return customer;
   throw new DoorRefusal('PSU_CREDENTIALS_INVALID', 'The bank has no such customer', '', { path: 'PSU-ID' });

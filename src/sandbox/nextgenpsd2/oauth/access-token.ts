@@ -42,18 +42,18 @@ export function grantOfCall(
     );
   const { tokens } = doorOf(bank);
   if (isStale) tokens.expire(token);
-  const known = tokens.accessToken(token);
-  if (!known) throw new DoorRefusal('TOKEN_UNKNOWN', 'The bank does not know this access token');
+  const issued = tokens.accessToken(token);
+  if (!issued) throw new DoorRefusal('TOKEN_UNKNOWN', 'The bank does not know this access token');
   const { preStep } = bank.rules.description.oauth.scope;
   const isPayment = parameters.has('payment-service') || id.includes('SigningBasket');
   if (
     mode === 'pre-step' &&
     typeof preStep === 'object' &&
-    known.grant.scope !== preStep[isPayment ? 'pis' : 'ais']
+    issued.grant.scope !== preStep[isPayment ? 'pis' : 'ais']
   )
     throw new DoorRefusal('TOKEN_INVALID', 'The access token has another scope');
-  if (!tokens.isOver(known)) return known.grant;
-  const endedAt = known.expiresAt.toISOString();
+  if (!tokens.isOver(issued)) return issued.grant;
+  const endedAt = issued.expiresAt.toISOString();
   throw new DoorRefusal('TOKEN_EXPIRED', 'The access token has expired', `It ended at ${endedAt}.`);
 }
 

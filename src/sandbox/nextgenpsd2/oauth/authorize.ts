@@ -22,8 +22,8 @@ const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 export function authorize(bank: Bank, received: URLSearchParams): URL | WrongAddress {
   const { names } = bank.rules.description.oauth;
   const standard = new Map(Object.entries(names).map(([name, its]) => [its, name]));
-  const taken = [...received].filter(([name]) => !Object.keys(names).includes(name));
-  const sent = taken.map(([name, value]): [string, string] => [standard.get(name) ?? name, value]);
+  const parameters = [...received].filter(([name]) => !Object.keys(names).includes(name));
+  const sent = parameters.map(([name, value]): [string, string] => [standard.get(name) ?? name, value]);
   const query = new URLSearchParams(sent);
   const redirectUri = query.get('redirect_uri') ?? '';
   const clientId = clientIdOf(bank);

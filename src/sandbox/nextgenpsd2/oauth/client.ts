@@ -41,8 +41,8 @@ export function authenticateClient(bank: Bank, request: RawRequest, form: Readon
   if (clientAuth !== 'basic' && basic !== undefined) refuse('The bank takes no Authorization here');
   if (clientAuth !== 'post' && secret !== undefined) refuse('The bank takes no client_secret in the body');
   if (clientAuth === 'basic') {
-    const [id = '', given = ''] = basicOf(basic);
-    if (id !== clientId || !isSameSecret(given, clientSecret))
+    const [id = '', basicSecret = ''] = basicOf(basic);
+    if (id !== clientId || !isSameSecret(basicSecret, clientSecret))
       refuse('Client id and client secret are wrong');
     return;
   }

@@ -32,8 +32,8 @@ export function oauthCall(
     return () => {
       throw new OAuthError('invalid_request', `The query of the token endpoint is "${query}"`);
     };
-  const known = isAt('tokenEndpoint') ? '/oauth/token' : isAt('metadata') ? METADATA : path;
-  switch (`${request.method} ${known}`) {
+  const standardPath = isAt('tokenEndpoint') ? '/oauth/token' : isAt('metadata') ? METADATA : path;
+  switch (`${request.method} ${standardPath}`) {
     case 'GET /.well-known/oauth-authorization-server':
       return () => metadata(bank);
     case 'POST /oauth/token':
@@ -97,10 +97,10 @@ function redeem(bank: Bank, form: ReadonlyMap<string, string>): DoorGrant {
   const door = doorOf(bank);
   const invalid = (message: string): OAuthError => new OAuthError('invalid_grant', message);
   const [code, redirectUri] = [required(form, 'code'), required(form, 'redirect_uri')];
-  const found = door.logins.code(code);
-  if (!found) throw invalid('The code is unknown or older than five minutes');
-  const { grant, login } = found;
-  if (found.used) {
+  const issued = door.logins.code(code);
+  if (!issued) throw invalid('The code is unknown or older than five minutes');
+  const { grant, login } = issued;
+  if (issued.used) {
     door.tokens.endGrant(grant);
     throw invalid('The code was already used. Its tokens are revoked');
   }
@@ -108,7 +108,7 @@ function redeem(bank: Bank, form: ReadonlyMap<string, string>): DoorGrant {
     throw invalid('redirect_uri is not that of the authorization request');
   if (login.challenge !== challengeOf(form.get('code_verifier')))
     throw invalid('code_verifier does not match code_challenge');
-  found.used = true;
+  issued.used = true;
   return grant;
 }
 

@@ -63,14 +63,14 @@ export function checkFields(
   at = '',
 ): void {
   const dated = kind === 'payments' || kind === 'bulk-payments';
-  const known = [
+  const fields = [
     ...standardFields(kind, { allowed, address }),
     ...allowed,
     ...required,
     ...Object.keys(constant),
     ...(dated && futureDays > 0 ? ['requestedExecutionDate'] : []),
   ];
-  refuseOthers(body, '', known, at);
+  refuseOthers(body, '', fields, at);
   // A bulk has the fields of a transfer in its entries.
   if (kind === 'bulk-payments') return;
   for (const [path, value] of Object.entries(constant)) {
@@ -89,25 +89,25 @@ export function checkFields(
   }
 }
 
-function refuseOthers(value: object, within: string, known: readonly string[], at: string): void {
+function refuseOthers(value: object, within: string, fields: readonly string[], at: string): void {
   for (const [name, inner] of Object.entries(value)) {
     const path = within === '' ? name : `${within}.${name}`;
-    if (known.includes(path)) continue;
-    const isAbove = known.some((field) => field.startsWith(`${path}.`));
+    if (fields.includes(path)) continue;
+    const isAbove = fields.some((field) => field.startsWith(`${path}.`));
     if (!isAbove)
       throw new DoorRefusal('FORMAT_ERROR', `The bank does not take the field ${path}`, '', {
         path: `${at}${path}`,
       });
-    if (isObject(inner)) refuseOthers(inner, path, known, at);
+    if (isNested(inner)) refuseOthers(inner, path, fields, at);
   }
 }
 
 function valueAt(body: object, path: string): unknown {
   return path
     .split('.')
-    .reduce<unknown>((value, name) => (isObject(value) ? Reflect.get(value, name) : undefined), body);
+    .reduce<unknown>((value, name) => (isNested(value) ? Reflect.get(value, name) : undefined), body);
 }
 
-function isObject(value: unknown): value is object {
+function isNested(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -25,8 +25,8 @@ export function checkAvailabilityOfFunds(bank: Bank, call: DoorCall): DoorAnswer
   readQuery(call.request, []);
   const { account, instructedAmount } = readBody(call.request, fundsBody);
   const { customers, ledger } = bank;
-  const found = accountOf(customers, account);
-  if (!found)
+  const owned = accountOf(customers, account);
+  if (!owned)
     throw unexpected(
       'FORMAT_ERROR',
       `account.${Object.keys(account)[0]}`,
@@ -48,10 +48,10 @@ export function checkAvailabilityOfFunds(bank: Bank, call: DoorCall): DoorAnswer
   const consentId = header(call.request, 'consent-id');
   if (consentId === undefined && bank.rules.variations.includes('funds-consents'))
     throw new DoorRefusal('FORMAT_ERROR', 'The call has no Consent-ID', '', { path: 'Consent-ID' });
-  if (consentId === undefined) checkGrant(call, found.customer.customerId, undefined);
-  else checkConsent(bank, call, consentId, found.product);
-  const { available } = ledger.balance(found.product, bank.now());
-  return { status: 200, body: { fundsAvailable: available + found.product.creditLimit >= cents } };
+  if (consentId === undefined) checkGrant(call, owned.customer.customerId, undefined);
+  else checkConsent(bank, call, consentId, owned.product);
+  const { available } = ledger.balance(owned.product, bank.now());
+  return { status: 200, body: { fundsAvailable: available + owned.product.creditLimit >= cents } };
 }
 
 /** The consent of a confirmation names this account, and an access token is for the same consent. @throws DoorRefusal */

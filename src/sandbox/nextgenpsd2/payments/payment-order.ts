@@ -30,7 +30,7 @@ export function readOrder(
 ): PaymentOrder {
   const { creditorName, creditorAccount, endToEndIdentification, remittanceInformationUnstructured } = body;
   const description = remittanceInformationUnstructured ?? '';
-  checkTexts(body, at);
+  checkPaymentTexts(body, at);
   if (body.creditorAddress && body.creditorAddress.townName === undefined && address !== 'country')
     throw new DoorRefusal('FORMAT_ERROR', 'An address has a town', '', {
       path: `${at}creditorAddress.townName`,
@@ -50,7 +50,7 @@ export function readOrder(
   };
 }
 
-function checkTexts(body: TransferBody, at: string): void {
+function checkPaymentTexts(body: TransferBody, at: string): void {
   const { creditorName, endToEndIdentification, remittanceInformationUnstructured, creditorAddress } = body;
   const texts: [path: string, text: string | undefined][] = [
     ['creditorName', creditorName],

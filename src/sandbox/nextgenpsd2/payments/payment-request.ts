@@ -15,14 +15,14 @@ import { FREQUENCIES, type Frequency } from './standing-rule.ts';
 
 /** Service and product in the path of a call. @throws DoorRefusal `PRODUCT_UNKNOWN` */
 export function productInPath(bank: Bank, call: DoorCall): { service: PaymentService; product: string } {
-  const [asked, product] = [inPath(call, 'payment-service'), inPath(call, 'payment-product')];
-  const service = PAYMENT_SERVICES.find((one) => one === asked);
+  const [serviceName, product] = [inPath(call, 'payment-service'), inPath(call, 'payment-product')];
+  const service = PAYMENT_SERVICES.find((one) => one === serviceName);
   const products = service === undefined ? [] : bank.rules.description.payments.products[service];
   if (service !== undefined && products.includes(product)) return { service, product };
   throw unexpected(
     'PRODUCT_UNKNOWN',
     'payment-product',
-    `The bank has no such product of ${asked}`,
+    `The bank has no such product of ${serviceName}`,
     products.length === 0 ? 'none: the bank does not have this service' : products.join(', '),
     product,
   );
@@ -122,8 +122,8 @@ function readPeriodic(bank: Bank, call: DoorCall, product: string): PaymentIniti
 /** @throws DoorRefusal for a word that the bank does not have */
 function readFrequency({ rules }: Bank, word: string): Frequency {
   const { frequencies } = rules.description.payments;
-  const found = FREQUENCIES.find((each) => (frequencies[each] ?? each) === word);
-  if (found) return found;
+  const frequency = FREQUENCIES.find((each) => (frequencies[each] ?? each) === word);
+  if (frequency) return frequency;
   const expected = FREQUENCIES.map((each) => frequencies[each] ?? each).join(', ');
   throw unexpected('FORMAT_ERROR', 'frequency', 'frequency is none of the words of the bank', expected, word);
 }

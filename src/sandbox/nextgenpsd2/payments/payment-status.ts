@@ -86,7 +86,7 @@ function isLapsed(bank: Bank, payment: DoorPayment): boolean {
 export function pain002Of(bank: Bank, payment: DoorPayment): string {
   const entries = payment.orders.map(
     ({ endToEndId }, index) =>
-      `<TxInfAndSts><OrgnlEndToEndId>${escaped(endToEndId ?? 'NOTPROVIDED')}</OrgnlEndToEndId><TxSts>${orderStatus(bank, payment, index)}</TxSts></TxInfAndSts>`,
+      `<TxInfAndSts><OrgnlEndToEndId>${xmlText(endToEndId ?? 'NOTPROVIDED')}</OrgnlEndToEndId><TxSts>${orderStatus(bank, payment, index)}</TxSts></TxInfAndSts>`,
   );
   return `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt>
@@ -97,6 +97,6 @@ export function pain002Of(bank: Bank, payment: DoorPayment): string {
 `;
 }
 
-function escaped(text: string): string {
+function xmlText(text: string): string {
   return text.replace(/[<>&]/g, (one) => `&#${one.charCodeAt(0)};`);
 }

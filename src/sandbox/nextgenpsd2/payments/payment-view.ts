@@ -6,7 +6,7 @@ import { type Cents, decimal, money } from '../../ledger/cents.ts';
 import { doorOf } from '../door-state.ts';
 import type { DoorPayment } from './payment.ts';
 import { orderStatus, transactionStatus } from './payment-status.ts';
-import { referenceOf } from './run-payments.ts';
+import { endToEndReference } from './run-payments.ts';
 import type { StandingRule } from './standing-rule.ts';
 
 /** A payment as its customer sees it. */
@@ -16,7 +16,7 @@ export function paymentShown({ now }: Pick<Bank, 'now'>, payment: DoorPayment): 
     orders.reduce((total, order) => total + of(order), 0);
   const fee = sum(({ commissions }) => commissions);
   return {
-    kind: kindOf(payment),
+    kind: kindOfPayment(payment),
     debit: debtor?.product,
     orders: orders.map(({ beneficiaryName, beneficiaryIban, amount, description }) => ({
       name: beneficiaryName,
@@ -34,7 +34,7 @@ export function paymentShown({ now }: Pick<Bank, 'now'>, payment: DoorPayment): 
 }
 
 /** The product in words. */
-function kindOf({ orders, standing }: DoorPayment): string {
+function kindOfPayment({ orders, standing }: DoorPayment): string {
   if (standing) return 'Standing order';
   const transfers = orders.length === 1 ? 'bank transfer' : 'bank transfers';
   return orders.some(({ instant }) => instant) ? `Instant ${transfers}` : `B${transfers.slice(1)}`;
@@ -77,7 +77,7 @@ export function listPayments(bank: Bank) {
         /** How often this payment moved the money. */
         paid: payment.executions.filter((one) => one.order === order && one.paid).length,
         /** How often the account was debited with this reference, by all payments together. */
-        debits: payment.debtor ? bank.ledger.debits(payment.debtor.product, referenceOf(order)) : 0,
+        debits: payment.debtor ? bank.ledger.debits(payment.debtor.product, endToEndReference(order)) : 0,
       })),
     }));
 }

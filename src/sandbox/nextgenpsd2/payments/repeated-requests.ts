@@ -34,7 +34,7 @@ export class RepeatedRequests implements StatePart {
   answer(request: RawRequest, serve: () => DoorAnswer): DoorAnswer {
     if (this.#minutes === undefined) return serve();
     const id = (header(request, 'x-request-id') ?? '').toLowerCase();
-    const content = contentOf(request);
+    const content = fingerprint(request);
     const former = this.memory.answered.get(id);
     if (former && this.#now().getTime() - former.at.getTime() <= this.#minutes * 60_000) {
       if (former.content === content) return former.answer;
@@ -54,6 +54,6 @@ export class RepeatedRequests implements StatePart {
   forgetCustomer(): void {}
 }
 
-function contentOf({ target, body }: RawRequest): string {
+function fingerprint({ target, body }: RawRequest): string {
   return `${target} ${createHash('sha256').update(body).digest('hex')}`;
 }

@@ -10,7 +10,7 @@ import { dayOfPayment } from './standing-rule.ts';
 const NO_REFERENCE = 'NOTPROVIDED';
 
 /** The reference of an order in the ledger. */
-export function referenceOf({ endToEndId }: PaymentOrder): string {
+export function endToEndReference({ endToEndId }: PaymentOrder): string {
   return endToEndId ?? NO_REFERENCE;
 }
 
@@ -59,7 +59,7 @@ function execute(bank: Bank, payment: DoorPayment, order: PaymentOrder, at: Date
   const { available } = bank.ledger.balance(debtor.product, bank.now());
   if (planOf(order.beneficiaryName).execute === 'refused' || totalOf(order) > available)
     return { order, at, paid: false, settledAt: at };
-  const booking = { reference: referenceOf(order), at, bookedFrom: bookedFrom(payment, at) };
+  const booking = { reference: endToEndReference(order), at, bookedFrom: bookedFrom(payment, at) };
   return { order, at, ...payOut(bank, debtor, order, booking) };
 }
 

@@ -21,8 +21,8 @@ export function camtOf(product: Product, rows: Rows, now: Date): string {
     ? ['053', 'BkToCstmrStmt', 'Stmt']
     : ['052', 'BkToCstmrAcctRpt', 'Rpt'];
   const { iban, maskedPan = '' } = referenceOf(product);
-  const account = iban ? text('IBAN', iban) : element('Othr', text('Id', maskedPan));
-  const created = text('CreDtTm', now.toISOString());
+  const account = iban ? textElement('IBAN', iban) : element('Othr', textElement('Id', maskedPan));
+  const created = textElement('CreDtTm', now.toISOString());
   const entries = [
     ...(rows.booked ?? []).map((row) => entryOf(row, 'BOOK')),
     ...(rows.pending ?? []).map((row) => entryOf(row, 'PDNG')),
@@ -41,31 +41,35 @@ function entryOf(row: Row, status: 'BOOK' | 'PDNG'): string {
   const [domain, family, sub] = wordIn(row, 'bankTransactionCode').split('-');
   const isoCode = element(
     'Domn',
-    text('Cd', domain),
-    element('Fmly', text('Cd', family), text('SubFmlyCd', sub)),
+    textElement('Cd', domain),
+    element('Fmly', textElement('Cd', family), textElement('SubFmlyCd', sub)),
   );
   const side = isDebit ? 'creditor' : 'debtor';
   const role = isDebit ? 'Cdtr' : 'Dbtr';
   return element(
     'Ntry',
-    text('NtryRef', wordIn(row, 'entryReference')),
+    textElement('NtryRef', wordIn(row, 'entryReference')),
     `<Amt Ccy="EUR">${amount}</Amt>`,
-    text('CdtDbtInd', isDebit ? 'DBIT' : 'CRDT'),
-    element('Sts', text('Cd', status)),
-    element('BookgDt', text('Dt', wordIn(row, 'bookingDate'))),
-    element('ValDt', text('Dt', wordIn(row, 'valueDate'))),
-    text('AcctSvcrRef', idOf(row)),
-    element('BkTxCd', isoCode, element('Prtry', text('Cd', wordIn(row, 'proprietaryBankTransactionCode')))),
+    textElement('CdtDbtInd', isDebit ? 'DBIT' : 'CRDT'),
+    element('Sts', textElement('Cd', status)),
+    element('BookgDt', textElement('Dt', wordIn(row, 'bookingDate'))),
+    element('ValDt', textElement('Dt', wordIn(row, 'valueDate'))),
+    textElement('AcctSvcrRef', rowId(row)),
+    element(
+      'BkTxCd',
+      isoCode,
+      element('Prtry', textElement('Cd', wordIn(row, 'proprietaryBankTransactionCode'))),
+    ),
     element(
       'NtryDtls',
       element(
         'TxDtls',
-        element('Refs', text('EndToEndId', wordIn(row, 'endToEndId'))),
-        element('RltdPties', element(role, element('Pty', text('Nm', wordIn(row, `${side}Name`))))),
-        element('RmtInf', text('Ustrd', remittanceIn(row))),
+        element('Refs', textElement('EndToEndId', wordIn(row, 'endToEndId'))),
+        element('RltdPties', element(role, element('Pty', textElement('Nm', wordIn(row, `${side}Name`))))),
+        element('RmtInf', textElement('Ustrd', remittanceIn(row))),
       ),
     ),
-    text('AddtlNtryInf', wordIn(row, 'additionalInformation')),
+    textElement('AddtlNtryInf', wordIn(row, 'additionalInformation')),
   );
 }
 
@@ -76,7 +80,7 @@ export function mt940Of(product: Product, rows: Rows): string {
   const booked = rows.booked ?? [];
   const [newest, oldest] = [dayIn(booked[0]), dayIn(booked.at(-1))];
   const opening = balance(oldest, 0);
-  const closing = balance(newest, sumOf(booked));
+  const closing = balance(newest, sumOfRows(booked));
   return [
     ...(rows.booked
       ? [...begin, `:60F:${opening}`, ...booked.flatMap(fieldsOf), `:62F:${closing}`, '-']
@@ -93,7 +97,7 @@ function balance(day: string, cents: Cents): string {
 }
 
 /** What the rows lead to from a balance of nothing. */
-function sumOf(rows: readonly Row[]): Cents {
+function sumOfRows(rows: readonly Row[]): Cents {
   return rows
     .map((row) => amountIn(row))
     .reduce((sum, { amount, isDebit }) => sum + (isDebit ? -1 : 1) * (readCents(amount) ?? 0), 0);
@@ -102,7 +106,7 @@ function sumOf(rows: readonly Row[]): Cents {
 function fieldsOf(row: Row): string[] {
   const { amount, isDebit } = amountIn(row);
   const booked = wordIn(row, 'bookingDate').slice(5).replace('-', '');
-  const entry = `:61:${dayIn(row)}${booked}${isDebit ? 'D' : 'C'}${amount.replace('.', ',')}NTRFNONREF//${idOf(row).slice(0, 16)}`;
+  const entry = `:61:${dayIn(row)}${booked}${isDebit ? 'D' : 'C'}${amount.replace('.', ',')}NTRFNONREF//${rowId(row).slice(0, 16)}`;
   const endToEnd = wordIn(row, 'endToEndId');
   const lines = [
     ...parts(endToEnd === '' ? '' : `EREF+${endToEnd}`),
@@ -145,7 +149,7 @@ function wordIn(row: Row, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function idOf(row: Row): string {
+function rowId(row: Row): string {
   return wordIn(row, 'transactionId') || wordIn(row, 'cardTransactionId');
 }
 
@@ -159,7 +163,7 @@ function element(name: string, ...content: string[]): string {
   return inner === '' ? '' : `<${name}>${inner}</${name}>`;
 }
 
-function text(name: string, value = ''): string {
+function textElement(name: string, value = ''): string {
   return element(
     name,
     value.replace(/[<>&]/g, (one) => `&#${one.charCodeAt(0)};`),

@@ -60,10 +60,12 @@ export function consentedAccount(
       path: 'Consent-ID',
     });
   const id = inPath(call, 'account-id');
-  const asked = consented.products.find((one) => idOf(bank, one) === id && (one.kind === 'card') === isCard);
-  if (!asked) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The consent has no such account');
-  const other = find(call.faults, 'other-account') && consented.products.find((one) => one !== asked);
-  const product = other ?? asked;
+  const addressed = consented.products.find(
+    (one) => idOf(bank, one) === id && (one.kind === 'card') === isCard,
+  );
+  if (!addressed) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The consent has no such account');
+  const other = find(call.faults, 'other-account') && consented.products.find((one) => one !== addressed);
+  const product = other ?? addressed;
   requireRight(consented.consent, [product], right);
   return { ...consented, product };
 }

@@ -65,8 +65,8 @@ export function listTransactions(isCard: boolean) {
 
 function linkToDocument(bank: Bank, product: Product, { request }: DoorCall): DoorAnswer {
   const values = { 'account-id': idOf(bank, product), transactionId: DOCUMENT };
-  const [, asked = ''] = request.target.split('?', 2);
-  const download = linkTo(bank, 'getTransactionDetails', values, `?${asked}`);
+  const [, query = ''] = request.target.split('?', 2);
+  const download = linkTo(bank, 'getTransactionDetails', values, `?${query}`);
   return { status: 200, body: { account: referenceOf(product), _links: { download } } };
 }
 

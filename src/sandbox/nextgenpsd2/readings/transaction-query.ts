@@ -54,14 +54,14 @@ export function readTransactionQuery(bank: Bank, { request }: DoorCall, isCard: 
   };
 }
 
-function readBookingStatus(value: string | undefined, taken: readonly string[]): string {
-  if (value !== undefined && taken.includes(value)) return value;
-  const known = ['booked', 'pending', 'both', 'information', 'all'].includes(value ?? '');
+function readBookingStatus(value: string | undefined, offered: readonly string[]): string {
+  if (value !== undefined && offered.includes(value)) return value;
+  const isStandard = ['booked', 'pending', 'both', 'information', 'all'].includes(value ?? '');
   throw unexpected(
-    known ? 'PARAMETER_NOT_SUPPORTED' : 'FORMAT_ERROR',
+    isStandard ? 'PARAMETER_NOT_SUPPORTED' : 'FORMAT_ERROR',
     'bookingStatus',
     'The bank does not take this bookingStatus',
-    taken.join(', '),
+    offered.join(', '),
     value,
   );
 }

@@ -39,33 +39,33 @@ export function askedOf(bank: Bank, { kind, id }: ScaSubject): Asked | undefined
 }
 
 /** The payments that a customer is asked for. */
-export function paymentsOf(asked: Asked): readonly DoorPayment[] {
-  if (asked.kind === 'consent') return [];
-  return asked.kind === 'basket' ? asked.basket.payments : [asked.payment];
+export function paymentsIn(matter: Asked): readonly DoorPayment[] {
+  if (matter.kind === 'consent') return [];
+  return matter.kind === 'basket' ? matter.basket.payments : [matter.payment];
 }
 
 /** Whether an authorisation still has an effect. */
-export function isWaiting(bank: Bank, asked: Asked): boolean {
-  switch (asked.kind) {
+export function isWaiting(bank: Bank, matter: Asked): boolean {
+  switch (matter.kind) {
     case 'consent':
-      return ['received', 'partiallyAuthorised'].includes(consentStatus(bank, asked.consent));
+      return ['received', 'partiallyAuthorised'].includes(consentStatus(bank, matter.consent));
     case 'payment':
-      return isReceived(bank, asked.payment) || isOutliving(asked.payment);
+      return isReceived(bank, matter.payment) || isOutliving(matter.payment);
     case 'cancellation':
-      return isCancellable(bank, asked.payment);
+      return isCancellable(bank, matter.payment);
     case 'basket':
-      return !asked.basket.deleted && !asked.basket.authorised;
+      return !matter.basket.deleted && !matter.basket.authorised;
   }
 }
 
 /** Whether a customer has the accounts that it is about. @param chosen product ids, if the customer chooses them */
 export function isCustomers(
-  asked: Asked,
+  matter: Asked,
   customer: Customer,
   chosen: readonly string[] | undefined,
 ): boolean {
-  if (asked.kind === 'consent') return grantsFor(asked.consent, customer, chosen) !== undefined;
-  return paymentsOf(asked).every(({ debtor }) => !debtor || holds(customer, debtor.product));
+  if (matter.kind === 'consent') return grantsFor(matter.consent, customer, chosen) !== undefined;
+  return paymentsIn(matter).every(({ debtor }) => !debtor || holds(customer, debtor.product));
 }
 
 /**
@@ -74,8 +74,8 @@ export function isCustomers(
  * @param chosen its product id; undefined: the first account
  * @throws RangeError if the customer has no such account
  */
-export function chooseDebtor(asked: Asked, customer: Customer, chosen: string | undefined): void {
-  const open = paymentsOf(asked).filter(({ debtor }) => debtor === undefined);
+export function chooseDebtor(matter: Asked, customer: Customer, chosen: string | undefined): void {
+  const open = paymentsIn(matter).filter(({ debtor }) => debtor === undefined);
   if (open.length === 0) return;
   const product = payingAccounts(customer).find(
     ({ productId }) => chosen === undefined || productId === chosen,
@@ -90,9 +90,9 @@ export function payingAccounts({ products }: Customer): Customer['products'] {
 }
 
 /** How the SCA ends that a payee's name plans, whatever the customer decides. */
-export function plannedSca(asked: Asked): ReturnType<typeof planOf>['sca'] {
-  if (asked.kind === 'consent') return undefined;
-  return paymentsOf(asked)
+export function plannedSca(matter: Asked): ReturnType<typeof planOf>['sca'] {
+  if (matter.kind === 'consent') return undefined;
+  return paymentsIn(matter)
     .flatMap(({ orders }) => orders)
     .map(({ beneficiaryName }) => planOf(beneficiaryName).sca)
     .find((sca) => sca !== undefined);
@@ -109,17 +109,17 @@ interface Holders {
 /** Who has authorised it, and who must, too. @param by one of them, with the accounts that they choose */
 export function holdersIn(
   bank: Bank,
-  asked: Asked,
+  matter: Asked,
   { customerId, chosen }: NonNullable<Authorisation['approvedBy']>,
 ): Holders {
   const { customers } = bank;
   const customer = customers.find(customerId);
   const granted =
-    asked.kind === 'consent' && customer ? grantsFor(asked.consent, customer, chosen) : undefined;
+    matter.kind === 'consent' && customer ? grantsFor(matter.consent, customer, chosen) : undefined;
   const products = granted
     ? (customer?.products.filter(({ productId }) => granted.has(productId)) ?? [])
-    : paymentsOf(asked).flatMap(({ debtor }) => debtor?.product ?? []);
-  const approvals = doorOf(bank).authorisations.approvedBy(subjectIn(asked));
+    : paymentsIn(matter).flatMap(({ debtor }) => debtor?.product ?? []);
+  const approvals = doorOf(bank).authorisations.approvedBy(subjectIn(matter));
   const holders = [...new Set(products.flatMap((product) => customers.holdersOf(product)))];
   return {
     approved: holders.filter((id) => approvals.includes(id)),
@@ -128,44 +128,44 @@ export function holdersIn(
 }
 
 /** Whether nobody has yet done what it asks for, or prevented it: cheaper to say than {@link isWaiting}. */
-export function isUndone(asked: Asked): boolean {
-  switch (asked.kind) {
+export function isUndone(matter: Asked): boolean {
+  switch (matter.kind) {
     case 'consent':
-      return asked.consent.status === 'received';
+      return matter.consent.status === 'received';
     case 'payment':
-      return asked.payment.authorisedAt === undefined && !asked.payment.cancelled;
+      return matter.payment.authorisedAt === undefined && !matter.payment.cancelled;
     case 'cancellation':
-      return !asked.payment.cancelled;
+      return !matter.payment.cancelled;
     case 'basket':
-      return !asked.basket.deleted && !asked.basket.authorised;
+      return !matter.basket.deleted && !matter.basket.authorised;
   }
 }
 
-function subjectIn(asked: Asked): Pick<ScaSubject, 'kind' | 'id'> {
-  if (asked.kind === 'consent') return subjectOfConsent(asked.consent);
-  return { kind: asked.kind, id: asked.kind === 'basket' ? asked.basket.id : asked.payment.id };
+function subjectIn(matter: Asked): Pick<ScaSubject, 'kind' | 'id'> {
+  if (matter.kind === 'consent') return subjectOfConsent(matter.consent);
+  return { kind: matter.kind, id: matter.kind === 'basket' ? matter.basket.id : matter.payment.id };
 }
 
 /** Does what a customer has authorised, once all holders of a company account have. */
-export function carryOut(bank: Bank, asked: Asked, by: NonNullable<Authorisation['approvedBy']>): void {
-  if (holdersIn(bank, asked, by).missing.length > 0) return;
+export function carryOut(bank: Bank, matter: Asked, by: NonNullable<Authorisation['approvedBy']>): void {
+  if (holdersIn(bank, matter, by).missing.length > 0) return;
   const { customerId, chosen } = by;
-  switch (asked.kind) {
+  switch (matter.kind) {
     case 'consent': {
       const customer = bank.customers.find(customerId);
-      if (customer) doorOf(bank).consents.give(asked.consent, customer, chosen);
+      if (customer) doorOf(bank).consents.give(matter.consent, customer, chosen);
       return;
     }
     case 'payment':
-      if (asked.payment.cancelled) asked.payment.outlived = true;
-      authorisePayment(bank, asked.payment);
+      if (matter.payment.cancelled) matter.payment.outlived = true;
+      authorisePayment(bank, matter.payment);
       return;
     case 'cancellation':
-      cancelNow(bank, asked.payment);
+      cancelNow(bank, matter.payment);
       return;
     case 'basket':
-      asked.basket.authorised = true;
-      for (const payment of asked.basket.payments) {
+      matter.basket.authorised = true;
+      for (const payment of matter.basket.payments) {
         if (isReceived(bank, payment)) authorisePayment(bank, payment);
       }
   }

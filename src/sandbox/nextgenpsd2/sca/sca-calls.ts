@@ -28,11 +28,11 @@ import { beginSca, startedSca } from './start-sca.ts';
 /** `POST …/authorisations`. The body has nothing, or with embedded SCA what the customer has to give. */
 export function startAuthorisation(kind: ScaSubject['kind']) {
   return (bank: Bank, call: DoorCall): DoorAnswer => {
-    const { subject, asked } = inPathOf(bank, call, kind);
+    const { subject, matter } = inPathOf(bank, call, kind);
     const wish = readScaWish(bank, call);
     const step = wish.approach === 'embedded' ? readFirstStep(bank, call) : undefined;
     if (!step) readBody(call.request, z.strictObject({}), {});
-    if (!isWaiting(bank, asked))
+    if (!isWaiting(bank, matter))
       throw new DoorRefusal('STATUS_INVALID', `The ${kind} does not wait for an authorisation`);
     const authorisation =
       (step?.kind === 'tan' ? doorOf(bank).authorisations.takePrepared(subject) : undefined) ??
@@ -114,8 +114,8 @@ export function updateAuthorisation(kind: ScaSubject['kind']) {
 function stepped(bank: Bank, call: DoorCall, authorisation: Authorisation): DoorAnswer {
   const step = readStep(call.request);
   const status = doorOf(bank).authorisations.statusOf(authorisation);
-  const asked = askedOf(bank, authorisation.subject);
-  if (isOver(status) || !asked || !isWaiting(bank, asked))
+  const matter = askedOf(bank, authorisation.subject);
+  if (isOver(status) || !matter || !isWaiting(bank, matter))
     throw new DoorRefusal('STATUS_INVALID', `The authorisation is ${status}, and waits for nothing`);
   takeStep(bank, call, authorisation, { step, psuId: namedPsu(bank, call) });
   const sca = progressOf(bank, authorisation, call.faults);
@@ -134,8 +134,8 @@ function confirmed(bank: Bank, call: DoorCall, authorisation: Authorisation): Do
   const { authorisations } = doorOf(bank);
   const { confirmationCode } = readBody(call.request, z.strictObject({ confirmationCode: z.string() }));
   const status = authorisations.statusOf(authorisation);
-  const asked = askedOf(bank, authorisation.subject);
-  if (status !== 'unconfirmed' || !asked || !isWaiting(bank, asked))
+  const matter = askedOf(bank, authorisation.subject);
+  if (status !== 'unconfirmed' || !matter || !isWaiting(bank, matter))
     throw new DoorRefusal(
       'STATUS_INVALID',
       `The authorisation is ${status}, and waits for no confirmation code`,
@@ -148,7 +148,7 @@ function confirmed(bank: Bank, call: DoorCall, authorisation: Authorisation): Do
       'the code in the query of the redirect',
       'another one',
     );
-  if (authorisation.approvedBy) carryOut(bank, asked, authorisation.approvedBy);
+  if (authorisation.approvedBy) carryOut(bank, matter, authorisation.approvedBy);
   bank.calls.tellChange();
   const { subject } = authorisation;
   const values = { ...subject.path, authorisationId: authorisation.id };
@@ -166,32 +166,35 @@ function inPathOf(
   bank: Bank,
   call: DoorCall,
   kind: ScaSubject['kind'],
-): { subject: ScaSubject; asked: Asked } {
+): { subject: ScaSubject; matter: Asked } {
   readQuery(call.request, []);
   switch (kind) {
     case 'consent':
     case 'funds-consent': {
       const consent = consentInPath(bank, call, kind);
-      return { subject: subjectOfConsent(consent), asked: { kind: 'consent', consent } };
+      return { subject: subjectOfConsent(consent), matter: { kind: 'consent', consent } };
     }
     case 'payment':
     case 'cancellation': {
       const payment = paymentInPath(bank, call);
-      return { subject: subjectOf(payment, kind), asked: { kind, payment } };
+      return { subject: subjectOf(payment, kind), matter: { kind, payment } };
     }
     case 'basket': {
       const basket = basketInPath(bank, call);
-      return { subject: subjectOfBasket(basket), asked: { kind, basket } };
+      return { subject: subjectOfBasket(basket), matter: { kind, basket } };
     }
   }
 }
 
 /** @throws DoorRefusal `RESOURCE_UNKNOWN`, and those of {@link inPathOf} */
 function authorisationInPath(bank: Bank, call: DoorCall, kind: ScaSubject['kind']): Authorisation {
-  const found = doorOf(bank).authorisations.find(inPath(call, 'authorisationId'));
+  const authorisation = doorOf(bank).authorisations.find(inPath(call, 'authorisationId'));
   // A bank file may have a path with the id of the authorisation alone.
-  const parameters = new Map([...Object.entries(found?.subject.path ?? {}), ...call.operation.parameters]);
+  const parameters = new Map([
+    ...Object.entries(authorisation?.subject.path ?? {}),
+    ...call.operation.parameters,
+  ]);
   const { subject } = inPathOf(bank, { ...call, operation: { ...call.operation, parameters } }, kind);
-  if (found?.subject.kind === kind && found.subject.id === subject.id) return found;
+  if (authorisation?.subject.kind === kind && authorisation.subject.id === subject.id) return authorisation;
   throw new DoorRefusal('RESOURCE_UNKNOWN', `The ${kind} has no such authorisation`, '', { status: 403 });
 }

@@ -19,12 +19,12 @@ export function parseBody<T>(body: unknown, schema: z.ZodMiniType<T>): T {
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new DoorRefusal('FORMAT_ERROR', 'The body does not have the shape of this call', issue?.message, {
-    path: issue ? pathOf(issue) : '',
+    path: issue ? issuePath(issue) : '',
   });
 }
 
 /** `access.accounts[0].iban`. */
-function pathOf(issue: z.core.$ZodIssue): string {
+function issuePath(issue: z.core.$ZodIssue): string {
   const keys = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path;
   return keys
     .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))

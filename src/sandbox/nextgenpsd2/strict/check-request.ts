@@ -157,10 +157,10 @@ function writtenTypes(
   }
   const sent = header(request, 'content-type');
   if (exact.contentType || sent === undefined) return written;
-  const taken = bodyType(description, operation, sent);
+  const bankType = bodyType(description, operation, sent);
   // RFC 7303, section 9.2: text/xml is the same.
   const type = mediaTypeOf(sent) === 'text/xml' ? XML : mediaTypeOf(sent);
-  if (type === mediaTypeOf(taken)) written.set('content-type', taken);
+  if (type === mediaTypeOf(bankType)) written.set('content-type', bankType);
   return written;
 }
 

@@ -76,11 +76,11 @@ export function checkHeaderNames(request: RawRequest, { kind }: Addressed, { psu
     if (seen.has(name))
       throw new DoorRefusal('FORMAT_ERROR', `The header ${sent} came twice`, '', { path: sent });
     seen.add(name);
-    const known = INITIATION.includes(name);
-    if (FOREIGN.includes(name) || (known && !allowed.includes(name)))
+    const belongsToInitiation = INITIATION.includes(name);
+    if (FOREIGN.includes(name) || (belongsToInitiation && !allowed.includes(name)))
       throw new DoorRefusal('FORMAT_ERROR', `${sent} is no header of this call`, '', { path: sent });
     const mayBeEmpty = name === 'psu-id' && psu.id === 'empty';
-    if (value === '' && !mayBeEmpty && (known || /^(?:psu|tpp)-/.test(name)))
+    if (value === '' && !mayBeEmpty && (belongsToInitiation || /^(?:psu|tpp)-/.test(name)))
       throw new DoorRefusal('FORMAT_ERROR', `The header ${sent} is empty. Leave it out`, '', { path: sent });
   }
 }

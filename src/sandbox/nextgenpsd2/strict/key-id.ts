@@ -13,14 +13,14 @@ const ORGANIZATION_OID = '2.5.4.97';
  */
 export function keyIdsOf(form: KeyIdForm, certificate: X509Certificate): string[] {
   const { separator } = form;
-  const known: Record<string, string> = {
+  const forms: Record<string, string> = {
     'sn-ca': `SN={serial}${separator}CA={dn}`,
     ...{ sn: 'SN={serial}', serial: '{serial}', 'organization-id': '{organizationId}' },
   };
-  const text = (known[form.form] ?? form.form)
+  const text = (forms[form.form] ?? form.form)
     .replaceAll('{serial}', serialOf(form, certificate))
     .replaceAll('{organizationId}', organizationIdOf(certificate) ?? '');
-  return namesOf(form, certificate).map((name) => text.replaceAll('{dn}', () => name));
+  return issuerNames(form, certificate).map((name) => text.replaceAll('{dn}', () => name));
 }
 
 /** The serial number: as a number, in two digits for each byte, or with the 00 that a certificate has before a byte from 80 on. */
@@ -48,11 +48,11 @@ export function isSameKey(received: string, form: KeyIdForm, certificate: X509Ce
   if (form.form !== 'sn-ca' || serial === undefined || issuer === undefined)
     return isKeyId(received, keyIdsOf(form, certificate), form);
   const expected = attributesOf(certificate.issuer).map(normalized).toSorted();
-  const given = writtenAttributes(issuer.replaceAll('%20', ' ')).map(normalized).toSorted();
+  const written = writtenAttributes(issuer.replaceAll('%20', ' ')).map(normalized).toSorted();
   return (
     BigInt(`0x${serial}`) === BigInt(`0x${certificate.serialNumber}`) &&
-    given.length === expected.length &&
-    given.every((one, index) => one === expected[index])
+    written.length === expected.length &&
+    written.every((one, index) => one === expected[index])
   );
 }
 
@@ -88,7 +88,7 @@ interface Attribute {
 }
 
 /** The distinguished name in the form of the bank file. */
-function namesOf(form: KeyIdForm, certificate: X509Certificate): string[] {
+function issuerNames(form: KeyIdForm, certificate: X509Certificate): string[] {
   const attributes = attributesOf(form.dn === 'issuer' ? certificate.issuer : certificate.subject);
   const spellings = attributes.some(({ type }) => type === ORGANIZATION_ID)
     ? SPELLINGS[form.format]
@@ -100,12 +100,12 @@ type Spell = (value: string) => string;
 
 /** Only this form begins with the country. */
 function written(format: KeyIdForm['format'], attributes: Attribute[], spell: Spell): string {
-  const write = format === 'one-line' ? String : /2253|openssl/.test(format) ? escaped : quoted;
+  const write = format === 'one-line' ? String : /2253|openssl/.test(format) ? escapedRfc2253 : quotedRfc1779;
   const parts = attributes.map(({ type, value }) =>
     type === ORGANIZATION_ID ? spell(value) : `${type}=${write(value)}`,
   );
   if (format === 'one-line') return parts.map((part) => `/${part}`).join('');
-  return parts.reverse().join(write === escaped ? ',' : ', ');
+  return parts.reverse().join(write === escapedRfc2253 ? ',' : ', ');
 }
 
 const byDer = (upper: boolean): Spell[] =>
@@ -113,12 +113,12 @@ const byDer = (upper: boolean): Spell[] =>
     const der = derOf(tag, value);
     return `${ORGANIZATION_OID}=#${upper ? der.toUpperCase() : der}`;
   });
-const byNumber: Spell = (value) => `OID.${ORGANIZATION_OID}=${quoted(value)}`;
+const byNumber: Spell = (value) => `OID.${ORGANIZATION_OID}=${quotedRfc1779(value)}`;
 const byName: Spell = (value) => `${ORGANIZATION_ID}=${value}`;
 
 const SPELLINGS: Readonly<Record<KeyIdForm['format'], readonly Spell[]>> = {
   ...{ rfc2253: byDer(true), 'rfc2253-oid': byDer(false) },
-  ...{ openssl: [(value) => byName(escaped(value))], 'one-line': [byName] },
+  ...{ openssl: [(value) => byName(escapedRfc2253(value))], 'one-line': [byName] },
   ...{ rfc1779: [byNumber], java: [byNumber], dotnet: [byNumber] },
 };
 
@@ -134,7 +134,7 @@ function spaced(spaces: KeyIdForm['spaces'], name: string): string {
 }
 
 /** RFC 2253, section 2.4. */
-function escaped(value: string): string {
+function escapedRfc2253(value: string): string {
   return value
     .replace(/[,+"\\<>;]/g, '\\$&')
     .replace(/^[ #]/, '\\$&')
@@ -142,7 +142,7 @@ function escaped(value: string): string {
 }
 
 /** RFC 1779, section 2.3. */
-function quoted(value: string): string {
+function quotedRfc1779(value: string): string {
   return /[,+="<>#;\n]|^ | $/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value;
 }
 

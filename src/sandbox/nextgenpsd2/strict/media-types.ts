@@ -17,8 +17,8 @@ export function bestOf(offered: readonly string[], accept: string | undefined): 
   });
   const qualityOf = (type: string): number => {
     const wanted = [type, type.replace(/\/.*/, '/*'), '*/*'];
-    const found = wanted.map((one) => ranges.find((range) => range.type === one)).find(Boolean);
-    return found?.quality ?? 0;
+    const fitting = wanted.map((one) => ranges.find((range) => range.type === one)).find(Boolean);
+    return fitting?.quality ?? 0;
   };
   const [best] = offered
     .map((one) => ({ one, quality: qualityOf(mediaTypeOf(one)) }))

@@ -21,8 +21,14 @@ export function readQuery(
   const other = [...parameters.keys()].find((name) => !standard.has(name));
   if (other === undefined)
     return new Map([...parameters].map(([name, value]) => [standard.get(name) ?? name, value]));
-  const known = allowed.length === 0 ? 'no parameter' : [...standard.keys()].join(', ');
-  throw unexpected('PARAMETER_NOT_SUPPORTED', other, 'The bank does not take this parameter', known, other);
+  const expected = allowed.length === 0 ? 'no parameter' : [...standard.keys()].join(', ');
+  throw unexpected(
+    'PARAMETER_NOT_SUPPORTED',
+    other,
+    'The bank does not take this parameter',
+    expected,
+    other,
+  );
 }
 
 /** A parameter that is `true` or `false`. Absent: false. @throws DoorRefusal `FORMAT_ERROR` */

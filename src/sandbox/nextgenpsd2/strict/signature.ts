@@ -131,13 +131,13 @@ function partsOf(value: string, isExact: boolean): SignatureParts | undefined {
   for (const [, name = '', quoted, plain = ''] of value.matchAll(PART))
     parts.set(name.toLowerCase(), quoted ?? plain);
   const part = (name: string): string => parts.get(name) ?? '';
-  const found = {
+  const fields = {
     keyId: part('keyid'),
     algorithm: part('algorithm'),
     headers: part('headers'),
     signature: part('signature'),
   };
-  return Object.values(found).includes('') ? undefined : found;
+  return Object.values(fields).includes('') ? undefined : fields;
 }
 
 function checkSignature(
@@ -184,7 +184,7 @@ function checkSignature(
   if (problem !== undefined)
     throw invalid(problem, `headers="${expected.join(' ')}"`, `headers="${headers}"`);
   const signedWith = ({ publicKey }: X509Certificate): boolean =>
-    verify(hashOf(algorithm), Buffer.from(text), publicKey, Buffer.from(signature, 'base64'));
+    verify(hashName(algorithm), Buffer.from(text), publicKey, Buffer.from(signature, 'base64'));
   if (signedWith(qseal)) return;
   throw invalid(
     'The signature does not verify over the signing string that the bank computed',
@@ -226,11 +226,11 @@ function isAlgorithm(word: string, signing: Signing, exact: Exactness): boolean 
   if (word === signing.algorithm) return true;
   if (exact.spelling) return false;
   const isStandard = /^rsa-sha(256|512)$/i.test(signing.algorithm);
-  if (exact.algorithm && !(isStandard && hashOf(word) === hashOf(signing.algorithm))) return false;
+  if (exact.algorithm && !(isStandard && hashName(word) === hashName(signing.algorithm))) return false;
   return /^((rsa-)?sha-?(256|512)|sha(256|512)(withrsa|rsa))$/i.test(word);
 }
 
 /** The hash that an algorithm's word means. */
-function hashOf(algorithm: string): string {
+function hashName(algorithm: string): string {
   return `sha${/384|512/.exec(algorithm)?.[0] ?? '256'}`;
 }

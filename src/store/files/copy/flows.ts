@@ -47,10 +47,10 @@ export class FlowCopies {
    */
   all(): string[] {
     const flows = Object.values(KINDS).flatMap((kind) => this.#flows.newestFirst(kind).reverse());
-    const known = new Set(flows);
-    for (const { path, flow } of this.#claims.all()) if (!known.has(flow)) throw this.#missing(flow, path);
+    const existing = new Set(flows);
+    for (const { path, flow } of this.#claims.all()) if (!existing.has(flow)) throw this.#missing(flow, path);
     for (const [flow, { resourceIds }] of this.#index.read())
-      if (resourceIds?.size && !known.has(flow)) throw this.#missing(flow, join(this.#folder, 'index'));
+      if (resourceIds?.size && !existing.has(flow)) throw this.#missing(flow, join(this.#folder, 'index'));
     return flows;
   }
 
@@ -72,11 +72,14 @@ export class FlowCopies {
   async add({ flow, underWay, events }: FlowRecord): Promise<void> {
     const path = this.#flows.pathOf(flow);
     makePrivateFolder(this.#folder);
-    let known = readFlowFile<number, unknown>(path, z.unknown(), (count = 0) => count + 1);
-    if (!known) this.#make(path, events);
+    let journal = readFlowFile<number, unknown>(path, z.unknown(), (count = 0) => count + 1);
+    if (!journal) this.#make(path, events);
     else {
-      for (const { at, event } of events.slice(known.current))
-        known = { ...appendToFlowFile(path, known, { at, by: COPY, event }), current: known.current + 1 };
+      for (const { at, event } of events.slice(journal.current))
+        journal = {
+          ...appendToFlowFile(path, journal, { at, by: COPY, event }),
+          current: journal.current + 1,
+        };
     }
     this.#addToIndex(flow);
     this.#takeReference(flow);
@@ -87,10 +90,10 @@ export class FlowCopies {
   /** The workers that work on a flow or begin one now. */
   async atWork(): Promise<string[]> {
     const locks = listFolder(this.#folder).filter((name) => name.endsWith('.lock'));
-    const found = await Promise.all(
+    const workers = await Promise.all(
       locks.map((name) => holderOf(join(this.#folder, basename(name, '.lock')))),
     );
-    return found.filter((worker) => worker !== undefined);
+    return workers.filter((worker) => worker !== undefined);
   }
 
   /** Creates a journal. It appears complete or not at all. */
@@ -119,12 +122,13 @@ export class FlowCopies {
     const kind: KnownKind<K> = KINDS[name];
     const current = this.#flows.read(kind, flow)?.current;
     if (!current) return;
-    const known: IndexedFlow = this.#index.read().get(flow) ?? {};
+    const indexed: IndexedFlow = this.#index.read().get(flow) ?? {};
     const order = kind.orderOf?.(current);
     const entries: IndexEntry[] = entriesOf(this.#flows, kind, current).filter(
-      ({ resourceId, sent }) => !(resourceId && known.resourceIds?.has(resourceId)) || sent !== known.sent,
+      ({ resourceId, sent }) =>
+        !(resourceId && indexed.resourceIds?.has(resourceId)) || sent !== indexed.sent,
     );
-    if (order && known.reference === undefined) entries.unshift({ flow, reference: order.reference });
+    if (order && indexed.reference === undefined) entries.unshift({ flow, reference: order.reference });
     if (entries.length > 0) this.#index.add(...entries);
   }
 
@@ -139,12 +143,12 @@ export class FlowCopies {
     return read !== undefined && isOpen(read.current);
   }
 
-  #missing(flow: string, known: string): Psd2Error {
+  #missing(flow: string, witness: string): Psd2Error {
     return new Psd2Error(
       'config',
-      `The journal ${this.#flows.pathOf(flow)} is missing, and ${known} names its flow`,
+      `The journal ${this.#flows.pathOf(flow)} is missing, and ${witness} names its flow`,
       {
-        hint: `Its flow may have been executed, and a copy would forget it. Restore the journal from a backup. If it is lost for good, look at the account's statement, move ${known} away, then run the same psd2 store copy again.`,
+        hint: `Its flow may have been executed, and a copy would forget it. Restore the journal from a backup. If it is lost for good, look at the account's statement, move ${witness} away, then run the same psd2 store copy again.`,
       },
     );
   }

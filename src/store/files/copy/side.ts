@@ -120,9 +120,9 @@ class FolderHoldings implements Holdings {
   async counterpart(record: StoredRecord): Promise<StoredRecord | undefined> {
     switch (record.kind) {
       case 'login':
-        return this.#login(holderOf(record.holder));
+        return this.#login(holderNamed(record.holder));
       case 'note':
-        return this.#note(holderOf(record.holder));
+        return this.#note(holderNamed(record.holder));
       case 'last-login': {
         const customerId = await this.#tokens.last();
         return customerId === undefined ? undefined : { kind: 'last-login', customerId };
@@ -154,7 +154,7 @@ class FolderHoldings implements Holdings {
       case 'login':
         return this.#tokens.keep(record);
       case 'note':
-        return this.#notes.keep(holderOf(record.holder), record);
+        return this.#notes.keep(holderNamed(record.holder), record);
       case 'last-login':
         return this.#tokens.remember(record.customerId);
       case 'customer':
@@ -203,18 +203,18 @@ class FolderHoldings implements Holdings {
   }
 
   #note(holder: Holder): NoteRecord | undefined {
-    const kept = this.#notes.kept(holder);
-    return kept && { kind: 'note', holder: holder ?? '', ...kept };
+    const note = this.#notes.kept(holder);
+    return note && { kind: 'note', holder: holder ?? '', ...note };
   }
 
   #callsOn(day: string): CountRecord | undefined {
-    const count = textOf(join(this.#calls, day)).length;
+    const count = textOrEmpty(join(this.#calls, day)).length;
     return count === 0 ? undefined : { kind: 'count', day, read: null, count };
   }
 
   #readsOn(day: string): CountRecord[] {
     const accounts = new Map<string, DayOfAccount>();
-    addReadLines(accounts, textOf(join(this.#reads, day)).split('\n').slice(0, -1));
+    addReadLines(accounts, textOrEmpty(join(this.#reads, day)).split('\n').slice(0, -1));
     return [...accounts].flatMap(([name, { reads: count }]) => {
       const of = readOfName(name);
       const read = of && { customerId: of.customerId, productId: of.productId ?? '' };
@@ -231,12 +231,12 @@ class FolderHoldings implements Holdings {
     makePrivateFolder(folder);
     const path = join(folder, day);
     // A kill may have cut the last line short.
-    const end = read && /[^\n]$/.test(textOf(path)) ? '\n' : '';
+    const end = read && /[^\n]$/.test(textOrEmpty(path)) ? '\n' : '';
     writeFileSync(path, `${end}${line.repeat(Math.max(0, missing))}`, { mode: 0o600, flag: 'a' });
   }
 }
 
-function holderOf(name: string): Holder {
+function holderNamed(name: string): Holder {
   return name === '' ? null : name;
 }
 
@@ -245,7 +245,7 @@ function daysIn(folder: string): string[] {
 }
 
 /** The content of a file. Empty if it does not exist. */
-function textOf(path: string): string {
+function textOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'latin1');
   } catch {

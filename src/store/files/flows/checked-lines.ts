@@ -35,12 +35,12 @@ export function addCheckedLines(path: string, lines: readonly string[]): void {
  */
 export function checkedLines(path: string): string[] {
   refuseUnsafe(path, 'secret');
-  return linesIn(checkedContent(path));
+  return checkedTexts(checkedContent(path));
 }
 
 /** The text of a line with a checksum. Undefined if it is damaged or not complete. */
 export function textOfChecked(line: string): string | undefined {
-  return isWhole(line) ? line.slice(9) : undefined;
+  return isWholeLine(line) ? line.slice(9) : undefined;
 }
 
 /** What is in a file of such lines. Nothing if it is missing or cannot be read. */
@@ -53,13 +53,13 @@ export function checkedContent(path: string): Buffer {
   }
 }
 
-function linesIn(content: Buffer): string[] {
+function checkedTexts(content: Buffer): string[] {
   return content
     .toString('utf8')
     .split('\n')
     .flatMap((line) => textOfChecked(line) ?? []);
 }
 
-function isWhole(line: string): boolean {
+function isWholeLine(line: string): boolean {
   return line.length >= 10 && line[8] === ' ' && Number.parseInt(line, 16) === crc32(line.slice(9));
 }

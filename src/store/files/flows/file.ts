@@ -138,13 +138,13 @@ export function createFlowFile(path: string, line: JournalLine): KnownFile {
  * Appends the next event of a flow, durably (fsync). If two processes write the same number, the file shows both of them
  * afterwards whose line came first.
  *
- * @param known the file as this process knows it
+ * @param lastRead the file as this process knows it
  * @returns the file with the event
  * @throws Psd2Error `config` if it cannot be written; `overtaken` if another process has continued the flow. The event
  *   does not count then, even if its line is in the file
  */
-export function appendToFlowFile(path: string, known: KnownFile, line: JournalLine): KnownFile {
-  const n = known.events + 1;
+export function appendToFlowFile(path: string, lastRead: KnownFile, line: JournalLine): KnownFile {
+  const n = lastRead.events + 1;
   const own = toLine(n, line);
   let added: Added;
   try {
@@ -153,13 +153,13 @@ export function appendToFlowFile(path: string, known: KnownFile, line: JournalLi
     const { O_RDWR, O_APPEND, O_NOFOLLOW = 0 } = constants;
     const file = openSync(path, O_RDWR | O_APPEND | O_NOFOLLOW);
     try {
-      const before = readAdded(path, file, known);
+      const before = readAdded(path, file, lastRead);
       if (before.lines.some((each) => each.n >= n)) throw overtaken(flowIn(path));
       // Writes the whole line or throws. A full disk may accept only a part.
       appendFileSync(file, `${before.cutShort ? '\n' : ''}${own}\n`);
       fsyncSync(file);
       // This process may have been stopped since the first look. Only now is it certain whose line counts.
-      added = readAdded(path, file, known);
+      added = readAdded(path, file, lastRead);
     } finally {
       closeSync(file);
     }
@@ -176,19 +176,19 @@ export function appendToFlowFile(path: string, known: KnownFile, line: JournalLi
  *
  * @throws Psd2Error `overtaken`, or `config` if the file cannot be read
  */
-export function assertNotOvertaken(path: string, known: KnownFile): void {
+export function assertNotOvertaken(path: string, lastRead: KnownFile): void {
   let added: Added;
   try {
     const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     try {
-      added = readAdded(path, file, known);
+      added = readAdded(path, file, lastRead);
     } finally {
       closeSync(file);
     }
   } catch (cause) {
     throw cause instanceof Psd2Error ? cause : unwritable(path, cause);
   }
-  if (added.lines.some(({ n }) => n > known.events)) throw overtaken(flowIn(path));
+  if (added.lines.some(({ n }) => n > lastRead.events)) throw overtaken(flowIn(path));
 }
 
 /** What other processes or this one appended to a file after it was read. */
@@ -200,26 +200,26 @@ interface Added {
 }
 
 /** @throws Psd2Error `config` if the file is not a journal */
-function readAdded(path: string, file: number, known: KnownFile): Added {
+function readAdded(path: string, file: number, lastRead: KnownFile): Added {
   const { size } = fstatSync(file);
-  const bytes = Buffer.alloc(Math.max(0, size - known.size));
+  const bytes = Buffer.alloc(Math.max(0, size - lastRead.size));
   let length = 0;
   while (length < bytes.length) {
-    const read = readSync(file, bytes, length, bytes.length - length, known.size + length);
+    const read = readSync(file, bytes, length, bytes.length - length, lastRead.size + length);
     if (read === 0) break;
     length += read;
   }
-  if (size < known.size || length < bytes.length) throw damagedAt(path, known.events + 1);
+  if (size < lastRead.size || length < bytes.length) throw damagedAt(path, lastRead.events + 1);
   const texts = bytes.toString('utf8').split('\n');
   // The line was not cut short by a crash: another process was still writing it.
-  if (known.cutShort && texts[0] !== '') throw overtaken(flowIn(path));
+  if (lastRead.cutShort && texts[0] !== '') throw overtaken(flowIn(path));
   const lines: Added['lines'] = [];
   for (const text of texts) {
     if (isCutShort(text)) continue;
-    const { n } = parseLine(path, text, known.events + 1, z.unknown());
+    const { n } = parseLine(path, text, lastRead.events + 1, z.unknown());
     lines.push({ text, n });
   }
-  return { lines, size, cutShort: length === 0 ? known.cutShort : texts.at(-1) !== '' };
+  return { lines, size, cutShort: length === 0 ? lastRead.cutShort : texts.at(-1) !== '' };
 }
 
 function flowIn(path: string): string {

@@ -162,10 +162,10 @@ export class FileFlows implements Flows {
   async atWork(): Promise<{ flow: string; holder: string }[]> {
     const locked = listFolder(this.#folder).filter((file) => file.endsWith('.ndjson.lock'));
     const flows = locked.map((file) => basename(file, '.ndjson.lock'));
-    const found = await Promise.all(
+    const holders = await Promise.all(
       flows.map(async (flow) => ({ flow, holder: await holderOf(this.#flows.pathOf(flow)) })),
     );
-    return found.flatMap(({ flow, holder }) => (holder === undefined ? [] : [{ flow, holder }]));
+    return holders.flatMap(({ flow, holder }) => (holder === undefined ? [] : [{ flow, holder }]));
   }
 
   exclusively<T>(work: () => Promise<T>): Promise<T> {
@@ -213,15 +213,15 @@ export class FileFlows implements Flows {
     await this.#audit(kind, current, event);
     this.#underWay.begin(flow);
     const by = newWriter();
-    let known: KnownFile;
+    let journal: KnownFile;
     try {
       if (order) this.#index.add({ flow, reference: order.reference });
-      known = createFlowFile(this.#flows.pathOf(flow), { at, by, event: this.#named(event) });
+      journal = createFlowFile(this.#flows.pathOf(flow), { at, by, event: this.#named(event) });
     } catch (error) {
       this.#underWay.end(flow);
       throw error;
     }
-    return this.#writable(kind, flow, { ...known, current }, by);
+    return this.#writable(kind, flow, { ...journal, current }, by);
   }
 
   #read<Flow, Event>(kind: FlowKind<Flow, Event>, flow: string): ReadFlow<Flow> {
@@ -290,14 +290,14 @@ export class FileFlows implements Flows {
     by = newWriter(),
   ): OpenFlow<Flow, Event> {
     const path = this.#flows.pathOf(flow);
-    let known: KnownFile = read;
+    let journal: KnownFile = read;
     let { current } = read;
     this.#setting.onFlow?.(current.transactionId, flow);
     let giveBack = () => {};
     const append = (event: Event) => {
       const at = this.#setting.now().toISOString();
       const next = kind.apply(current, event, at);
-      known = appendToFlowFile(path, known, { at, by, event: this.#named(event) });
+      journal = appendToFlowFile(path, journal, { at, by, event: this.#named(event) });
       return next;
     };
     return {
@@ -326,16 +326,16 @@ export class FileFlows implements Flows {
         }
         this.#setting.assertHere?.();
         current = next;
-        this.#atRest.add([lineAtRest(kind, current, known.size) ?? []].flat());
+        this.#atRest.add([lineAtRest(kind, current, journal.size) ?? []].flat());
         return current;
       },
       assertOurs: async () => {
         this.#setting.assertHere?.();
-        assertNotOvertaken(path, known);
+        assertNotOvertaken(path, journal);
       },
       reread: async () => {
         const again = this.#read(kind, flow);
-        known = again;
+        journal = again;
         current = again.current;
         return current;
       },

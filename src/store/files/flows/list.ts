@@ -30,11 +30,16 @@ export function* listFlows<K extends Kind>(
     for (const flow of flows.newestFirst(kind)) {
       if (since && (createdAt(flow) ?? Number.POSITIVE_INFINITY) < since.getTime()) return;
       if (until && (createdAt(flow) ?? 0) >= until.getTime()) continue;
-      const known = resting?.get(flow);
-      if (known && isLeftOut(known, filter) && known.size === sizeOf(flows.pathOf(flow))) continue;
+      const restingFlow = resting?.get(flow);
+      if (
+        restingFlow &&
+        isLeftOut(restingFlow, filter) &&
+        restingFlow.size === journalSize(flows.pathOf(flow))
+      )
+        continue;
       let read: ReadFlow<FlowOf<K>> | undefined;
       try {
-        if (!known && hasText(filter) && !mayMatch(flows.textOf(flow) ?? '', filter)) continue;
+        if (!restingFlow && hasText(filter) && !mayMatch(flows.textOf(flow) ?? '', filter)) continue;
         read = flows.read(kind, flow);
       } catch (damage) {
         if (!onDamaged || !(damage instanceof Psd2Error) || damage instanceof UnsafeFile) throw damage;
@@ -42,7 +47,7 @@ export function* listFlows<K extends Kind>(
       }
       if (!read) continue;
       const line =
-        resting && known?.size !== read.size ? lineAtRest(kind, read.current, read.size) : undefined;
+        resting && restingFlow?.size !== read.size ? lineAtRest(kind, read.current, read.size) : undefined;
       if (line !== undefined && learnt.push(line) === LINES_AT_ONCE) atRest.add(learnt.splice(0));
       yield read.current;
     }
@@ -60,8 +65,8 @@ export function countStates(flows: FlowFolder, atRest: FlowsAtRest, name: Kind):
   const add = (state: string) => states.set(state, (states.get(state) ?? 0) + 1);
   const resting = atRest.read();
   for (const flow of flows.newestFirst(KINDS[name])) {
-    const known = resting.get(flow);
-    if (known && known.size === sizeOf(flows.pathOf(flow))) add(known.state);
+    const restingFlow = resting.get(flow);
+    if (restingFlow && restingFlow.size === journalSize(flows.pathOf(flow))) add(restingFlow.state);
   }
   // No state at all leaves out each flow at rest.
   for (const { state } of listFlows(flows, atRest, name, { states: [], onDamaged: () => add('damaged') }))
@@ -77,6 +82,6 @@ function hasText({ customer, order }: Filter): boolean {
   return customer !== undefined || order !== undefined;
 }
 
-function sizeOf(path: string): number | undefined {
+function journalSize(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }

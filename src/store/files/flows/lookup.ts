@@ -66,8 +66,8 @@ export class FlowLookup {
     const compared = this.#index.compared();
     const learnt: IndexEntry[] = [];
     const comparedOf = (flow: string) => {
-      const known = compared.get(flow);
-      if (known !== undefined) return known;
+      const indexed = compared.get(flow);
+      if (indexed !== undefined) return indexed;
       const read = this.#readReference(flow);
       learnt.push({ flow, reference: read });
       return read === null ? null : comparableReference(read);
@@ -90,9 +90,9 @@ export class FlowLookup {
 
   /** Of the transfers with this reference, the one that holds it, else the newest. */
   #holderOf(reference: string, all: string[]): string | undefined {
-    const found = this.withReference(reference, all);
-    const holder = found.find((each) => !('transfer' in each) || !isPlainlyFailed(each.transfer));
-    return (holder ?? found[0])?.flow;
+    const transfers = this.withReference(reference, all);
+    const holder = transfers.find((each) => !('transfer' in each) || !isPlainlyFailed(each.transfer));
+    return (holder ?? transfers[0])?.flow;
   }
 
   /**
@@ -108,7 +108,7 @@ export class FlowLookup {
   ): { flow: string; resourceId: string }[] {
     const index = this.#index.read();
     const learnt: IndexEntry[] = [];
-    const found = all.flatMap((flow) => {
+    const resources = all.flatMap((flow) => {
       const indexed = index.get(flow)?.resourceIds;
       const fitting = indexed && [...indexed].find((resourceId) => resourceId.startsWith(reference));
       if (indexed && fitting === undefined) return [];
@@ -119,7 +119,7 @@ export class FlowLookup {
       return resourceId?.startsWith(reference) ? [{ flow, resourceId }] : [];
     });
     this.#note(learnt);
-    return found;
+    return resources;
   }
 
   /** The flow; undefined if it does not exist or cannot be read. @param damaged collects the error */
@@ -303,21 +303,21 @@ export class FlowIndex {
   }
 
   #learn({ flow, reference, resourceId, sent }: IndexEntry): void {
-    const known = this.#flows.get(flow) ?? {};
+    const indexed = this.#flows.get(flow) ?? {};
     if (reference !== undefined) {
-      known.reference = reference;
+      indexed.reference = reference;
       this.#compared.set(flow, reference === null ? null : comparableReference(reference));
     }
-    if (resourceId !== undefined) known.resourceIds ??= new Set();
+    if (resourceId !== undefined) indexed.resourceIds ??= new Set();
     if (resourceId) {
-      known.resourceIds?.add(resourceId);
+      indexed.resourceIds?.add(resourceId);
       const id = resourceId.toLowerCase();
       if (!this.#owners.has(id)) this.#owners.set(id, flow);
     }
     // The entry of a resource may come late, from a process that was stopped while another one continued the flow.
-    const isLate = resourceId !== undefined && sent === null && known.sent !== undefined;
-    if (sent !== undefined && !isLate) known.sent = sent;
-    this.#flows.set(flow, known);
+    const isLate = resourceId !== undefined && sent === null && indexed.sent !== undefined;
+    if (sent !== undefined && !isLate) indexed.sent = sent;
+    this.#flows.set(flow, indexed);
   }
 
   /** Adds entries, durably (fsync). @throws Psd2Error `config` if they cannot be written */

@@ -72,8 +72,8 @@ export class FlowReferences {
     });
     if (holder === flow) return;
     await open.record(cancelled);
-    const found = this.#lookup.withReference(reference).find((each) => each.flow === holder);
-    throw referenceIsUsed(order, found ?? { flow: holder });
+    const usedBy = this.#lookup.withReference(reference).find((each) => each.flow === holder);
+    throw referenceIsUsed(order, usedBy ?? { flow: holder });
   }
 
   #refuseMissing(reference: string, holder: string): void {
@@ -83,8 +83,8 @@ export class FlowReferences {
 
   #hasPlainlyFailed(flow: string): boolean {
     try {
-      const found = this.#flows.read(KINDS.transfer, flow);
-      return found !== undefined && isPlainlyFailed(found.current);
+      const transfer = this.#flows.read(KINDS.transfer, flow);
+      return transfer !== undefined && isPlainlyFailed(transfer.current);
     } catch (error) {
       // The journal is damaged, so the transfer may have been paid.
       if (error instanceof Psd2Error) return false;
@@ -121,7 +121,7 @@ export class ReferenceClaims {
    * @throws Psd2Error `config` if it cannot be written
    */
   take(reference: string, flow: string, isFree: (holder: string) => boolean): string {
-    const name = nameOf(reference);
+    const name = claimName(reference);
     for (let isMade = false; ; isMade = true) {
       const uses = this.#uses(name);
       const last = uses.at(-1);
@@ -139,7 +139,7 @@ export class ReferenceClaims {
 
   /** The flows that took a reference, in the order of its uses. */
   holders(reference: string): string[] {
-    return this.#uses(nameOf(reference)).flatMap(({ flow }) => flow || []);
+    return this.#uses(claimName(reference)).flatMap(({ flow }) => flow || []);
   }
 
   /** All claims: each with its file, and the flow in it. */
@@ -193,7 +193,7 @@ export class ReferenceClaims {
   }
 }
 
-function nameOf(reference: string): string {
+function claimName(reference: string): string {
   return createHash('sha256').update(comparableReference(reference)).digest('hex').slice(0, 32);
 }
 

@@ -97,11 +97,11 @@ export class SyncClaim {
   readonly #run: string;
   #isLost = false;
 
-  private constructor(folder: string, run: string, number: number, found: Products, left: Left) {
+  private constructor(folder: string, run: string, number: number, progress: Products, left: Left) {
     this.#folder = folder;
     this.#run = run;
     this.number = number;
-    this.found = found;
+    this.found = progress;
     this.left = left;
   }
 
@@ -154,7 +154,7 @@ export class SyncClaim {
     folder: string,
     run: string,
     number: number,
-    found: Products,
+    progress: Products,
     left: Left,
   ): SyncClaim | undefined {
     const path = claimPath(folder, number);
@@ -169,8 +169,8 @@ export class SyncClaim {
       rmSync(path, { force: true });
       return undefined;
     }
-    const claim = new SyncClaim(folder, run, number, found, left);
-    claim.write(found, false);
+    const claim = new SyncClaim(folder, run, number, progress, left);
+    claim.write(progress, false);
     if (number > 1) {
       // The copy of the progress must be on the disk before the original goes.
       claim.#onFile('r', fdatasyncSync);
@@ -180,18 +180,19 @@ export class SyncClaim {
   }
 
   /** @returns undefined if another run was faster */
-  static #goOn(folder: string, run: string, last: number, found: Products): SyncClaim | undefined {
+  static #goOn(folder: string, run: string, last: number, progress: Products): SyncClaim | undefined {
     const [before, path] = [claimPath(folder, last), claimPath(folder, last + 1)];
     try {
-      if (statSync(before).size > MAX_BYTES) return SyncClaim.#begin(folder, run, last + 1, found, 'ended');
+      if (statSync(before).size > MAX_BYTES)
+        return SyncClaim.#begin(folder, run, last + 1, progress, 'ended');
       linkSync(before, path);
     } catch {
       // The file system has no hard links, or another run was faster. Then that run has the number.
-      return SyncClaim.#begin(folder, run, last + 1, found, 'ended');
+      return SyncClaim.#begin(folder, run, last + 1, progress, 'ended');
     }
-    const claim = new SyncClaim(folder, run, last + 1, found, 'ended');
+    const claim = new SyncClaim(folder, run, last + 1, progress, 'ended');
     claim.#removeEarlier();
-    claim.write(found, false);
+    claim.write(progress, false);
     return claim;
   }
 
@@ -317,8 +318,8 @@ function lastProducts(folder: string, numbers: readonly number[]): Products | un
 export function storedProgress(folder: string): Products {
   if (!existsSync(folder)) return {};
   for (;;) {
-    const found = lastProducts(folder, claimsIn(folder));
-    if (found) return found;
+    const progress = lastProducts(folder, claimsIn(folder));
+    if (progress) return progress;
   }
 }
 

@@ -120,7 +120,7 @@ export class SyncFolder {
   }
 
   #lastAccounts(): SyncedAccount[] {
-    return (contentOf(join(this.#path, CURRENT)) ?? '')
+    return (readIfThere(join(this.#path, CURRENT)) ?? '')
       .split('\n')
       .filter((line) => line.startsWith(beginOf('accounts')))
       .flatMap((line) => syncedAccount.safeParse(jsonIn(line)).data ?? []);
@@ -128,13 +128,13 @@ export class SyncFolder {
 
   /** Undefined if not all rows are there that the progress counts on. The caller fetches them again then. */
   progressOf(productId: string): Progress | undefined {
-    const known = this.#progressOf(productId);
-    if (known?.size === undefined) return known;
+    const stored = this.#progressOf(productId);
+    if (stored?.size === undefined) return stored;
     const path = this.#rowsPath(productId);
     const size = orRefuse(path, () => sizeOf(path));
-    if (size < known.size) return undefined;
+    if (size < stored.size) return undefined;
     // A kill came after rows were written: the balance does not have them.
-    return size > known.size ? { ...known, balance: undefined, difference: undefined } : known;
+    return size > stored.size ? { ...stored, balance: undefined, difference: undefined } : stored;
   }
 
   /** Stores the progress. Call it after the rows were appended. */
@@ -202,7 +202,7 @@ export class SyncFolder {
   #replaceCurrent(): void {
     if (this.#current.size === 0) return;
     const path = join(this.#path, CURRENT);
-    const before = contentOf(path) ?? '';
+    const before = readIfThere(path) ?? '';
     const text = mergeCurrent(before, this.#current);
     if (text === before) return;
     orRefuse(path, () => {
@@ -251,7 +251,7 @@ function beginOf(name: string): string {
 /** Replaces the lines of `before`that `current` replaces. The lines are in a fixed order. */
 function mergeCurrent(before: string, current: ReadonlyMap<string, readonly object[]>): string {
   const groups = [...current].map(([name, rows]) => ({ begin: beginOf(name), rows }));
-  const kept = before
+  const unchanged = before
     .split('\n')
     .filter((line) => line !== '' && !groups.some(({ begin }) => line.startsWith(begin)));
   const lines = groups.flatMap(({ begin, rows }) =>
@@ -260,7 +260,7 @@ function mergeCurrent(before: string, current: ReadonlyMap<string, readonly obje
       return rest === '}' ? `${begin}}` : `${begin},${rest}`;
     }),
   );
-  return [...kept, ...lines]
+  return [...unchanged, ...lines]
     .sort((a, b) => orderOf(a) - orderOf(b))
     .map((line) => `${line}\n`)
     .join('');
@@ -271,7 +271,7 @@ function orderOf(line: string): number {
   return line.startsWith('{"kind":"account"') ? 0 : line.startsWith('{"kind":"balance"') ? 1 : 2;
 }
 
-function contentOf(path: string): string | undefined {
+function readIfThere(path: string): string | undefined {
   // To look first is faster than to throw and catch an error.
   if (!existsSync(path)) return undefined;
   return orRefuse(path, () => readFileSync(path, 'utf8'));

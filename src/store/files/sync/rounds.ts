@@ -77,10 +77,10 @@ export class FileRounds implements Rounds {
   }
 
   async status(): Promise<RoundStatus | undefined> {
-    const found = readJsonFile(this.#path, stored);
-    if (!found) return undefined;
-    const { begunAt, endedAt, size, done, failures, needSca, worker } = found;
-    const isAtWork = endedAt === null && this.#now().getTime() - Date.parse(found.saidAt) < SILENT_MS;
+    const round = readJsonFile(this.#path, stored);
+    if (!round) return undefined;
+    const { begunAt, endedAt, size, done, failures, needSca, worker } = round;
+    const isAtWork = endedAt === null && this.#now().getTime() - Date.parse(round.saidAt) < SILENT_MS;
     const due = Math.max(0, size - sum(done));
     return {
       ...{ begunAt, endedAt, done, needSca, due },
@@ -88,7 +88,7 @@ export class FileRounds implements Rounds {
       atWork: 0,
       failures: failures.toSorted((a, b) => b.customers - a.customers),
       workers: isAtWork ? [{ worker, customers: due }] : [],
-      ...(isAtWork ? ratesOf(found) : { callsPerSecond: null, customersPerSecond: null }),
+      ...(isAtWork ? ratesOf(round) : { callsPerSecond: null, customersPerSecond: null }),
     };
   }
 
@@ -121,8 +121,8 @@ function add(status: Stored, { calls, ends, isOver }: RoundNote, now: Date): voi
   for (const { customerId, status: end, code, message } of ends) {
     status.done[end] += 1;
     if (code === null) continue;
-    const known = status.failures.find((failure) => failure.code === code);
-    if (known) known.customers += 1;
+    const counted = status.failures.find((failure) => failure.code === code);
+    if (counted) counted.customers += 1;
     else status.failures.push({ code, customers: 1, customerId, message: message ?? '' });
     if (code === 'sca_required' && status.needSca.length < MAX_NEEDING_SCA) status.needSca.push(customerId);
   }

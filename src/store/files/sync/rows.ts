@@ -95,8 +95,8 @@ export class SyncedRows implements StoredRows {
    */
   append(rows: readonly Line[]): number {
     // An id belongs to one day.
-    const known = this.#idsOf(new Set(rows.map(dayOf)));
-    const fresh = rows.filter(({ id }) => !known.has(id));
+    const storedIds = this.#idsOf(new Set(rows.map(dayOf)));
+    const fresh = rows.filter(({ id }) => !storedIds.has(id));
     return this.#write(fresh);
   }
 
@@ -126,7 +126,7 @@ export class SyncedRows implements StoredRows {
   #placesOf(rows: readonly SyncedRow[]): number[] {
     const ids = new Set(rows.map(({ id }) => id));
     return [...this.#blocksOf(new Set(rows.map(dayOf)))].flatMap(({ bytes, offset }) =>
-      linesIn(bytes).flatMap(({ begin, end }) => {
+      lineBounds(bytes).flatMap(({ begin, end }) => {
         const line = bytes.toString('utf8', begin, end);
         const at = bytes.subarray(begin, end).indexOf(BOOKED);
         const isOne = at !== -1 && ids.has(readRow(this.path, line, offset + begin).id);
@@ -213,15 +213,15 @@ export class SyncedRows implements StoredRows {
 
   /** The rows of some days, as they are stored. */
   async find(days: ReadonlySet<string>, from?: IsoDate): Promise<SyncedRow[]> {
-    const found = new Map<string, SyncedRow>();
+    const rowsById = new Map<string, SyncedRow>();
     for (const { bytes, offset } of this.#blocksOf(days, from))
       for (const line of bytes.toString('utf8').split('\n')) {
         if (line === '') continue;
         const { success, data } = storedRow.safeParse(JSON.parse(line));
-        if (!success) throw damagedAt(this.path, offset);
-        found.set(data.id, data);
+        if (!success) throw damagedRowAt(this.path, offset);
+        rowsById.set(data.id, data);
       }
-    return [...found.values()];
+    return [...rowsById.values()];
   }
 
   /** The lines of some days, in as few blocks of the file as possible. */
@@ -316,7 +316,7 @@ function readRows(
       rest = bytes.subarray(begin);
     }
     if (rest.length > 0) {
-      if (!isBegunRow(rest)) throw damagedAt(path, offset);
+      if (!isBegunRow(rest)) throw damagedRowAt(path, offset);
       claim.assertHeld();
       ftruncateSync(file, offset);
     }
@@ -325,7 +325,7 @@ function readRows(
 }
 
 /** The lines of a block of whole lines. */
-function linesIn(bytes: Buffer): { begin: number; end: number }[] {
+function lineBounds(bytes: Buffer): { begin: number; end: number }[] {
   const lines = [];
   for (let begin = 0, end = bytes.indexOf(10); end !== -1; begin = end + 1, end = bytes.indexOf(10, begin))
     lines.push({ begin, end });
@@ -336,14 +336,14 @@ function readRow(path: string, line: string, offset: number): Line {
   const row = jsonIn(line);
   if (isRecord(row) && typeof row.id === 'string')
     return { id: row.id, bookingDate: textOrNull(row.bookingDate), valueDate: textOrNull(row.valueDate) };
-  throw damagedAt(path, offset);
+  throw damagedRowAt(path, offset);
 }
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function damagedAt(path: string, offset: number): Psd2Error {
+function damagedRowAt(path: string, offset: number): Psd2Error {
   return new Psd2Error('config', `${path} is damaged at byte ${offset}: it is not a row of psd2 sync`, {
     hint: 'Repair that line, or move the file away. The next sync then fetches its rows again.',
   });

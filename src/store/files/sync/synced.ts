@@ -24,8 +24,8 @@ export class SyncedFolder implements SyncedData {
   }
 
   async customers(): Promise<string[]> {
-    const known = listFolder(this.#out).flatMap((name) => customerOfName(name) ?? []);
-    return known.filter((customerId) => this.#current(customerId).length > 0).sort();
+    const customers = listFolder(this.#out).flatMap((name) => customerOfName(name) ?? []);
+    return customers.filter((customerId) => this.#current(customerId).length > 0).sort();
   }
 
   async accounts(customerId: string): Promise<SyncedAccount[]> {
@@ -46,8 +46,8 @@ export class SyncedFolder implements SyncedData {
     const progress = this.#progress(customerId, productId);
     if (!progress) return undefined;
     const path = join(this.#folder(customerId), 'transactions', `${nameOfAccount(productId)}.ndjson`);
-    const lines = linesOf(path, progress.size);
-    const all = lines.map((line) => parse(path, line, syncedBooking));
+    const lines = completeLines(path, progress.size);
+    const all = lines.map((line) => parseSyncedLine(path, line, syncedBooking));
     // The last line of a row that does not count any more says so. A text of the bank has its quotes escaped.
     const marked = new Set(
       all.flatMap(({ id }, at) => (/"(?:cancelled|replaced)":true/.test(lines[at] ?? '') ? id : [])),
@@ -62,8 +62,8 @@ export class SyncedFolder implements SyncedData {
   }
 
   #progress(customerId: string, productId: string): Products[string] | undefined {
-    const found = storedProgress(this.#folder(customerId));
-    return Object.hasOwn(found, productId) ? found[productId] : undefined;
+    const products = storedProgress(this.#folder(customerId));
+    return Object.hasOwn(products, productId) ? products[productId] : undefined;
   }
 
   #folder(customerId: string): string {
@@ -71,14 +71,14 @@ export class SyncedFolder implements SyncedData {
   }
 
   #current(customerId: string): string[] {
-    return linesOf(join(this.#folder(customerId), 'current.ndjson'));
+    return completeLines(join(this.#folder(customerId), 'current.ndjson'));
   }
 
   #rows<T>(customerId: string, kind: 'account' | 'balance', schema: z.ZodMiniType<T>): T[] {
     const path = join(this.#folder(customerId), 'current.ndjson');
     return this.#current(customerId)
       .filter((line) => line.startsWith(`{"kind":"${kind}"`))
-      .map((line) => parse(path, line, schema));
+      .map((line) => parseSyncedLine(path, line, schema));
   }
 }
 
@@ -87,7 +87,7 @@ export class SyncedFolder implements SyncedData {
  *
  * @param size the bytes that count; default: all
  */
-function linesOf(path: string, size?: number): string[] {
+function completeLines(path: string, size?: number): string[] {
   const text = readPlainFile(path)?.subarray(0, size).toString('utf8') ?? '';
   return text
     .slice(0, text.lastIndexOf('\n') + 1)
@@ -96,7 +96,7 @@ function linesOf(path: string, size?: number): string[] {
 }
 
 /** @throws Psd2Error `config` */
-function parse<T>(path: string, line: string, schema: z.ZodMiniType<T>): T {
+function parseSyncedLine<T>(path: string, line: string, schema: z.ZodMiniType<T>): T {
   try {
     return schema.parse(JSON.parse(line));
   } catch (cause) {

@@ -13,8 +13,8 @@ const added = z.object({ sha256: z.string(), messageId: z.nullable(z.string()) }
 /** The batches of one profile for `store copy`. It does not parse more than it must, so it copies them unchanged. */
 export class BatchRows extends ProfileRows {
   async *all(): AsyncGenerator<BatchRecord> {
-    const found = await this.look(idRow, 'select batch from psd2.batches where profile = $1 order by batch');
-    for (const { batch } of found) {
+    const rows = await this.look(idRow, 'select batch from psd2.batches where profile = $1 order by batch');
+    for (const { batch } of rows) {
       const record = await this.of(batch);
       if (record) yield record;
     }
@@ -56,16 +56,16 @@ export class BatchRows extends ProfileRows {
       await statements.execute(
         `select set_config('psd2.copying', 'on', true), set_config('synchronous_commit', 'on', true)`,
       );
-      const [known] = await statements.query(
+      const [storedBatch] = await statements.query(
         z.object({ events: z.number() }),
         'select events from psd2.batches where profile = $1 and batch = $2 for update',
         [this.profile, batch],
       );
-      if (!known) {
+      if (!storedBatch) {
         await insertBatch(statements, [this.profile, batch, data.sha256, data.messageId, events.length]);
         await insertLines(statements, [this.profile, batch], lines);
       }
-      for (let n = (known?.events ?? 0) + 1; n <= events.length; n += 1) {
+      for (let n = (storedBatch?.events ?? 0) + 1; n <= events.length; n += 1) {
         const next = events[n - 1];
         if (next)
           await statements.execute(INSERT_EVENT, [

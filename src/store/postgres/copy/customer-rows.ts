@@ -26,32 +26,32 @@ export class CustomerRows {
 
   async *all(): AsyncGenerator<CustomerRecord> {
     for (let after = ['', '']; ; ) {
-      const found = await this.#database.look(
+      const page = await this.#database.look(
         row,
         `select ${COLUMNS} from psd2.customers
          where profile = $1 and (base_url collate "C", customer_id collate "C") > ($2 collate "C", $3 collate "C")
          order by base_url collate "C", customer_id collate "C" limit ${PAGE}`,
         [this.#profile, ...after],
       );
-      for (const each of found) {
+      for (const each of page) {
         yield { kind: 'customer', ...each };
         after = [each.baseUrl, each.customer];
       }
-      if (found.length < PAGE) return;
+      if (page.length < PAGE) return;
     }
   }
 
   async of({ baseUrl, customer }: CustomerRecord): Promise<CustomerRecord | undefined> {
-    const found = await this.#database.lookOne(
+    const stored = await this.#database.lookOne(
       row,
       `select ${COLUMNS} from psd2.customers where profile = $1 and base_url = $2 and customer_id = $3`,
       [this.#profile, baseUrl, customer],
     );
-    return found && { kind: 'customer', ...found };
+    return stored && { kind: 'customer', ...stored };
   }
 
   /** Stores a copied record. An older one never replaces a newer one. */
-  async put({ baseUrl, customer, generation, kept }: CustomerRecord): Promise<void> {
+  async put({ baseUrl, customer, generation, kept: record }: CustomerRecord): Promise<void> {
     await this.#database.transactionAgain(async (statements) => {
       await statements.query(
         z.unknown(),
@@ -64,7 +64,7 @@ export class CustomerRows {
          on conflict (profile, base_url, customer_id) do update set generation = excluded.generation,
            changes = excluded.changes, kept = excluded.kept, changed_at = clock_timestamp()
          where c.generation < excluded.generation`,
-        [this.#profile, baseUrl, customer, generation, kept && JSON.stringify(kept)],
+        [this.#profile, baseUrl, customer, generation, record && JSON.stringify(record)],
       );
     });
   }

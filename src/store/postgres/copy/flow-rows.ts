@@ -76,7 +76,7 @@ export class FlowRows extends ProfileRows {
     const kind = kindOf(record.flow);
     if (kind === undefined) throw new TypeError(`${record.flow} is of no kind`);
     const { events, flow, underWay } = record;
-    const known = foldOf(kind, record);
+    const folded = foldOf(kind, record);
     const at = (index: number) => events.at(index)?.at ?? null;
     try {
       await this.database.transactionAgain(async (statements) => {
@@ -91,8 +91,8 @@ export class FlowRows extends ProfileRows {
              resource_id = excluded.resource_id, under_way = excluded.under_way, updated_at = excluded.updated_at,
              events = excluded.events`,
           [
-            ...[this.profile, flow, kind, known.state, known.standing, known.resourceId],
-            ...[known.transactionId, known.reference, underWay, at(0), at(-1), events.length],
+            ...[this.profile, flow, kind, folded.state, folded.standing, folded.resourceId],
+            ...[folded.transactionId, folded.reference, underWay, at(0), at(-1), events.length],
           ],
         );
         await this.#putEvents(statements, record);

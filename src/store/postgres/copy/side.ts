@@ -73,22 +73,22 @@ export function databaseSide(database: Database, sources: KeySources, mayBePlain
       await changeMark(database, movedTo, copiedFrom);
     },
     atWork: async () => {
-      const found = await database.look(
+      const claims = await database.look(
         z.object({ name: z.string(), worker: z.string() }),
         `select trim(kind || ' ' || name) as name, coalesce(worker, '') as worker from psd2.claims
          where until > clock_timestamp() order by profile, kind, name`,
       );
-      return found.map(({ name, worker }) => `${worker} (${name})`);
+      return claims.map(({ name, worker }) => `${worker} (${name})`);
     },
     profiles: async () => {
-      const found = await database.look(
+      const rows = await database.look(
         profileRow,
         `select profile from psd2.tokens union select profile from psd2.last_logins union select profile from psd2.flows
          union select profile from psd2.call_counts union select profile from psd2.access_notes
          union select profile from psd2.unattended_reads union select profile from psd2.customers
          union select profile from psd2.batches order by profile`,
       );
-      return found.map(({ profile }) => profile);
+      return rows.map(({ profile }) => profile);
     },
     open: (profile) =>
       new DatabaseHoldings(database, profile, new Keys(database, profile, sources, mayBePlain)),
@@ -242,11 +242,11 @@ class LoginRows extends ProfileRows {
   }
 
   async last(): Promise<LastLoginRecord | undefined> {
-    const found = await this.lookOne(
+    const lastLogin = await this.lookOne(
       z.object({ customerId }),
       'select customer_id as "customerId" from psd2.last_logins where profile = $1',
     );
-    return found && { kind: 'last-login', ...found };
+    return lastLogin && { kind: 'last-login', ...lastLogin };
   }
 
   async remember(record: LastLoginRecord): Promise<void> {
@@ -256,7 +256,7 @@ class LoginRows extends ProfileRows {
   /** Stores copied tokens. Older tokens never replace newer ones. */
   async put({ holder, generation, origin, baseUrl, tokens }: LoginRecord): Promise<void> {
     const secrets =
-      tokens && (await this.#seals.close({ holder: holderOf(holder), baseUrl, generation }, tokens));
+      tokens && (await this.#seals.close({ holder: holderNamed(holder), baseUrl, generation }, tokens));
     await this.executeAgain(
       `with durable as materialized (select set_config('synchronous_commit', 'on', true))
        insert into psd2.tokens as t (profile, holder, ${TOKEN_COLUMNS})
@@ -272,15 +272,15 @@ class LoginRows extends ProfileRows {
 
   async #open(holder: string, row: Row): Promise<LoginRecord> {
     const { generation, origin, base_url: baseUrl, secrets } = row;
-    const known = { kind: 'login', holder, generation, origin, baseUrl } as const;
-    if (!secrets) return { ...known, tokens: null };
-    const of = { holder: holderOf(holder), baseUrl, generation };
+    const login = { kind: 'login', holder, generation, origin, baseUrl } as const;
+    if (!secrets) return { ...login, tokens: null };
+    const of = { holder: holderNamed(holder), baseUrl, generation };
     const content = await this.#seals.open(of, secrets, this.#keys.mayBePlain);
-    return { ...known, tokens: { ...loginOf(row), ...content } };
+    return { ...login, tokens: { ...loginOf(row), ...content } };
   }
 }
 
-function holderOf(name: string): Holder {
+function holderNamed(name: string): Holder {
   return name === '' ? null : name;
 }
 
@@ -307,20 +307,20 @@ class NoteRows extends ProfileRows {
        select day::text, customer_id, product_id, reads from psd2.unattended_reads
        where profile = $1 and reads > 0 and strpos(product_id, ' ') = 0`,
     );
-    return [...notes.flatMap(noteOf), ...counts.map(countOf)];
+    return [...notes.flatMap(noteRecordsOf), ...counts.map(countOf)];
   }
 
   async note(holder: string): Promise<NoteRecord | undefined> {
-    const found = await this.look(
+    const notes = await this.look(
       heldNote,
       `select ${NOTE_COLUMNS} from psd2.access_notes where profile = $1 and holder = $2`,
       [holder],
     );
-    return found.flatMap(noteOf)[0];
+    return notes.flatMap(noteRecordsOf)[0];
   }
 
   async count({ day, read }: CountRecord): Promise<CountRecord | undefined> {
-    const found = await this.look(
+    const counts = await this.look(
       countRow,
       read
         ? `select day::text, customer_id, product_id, reads as count from psd2.unattended_reads
@@ -329,7 +329,7 @@ class NoteRows extends ProfileRows {
            where profile = $1 and day = $2::date`,
       [day, ...(read ? [read.customerId, read.productId] : [])],
     );
-    return found.map(countOf)[0];
+    return counts.map(countOf)[0];
   }
 
   async putNote({ holder, refresh, call }: NoteRecord): Promise<void> {
@@ -358,7 +358,7 @@ class NoteRows extends ProfileRows {
   }
 }
 
-function noteOf(row: z.infer<typeof heldNote>): NoteRecord[] {
+function noteRecordsOf(row: z.infer<typeof heldNote>): NoteRecord[] {
   const { holder, refresh_at, refresh_message, refresh_of, call_at, call_message } = row;
   if (!refresh_at && !call_at) return [];
   const refresh = refresh_at && {

@@ -34,8 +34,8 @@ export class PostgresFlows extends ProfileRows implements Flows {
   }
 
   async begin<K extends Kind, T>(kind: K, begin: Begin<K>, work: (open: Open<K>) => Promise<T>): Promise<T> {
-    const { flow, known } = await this.#journal.create(kind, begin);
-    return this.#worked(flow, (claim) => work(this.#writable(kind, flow, known, claim)));
+    const { flow, known: journal } = await this.#journal.create(kind, begin);
+    return this.#worked(flow, (claim) => work(this.#writable(kind, flow, journal, claim)));
   }
 
   async resume<K extends Kind, T>(
@@ -51,10 +51,10 @@ export class PostgresFlows extends ProfileRows implements Flows {
          returning events, standing, resource_id`,
         [flow],
       );
-      const known = await this.#journal.read(kind, flow);
-      const open = this.#writable(kind, flow, known, claim);
+      const journal = await this.#journal.read(kind, flow);
+      const open = this.#writable(kind, flow, journal, claim);
       const { unanswered }: KnownKind<K> = KINDS[kind];
-      if (row && this.#journal.isSentUnnoticed(kind, row, known)) await open.record(unanswered);
+      if (row && this.#journal.isSentUnnoticed(kind, row, journal)) await open.record(unanswered);
       return work(open);
     });
   }
@@ -178,19 +178,19 @@ export class PostgresFlows extends ProfileRows implements Flows {
   }
 
   async recordedIn(): Promise<string | undefined> {
-    const [found] = await this.look(flowName, 'select flow from psd2.flows where profile = $1 limit 1');
-    return found && `psd2.flows at ${this.database.shown}`;
+    const [anyFlow] = await this.look(flowName, 'select flow from psd2.flows where profile = $1 limit 1');
+    return anyFlow && `psd2.flows at ${this.database.shown}`;
   }
 
   /** The first events of the newest flows, for completion. */
   async begun(kind: Kind | undefined, max: number): Promise<{ flow: string; at: string; event: object }[]> {
-    const found = await this.look(
+    const rows = await this.look(
       z.object({ flow: z.string(), at: z.date(), event: z.looseObject({}) }),
       `select f.flow, e.at, e.event from psd2.flows f join psd2.flow_events e using (profile, flow)
        where f.profile = $1 and e.n = 1 and ($2 = '' or f.kind = $2) order by f.created_at desc limit $3`,
       [kind ?? '', max],
     );
-    return found.map(({ flow, at, event }) => ({ flow, at: at.toISOString(), event }));
+    return rows.map(({ flow, at, event }) => ({ flow, at: at.toISOString(), event }));
   }
 
   /** @returns undefined if the flow has ended, if nothing of it reached the bank, or if it cannot be read */
@@ -232,34 +232,34 @@ export class PostgresFlows extends ProfileRows implements Flows {
   }
 
   #writable<K extends Kind>(kind: K, flow: string, read: Known<FlowOf<K>>, claim: Claim): Open<K> {
-    let known = read;
+    let journal = read;
     /** Whether to require the claim. False after {@link OpenFlow.reread}: an overtaken worker may write then. */
     let isClaimed = true;
-    this.#world.onFlow?.(known.current.transactionId, flow);
+    this.#world.onFlow?.(journal.current.transactionId, flow);
     return {
       get current() {
-        return known.current;
+        return journal.current;
       },
       record: async (event) => {
-        known = await this.#journal.append(kind, flow, known, event, isClaimed ? claim.number : null);
-        return known.current;
+        journal = await this.#journal.append(kind, flow, journal, event, isClaimed ? claim.number : null);
+        return journal.current;
       },
       assertOurs: async () => {
-        const found = await this.lookOne(
+        const claimed = await this.lookOne(
           z.object({ ours: z.boolean(), moved_to: z.nullable(z.string()) }),
           `select (select max(n) from psd2.flow_events where profile = $1 and flow = $2) = $3
              and exists (select from psd2.claims where profile = $1 and kind = 'flow' and name = $2
                and number = $4) as ours,
              (select moved_to from psd2.store) as moved_to`,
-          [flow, known.events, claim.number],
+          [flow, journal.events, claim.number],
         );
-        if (found?.moved_to) throw movedAway(`PostgreSQL at ${this.database.shown}`, found.moved_to);
-        if (!found?.ours) throw overtaken(flow);
+        if (claimed?.moved_to) throw movedAway(`PostgreSQL at ${this.database.shown}`, claimed.moved_to);
+        if (!claimed?.ours) throw overtaken(flow);
       },
       reread: async () => {
-        known = await this.#journal.read(kind, flow);
+        journal = await this.#journal.read(kind, flow);
         isClaimed = false;
-        return known.current;
+        return journal.current;
       },
     };
   }
@@ -270,7 +270,7 @@ export class PostgresFlows extends ProfileRows implements Flows {
       const [flow] = await this.look(flowName, whole, [kind, reference]);
       if (flow) return flow.flow;
     }
-    const found = await this.look(
+    const matching = await this.look(
       z.object({ flow: z.string(), resource_id: z.nullable(z.string()) }),
       `select flow, resource_id from psd2.flows
        where profile = $1 and kind = $2 and (starts_with(flow, $3) or starts_with(resource_id, $3))
@@ -286,9 +286,9 @@ export class PostgresFlows extends ProfileRows implements Flows {
     return findFlow(reference, {
       referenced: () => holder?.flow,
       prefix: KINDS[kind].prefix,
-      flows: () => found.map(({ flow }) => flow),
+      flows: () => matching.map(({ flow }) => flow),
       resources: () =>
-        found.flatMap(({ flow, resource_id }) =>
+        matching.flatMap(({ flow, resource_id }) =>
           resource_id === null ? [] : [{ flow, resourceId: resource_id }],
         ),
     });

@@ -178,10 +178,10 @@ export class FlowJournal extends ProfileRows {
     const at = this.#world.now();
     const next = apply(current, event, at.toISOString());
     const resourceId = resourceIdOf(next);
-    const taken = resourceId === resourceIdOf(current) ? null : resourceId;
+    const newResourceId = resourceId === resourceIdOf(current) ? null : resourceId;
     const values = [
       ...[flow, n, this.#writer, at, this.#named(event)],
-      ...[next.state, standingOf(next), resourceId, claim, taken?.toLowerCase() ?? null],
+      ...[next.state, standingOf(next), resourceId, claim, newResourceId?.toLowerCase() ?? null],
     ];
     try {
       // The statement locks the claim's row until it ends, so no other worker can take the claim over in between.
@@ -207,7 +207,7 @@ export class FlowJournal extends ProfileRows {
         values,
       );
       const owner = written?.owner ?? flow;
-      if (taken !== null && owner !== flow) throw resourceIsUsed(flow, taken, owner);
+      if (newResourceId !== null && owner !== flow) throw resourceIsUsed(flow, newResourceId, owner);
       if (written?.events !== 1) throw overtaken(flow);
     } catch (error) {
       if (error instanceof KeyTaken) throw overtaken(flow);
@@ -220,12 +220,12 @@ export class FlowJournal extends ProfileRows {
 
   /** Whether this worker's event is in the database. @throws Psd2Error `config` if that is unclear */
   async #isWritten(flow: string, n: number): Promise<boolean> {
-    const found = await this.lookOne(
+    const row = await this.lookOne(
       z.object({ writer: z.string() }),
       'select writer from psd2.flow_events where profile = $1 and flow = $2 and n = $3',
       [flow, n],
     );
-    return found?.writer === this.#writer;
+    return row?.writer === this.#writer;
   }
 
   /** @throws Psd2Error `config` if the flow does not exist or is damaged */

@@ -87,14 +87,14 @@ export class PostgresRound extends ProfileRows implements Round {
   }
 
   async counts(): Promise<{ due: number; atWork: number }> {
-    const found = await this.lookOne(
+    const counted = await this.lookOne(
       z.object({ due: z.number(), at_work: z.number() }),
       `select count(*) filter (where worker is null and finished_at < $2::timestamptz)::int as due,
          count(*) filter (where worker is not null)::int as at_work
        from psd2.sync_customers where profile = $1`,
       [this.share.begunAt],
     );
-    return { due: found?.due ?? 0, atWork: found?.at_work ?? 0 };
+    return { due: counted?.due ?? 0, atWork: counted?.at_work ?? 0 };
   }
 
   async note({ calls, ends }: RoundNote): Promise<void> {
@@ -256,11 +256,11 @@ export class PostgresRound extends ProfileRows implements Round {
     );
     const isSame = (one: (typeof rows)[number]) => (other: (typeof rows)[number]) =>
       one.customer_id === other.customer_id && one.number === other.number;
-    const kept = this.#queue.filter((row) => rows.some(isSame(row)));
+    const stillOurs = this.#queue.filter((row) => rows.some(isSame(row)));
     const isKnown = ({ customer_id, number }: (typeof rows)[number]) =>
       begunBefore.get(customer_id) === number || this.#begun.get(customer_id) === number;
-    const unknown = rows.filter((row) => !kept.some(isSame(row)) && !isKnown(row));
-    this.#queue = [...kept, ...unknown];
+    const unknown = rows.filter((row) => !stillOurs.some(isSame(row)) && !isKnown(row));
+    this.#queue = [...stillOurs, ...unknown];
     this.#mayHaveMore = false;
     this.#mayHaveLost = false;
   }

@@ -43,8 +43,8 @@ export class PostgresRounds extends ProfileRows implements Rounds {
     // A sync may run for months.
     await this.database.checkedAgain();
     // If the answer is lost and the round was begun, the next try finds it open.
-    const found = await this.database.transactionAgain((statements) => this.#joinOrBegin(statements, every));
-    return 'dueIn' in found ? found : this.rejoin(found);
+    const joined = await this.database.transactionAgain((statements) => this.#joinOrBegin(statements, every));
+    return 'dueIn' in joined ? joined : this.rejoin(joined);
   }
 
   rejoin(share: RoundShare): Round {

@@ -67,15 +67,15 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
       [customerId, productId],
     );
     if (rows.length === 0) return undefined;
-    const found = new Map(
+    const balances = new Map(
       rows.map(({ kind, amount, currency }) => [kind, amount === null ? null : { amount, currency }]),
     );
     return z.parse(syncedBalance, {
       productId,
-      accountBalance: found.get('account_balance'),
-      availableBalance: found.get('available_balance'),
-      accountAvailability: found.get('account_availability'),
-      accountAvailableCredit: found.get('account_available_credit'),
+      accountBalance: balances.get('account_balance'),
+      availableBalance: balances.get('available_balance'),
+      accountAvailability: balances.get('account_availability'),
+      accountAvailableCredit: balances.get('account_available_credit'),
       asOf: rows[0]?.as_of,
       creditLimitIncluded: limitsIn(rows),
       reason: rows[0]?.reason,
@@ -121,8 +121,8 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
 
 /** Whether a credit line is in the balances, as far as their rows say it. */
 function limitsIn(rows: readonly z.infer<typeof balanceRow>[]): CreditLimits | undefined {
-  const said = (kind: string) => rows.find((row) => row.kind === kind)?.credit_limit_included ?? undefined;
-  const [accountBalance, availableBalance] = ['account_balance', 'available_balance'].map(said);
+  const limitOf = (kind: string) => rows.find((row) => row.kind === kind)?.credit_limit_included ?? undefined;
+  const [accountBalance, availableBalance] = ['account_balance', 'available_balance'].map(limitOf);
   if (accountBalance === undefined && availableBalance === undefined) return undefined;
   return {
     ...(accountBalance !== undefined && { accountBalance }),
