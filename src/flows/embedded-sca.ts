@@ -211,13 +211,13 @@ class Steps {
       this.#links = answer.links;
       await this.#record.gifts.kept(answer.links);
     }
-    const known = this.#known(became === 'refused' || answer?.refusal?.isBanks === true);
-    const status = await this.#lookUntilSaid(what, known).catch(async (error: unknown) => {
+    const facts = this.#known(became === 'refused' || answer?.refusal?.isBanks === true);
+    const status = await this.#lookUntilSaid(what, facts).catch(async (error: unknown) => {
       await this.#note(what, question, became);
       throw error;
     });
     const bankStatus = { ...status, scaStatus: status.scaStatus ?? answer?.scaStatus ?? null };
-    const read = readAfterAsking(what, bankStatus, known);
+    const read = readAfterAsking(what, bankStatus, facts);
     await this.#note(what, question, read.became);
     return (await this.#goOn(what, read.next, bankStatus, answer?.refusal)) === 'is over' ? 'is over' : what;
   }
@@ -226,17 +226,17 @@ class Steps {
    * Asks the bank what became of it. Where the bank has not refused it itself, an unfinished authorisation may be one that is slow: psd2
    * asks a few times before it believes that.
    */
-  async #lookUntilSaid(what: Given, known: Parameters<typeof readAfterAsking>[2]): Promise<AskedAfter> {
+  async #lookUntilSaid(what: Given, facts: Parameters<typeof readAfterAsking>[2]): Promise<AskedAfter> {
     const { bank, customer, world } = this.#ports.ports;
     const pauseMs = (bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000;
-    const isOpen = (said: AskedAfter) => readAfterAsking(what, said, known).next === 'again';
+    const isOpen = (answer: AskedAfter) => readAfterAsking(what, answer, facts).next === 'again';
     const ask = async () => {
-      let said = await this.#record.gifts.look();
-      for (let looks = 0; looks < LOOKS_AGAIN && !known.isRefused && isOpen(said); looks += 1) {
+      let answer = await this.#record.gifts.look();
+      for (let looks = 0; looks < LOOKS_AGAIN && !facts.isRefused && isOpen(answer); looks += 1) {
         await world.sleep(pauseMs);
-        said = await this.#record.gifts.look();
+        answer = await this.#record.gifts.look();
       }
-      return said;
+      return answer;
     };
     return customer.whileWaiting('Asking the bank what became of it', ask(), LOOKS_AGAIN * pauseMs);
   }

@@ -64,13 +64,13 @@ export function announcingGift(
  */
 export async function recordLoggedGifts(
   open: Pick<OpenFlow<WithGifts, GiftEvent>, 'record' | 'current'>,
-  { bank, given }: Pick<FlowPorts, 'bank' | 'given'>,
+  { bank, given: loggedGifts }: Pick<FlowPorts, 'bank' | 'given'>,
 ): Promise<void> {
   if (!bank.sca.hasEmbedded) return;
   const { transactionId, credentials, cancellationCredentials = [] } = open.current;
-  const known = new Set([...credentials, ...cancellationCredentials].map(({ requestId }) => requestId));
-  for (const gift of (await given?.(transactionId)) ?? [])
-    if (!known.has(gift.requestId))
+  const recorded = new Set([...credentials, ...cancellationCredentials].map(({ requestId }) => requestId));
+  for (const gift of (await loggedGifts?.(transactionId)) ?? [])
+    if (!recorded.has(gift.requestId))
       await open.record({ type: 'credential-sent', digest: null, ...gift, isFound: true });
 }
 

@@ -288,7 +288,12 @@ it.each<[string, number | undefined, string]>([
 });
 
 it.each([
-  ['no profile', undefined, ['--payee-town', '--paste'], / \(where\s+the\s+bank\s+has\s+addresses\s+of\s+payees\)/],
+  [
+    'no profile',
+    undefined,
+    ['--payee-town', '--paste'],
+    / \(where\s+the\s+bank\s+has\s+addresses\s+of\s+payees\)/,
+  ],
   ['a bank without them', new Set(['payments']), [], /The bank of the profile has no use for more options/],
   ['a bank with some', new Set(['addresses of payees']), ['--payee-town'], /which every address needs\n/],
 ])('with %s, an option is there if its bank has what it is for', async (_, has, shown, says) => {

@@ -343,9 +343,7 @@ async function sendOnce<What extends Said>(
   credentials: Secret[],
 ): Promise<Answer<What>> {
   const { connection, wire, timeoutMs, signal } = settings;
-  if (call.credential) credentials.push(call.credential.value);
-  // What is read of accounts has many digits, and nothing of a TAN.
-  const hidden = call.facts.reads === null ? credentials : [];
+  const hidden = hiddenAfter(call, credentials);
   await waitForTurn(call, settings);
   const { request, tppRequestId, digest } = await wire.compose(call);
   // A short credential could be guessed from its digest.
@@ -398,6 +396,13 @@ async function sendOnce<What extends Said>(
   } finally {
     ending.forget();
   }
+}
+
+/** What the answer to a call may not show. @param credentials gets that of this call */
+function hiddenAfter({ credential, facts }: BankCall, credentials: Secret[]): readonly Secret[] {
+  if (credential) credentials.push(credential.value);
+  // What is read of accounts has many digits, and nothing of a TAN.
+  return facts.reads === null ? credentials : [];
 }
 
 function isAlone({ irrevocable = false, gives, decides, method }: BankCall): boolean {

@@ -146,7 +146,6 @@ async function askToCancel(
   const isToBeAuthorised = answer === null || answer.verdict === 'to be authorised';
   const mayWantCustomer = answer?.verdict === 'taken' && answer.mayWantCustomer === true;
   if (mayWantCustomer && (await hasEnded(open, { sca }))) return open.current;
-  let isAuthorised = isToBeAuthorised || mayWantCustomer;
   const subject = subjectOf(open.current, initiation.returnState, returns);
   const isCancelled = async () => {
     if (await hasEnded(open, { sca }, () => linkOf(open.current, cancellation.sca, asked))) {
@@ -157,28 +156,51 @@ async function askToCancel(
     await assertNobodyElse(open, sca, calls.name, asked, world);
     return null;
   };
-  if (isAuthorised) {
-    const at = { ...ports, bank: { ...ports.bank, sca: cancellation.sca } };
-    const isDecided = () => isOver(cancellation.sca, subject, asked);
-    const links = answer?.verdict === 'to be authorised' ? linksFor(answer.links, returns) : asked.links;
-    const record = recordOf(open, asked, isDecided, returns);
-    const gifts = giftsOf(open, ports, { sca, cancellation: cancellation.sca, asked, returns });
-    try {
-      asked.sentCode = await authoriseByLinks(subject, links, at, returns, { ...record, gifts });
-    } catch (error) {
-      if (!isRefusal(error)) throw asOnlyAsking(open.current, error);
-      // A bank that has nothing for the customer to authorise may have cancelled it at once, or is about to.
-      if (await hasEnded(open, { sca })) return open.current;
-      if (isNotKnown(error)) throw notKnownThere(open.current, ports.bank, error);
-      if (!mayWantCustomer) throw notBegun(open.current, error);
-      isAuthorised = false;
-    }
-  }
+  const links = answer?.verdict === 'to be authorised' ? linksFor(answer.links, returns) : asked.links;
+  const authorised =
+    isToBeAuthorised || mayWantCustomer
+      ? await authoriseCancellation(open, ports, unlinked, { subject, links, asked, mayWantCustomer })
+      : 'nothing to authorise';
+  if (authorised === 'over') return open.current;
+  const isAuthorised = authorised === 'authorised';
   const patience = isAuthorised ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, SHORTLY_MS);
   const ended = askUntil(world, patience, isCancelled);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
   throw asked.isGoingOn ? timedOut(customer, subject) : notSaid(open.current, calls.name);
+}
+
+/** Takes the customer to authorise the cancellation. @param mayWantCustomer the bank may have nothing for them to authorise */
+async function authoriseCancellation(
+  open: OpenPayment,
+  ports: FlowPorts,
+  { sca, cancellation, returns }: { sca: Sca; cancellation: Sca; returns: ReturnPorts },
+  {
+    subject,
+    links,
+    asked,
+    mayWantCustomer,
+  }: {
+    subject: LinkedSubject;
+    links: ScaLinks | null;
+    asked: CancellationSca;
+    mayWantCustomer: boolean;
+  },
+): Promise<'authorised' | 'nothing to authorise' | 'over'> {
+  const at = { ...ports, bank: { ...ports.bank, sca: cancellation } };
+  const record = recordOf(open, asked, () => isOver(cancellation, subject, asked), returns);
+  const gifts = giftsOf(open, ports, { sca, cancellation, asked, returns });
+  try {
+    asked.sentCode = await authoriseByLinks(subject, links, at, returns, { ...record, gifts });
+    return 'authorised';
+  } catch (error) {
+    if (!isRefusal(error)) throw asOnlyAsking(open.current, error);
+    // A bank that has nothing for the customer to authorise may have cancelled it at once, or is about to.
+    if (await hasEnded(open, { sca })) return 'over';
+    if (isNotKnown(error)) throw notKnownThere(open.current, ports.bank, error);
+    if (!mayWantCustomer) throw notBegun(open.current, error);
+    return 'nothing to authorise';
+  }
 }
 
 /** A cancellation that nobody can authorise leaves the payment as it was: nothing leads there again. */
