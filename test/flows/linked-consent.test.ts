@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { addDays, bankDay } from '../../src/domain/calendar.ts';
 import { consentEnd, DAYS_OF_CONSENT } from '../../src/domain/consent.ts';
 import { json, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
@@ -29,7 +30,8 @@ describe('the customer authorises on a page', () => {
     const granted = await consent.run(open().bank);
     expect(granted.terms?.validUntil).toBe('9999-12-31');
     // SCA must be made again (RTS (EU) 2018/389, article 10).
-    expect(consentEnd(granted, new Date(granted.grantedAt ?? ''))?.daysLeft).toBe(DAYS_OF_CONSENT + 1);
+    const at = new Date(granted.grantedAt ?? '');
+    expect(consentEnd(granted, at)?.lastDay).toBe(addDays(bankDay(at), DAYS_OF_CONSENT));
   });
 
   it('if the browser never returns, or returns to another machine, the status of the bank decides', async () => {
