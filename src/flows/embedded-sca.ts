@@ -164,6 +164,12 @@ class Steps {
     if (next === 'ask the bank') return this.#asked(gift.what, answer, question, became);
     if (answer) await this.#answered(gift, answer);
     await this.#note(gift.what, question, became);
+    const { unusable } = answer?.links ?? {};
+    if (unusable !== undefined)
+      throw new Psd2Error('bank_answer', unusable, {
+        transactionId: this.#subject.transactionId,
+        isDeadEnd: true,
+      });
     if (next === 'stop')
       throw this.#stop('The bank waits for a code that only a page of its own brings back');
     // What the bank tells before the TAN can still be refused.

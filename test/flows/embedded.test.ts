@@ -507,6 +507,18 @@ describe('embedded SCA of a payment', () => {
     });
   });
 
+  it('the bank wants a second password after the PIN: one sentence, cancelled', async () => {
+    const paying = await payment(person({}));
+    says.begins();
+    says.pin(json({ scaStatus: 'psuAuthenticated', ...link('updateAdditionalPsuAuthentication', A1) }, 201));
+    bank.cancel();
+    bank.is('CANC');
+    expect(await errorOf(paying.run())).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('a second password'),
+    });
+  });
+
   it('the bank wants the password encrypted: one sentence, cancelled', async () => {
     const paying = await payment(person({}));
     bank.initiate(link('startAuthorisationWithEncryptedPsuAuthentication', LIST));
