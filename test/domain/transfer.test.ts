@@ -43,17 +43,17 @@ it('a transfer begins with its order, unknown to the bank', () => {
   expect(order).toEqual(transferOrder());
   expect(begun).toMatchInlineSnapshot(`
     { accepted: false, authorisations: [], authorises: "by call", authorizationStatus: null, bulk: null,
-      cancellation: null, cancellationCredentials: [], certificate: null, commits: "on execute",
-      committedAt: null, createdAt: "2026-11-21T10:00:00.000Z", credentials: [], cro: null,
-      debtor: null, executeRequestId: null, executionStatus: null, executionStatusDescription: null,
-      feesAccepted: false, flow: "tr-1", furtherData: [], furtherStepOpen: false, furtherSteps: 0,
-      givenLinks: [], initiatedAt: null, initiatedAtBank: null, initiation: null, isBegunAgain: false,
-      isCancellationTaken: false, isDuplicate: false, isFinal: false, isPaidByLink: false,
-      isRepeated: false, kind: "transfer", linkIsOut: false, linkUntil: null, links: null,
-      mayExecuteWithoutUs: false, payeeCheck: null, reached: false, reasons: [],
-      refusedUnconfirmed: false, resolution: null, returned: false, scaStatus: null, state: "created",
-      transactionId: "t1", transactionStatus: null, updatedAt: "2026-11-21T10:00:00.000Z",
-      verification: null }
+      cancellation: null, cancellationCredentials: [], cancellationLinks: null, certificate: null,
+      commits: "on execute", committedAt: null, createdAt: "2026-11-21T10:00:00.000Z", credentials: [],
+      cro: null, debtor: null, executeRequestId: null, executionStatus: null,
+      executionStatusDescription: null, feesAccepted: false, flow: "tr-1", furtherData: [],
+      furtherStepOpen: false, furtherSteps: 0, givenLinks: [], initiatedAt: null, initiatedAtBank: null,
+      initiation: null, isBegunAgain: false, isCancellationTaken: false, isDuplicate: false,
+      isFinal: false, isPaidByLink: false, isRepeated: false, kind: "transfer", linkIsOut: false,
+      linkUntil: null, links: null, mayExecuteWithoutUs: false, payeeCheck: null, reached: false,
+      reasons: [], refusedUnconfirmed: false, resolution: null, returned: false, scaStatus: null,
+      state: "created", transactionId: "t1", transactionStatus: null,
+      updatedAt: "2026-11-21T10:00:00.000Z", verification: null }
   `);
 });
 

@@ -69,8 +69,8 @@ it.each([
   [
     'NextGenPSD2',
     readByNextGen(),
-    'scaRedirect authorisationId fundsAvailable validUntil paymentId',
-    'scaMethods',
+    'scaRedirect authorisationId scaMethods fundsAvailable validUntil paymentId',
+    'imageLink',
   ],
 ])('of the fields of %s, psd2 reads these and not others: %3$s, %4$s', (_, read, names, others) => {
   expect(names.split(' ').filter((name) => !read.has(name))).toEqual([]);

@@ -92,12 +92,18 @@ it.each<[what: string, days: number, options: string[], line: (lastDay: string) 
   ['that has ended', 180, [], () => NO_RECORD],
 ])('of a consent %s, as the journal has it', async (_, days, options, line) => {
   const payer = await payerAt(new BankHere(), temporary);
-  await storeConsent(payer.open().context, ANNA, INFO);
+  // In the late evening, summer time would begin another day.
+  const noon = (day: number) => later(day).replace(/T.*/, 'T11:00:00.000Z');
+  await storeConsent(payer.open({ now: noon(0) }).context, ANNA, INFO);
   // That of another customer, and one that was not confirmed, are not this one.
-  await storeConsent(payer.open({ now: later(1) }).context, '7777777', INFO);
-  await storeConsentFlow(payer.open().context, { customerId: ANNA }, { type: 'confirm-unanswered' });
-  const { lines, ran } = await smokeAt(payer, options, { now: later(days) });
-  const lastDay = bankDay(new Date(later(180)));
+  await storeConsent(payer.open({ now: noon(1) }).context, '7777777', INFO);
+  await storeConsentFlow(
+    payer.open({ now: noon(0) }).context,
+    { customerId: ANNA },
+    { type: 'confirm-unanswered' },
+  );
+  const { lines, ran } = await smokeAt(payer, options, { now: noon(days) });
+  const lastDay = bankDay(new Date(noon(180)));
   expect(lines[1]).toBe(line(lastDay));
   expect(ran.data.ends?.consent).toBe(lines[1] === NO_RECORD ? null : `${lastDay}T00:00:00.000Z`);
 });
