@@ -29,6 +29,7 @@ function useProgram(kind: BankOfRow) {
   // Of the last days, the account has transactions of its own.
   let others: readonly string[] = [];
   beforeAll(async () => {
+    if (kind !== 'cb') await allowCredentials(operator);
     others = await paidFrom(operator);
   });
   return () => {
@@ -54,6 +55,11 @@ function useProgram(kind: BankOfRow) {
       booked: async () => timesIn(await paidFrom(operator), amount),
     };
   };
+}
+
+/** Rows of embedded SCA take PIN and TAN from files. A variable can only forbid it. */
+export async function allowCredentials(operator: Pick<Operator, 'succeeds'>): Promise<void> {
+  await operator.succeeds(['profile', 'set', 'sandbox-nextgen', '--embedded', 'files']);
 }
 
 /** The amounts of the newest transactions of the account. */

@@ -93,7 +93,7 @@ it.each<[what: string, days: number, options: string[], line: (lastDay: string) 
 ])('of a consent %s, as the journal has it', async (_, days, options, line) => {
   const payer = await payerAt(new BankHere(), temporary);
   // In the late evening, summer time would begin another day.
-  const noon = (day: number) => later(day).replace(/T.*/, 'T11:00:00.000Z');
+  const noon = (day: number) => later(day + 1).replace(/T.*/, 'T11:00:00.000Z');
   await storeConsent(payer.open({ now: noon(0) }).context, ANNA, INFO);
   // That of another customer, and one that was not confirmed, are not this one.
   await storeConsent(payer.open({ now: noon(1) }).context, '7777777', INFO);

@@ -20,6 +20,8 @@ export interface Platform extends Differing {
   untold?: true;
   /** The customer authorises at a device of their own: no browser of the tests gets there. */
   decoupled?: true;
+  /** The customer gives psd2 PIN and TAN: embedded.test.ts plays that. */
+  embedded?: true;
 }
 
 /** An account of the sandbox, for banks that want to know which. */
@@ -33,7 +35,7 @@ const TRANSILVANIA: Platform = {
 export const PLATFORMS: Readonly<Record<string, Platform>> = {
   standard: {},
   adorsys: {},
-  atruvia: { onlyBooked: true, request: ACCOUNT },
+  atruvia: { embedded: true, onlyBooked: true, request: ACCOUNT },
   argenta: { env: { PSD2_BANK_ARGENTA_API_KEY: 'key-of-the-application' }, headers: ['apikey'] },
   'banca-transilvania': TRANSILVANIA,
   'banca-transilvania-sandbox': TRANSILVANIA,

@@ -21,7 +21,7 @@ const transfer = z.looseObject({
   transactionStatus: z.string().nullable(),
 });
 
-const AT_A_PAGE = Object.entries(PLATFORMS).filter(([, { decoupled }]) => !decoupled);
+const AT_A_PAGE = Object.entries(PLATFORMS).filter(([, { decoupled, embedded }]) => !decoupled && !embedded);
 
 describe.each(sample(AT_A_PAGE, 3, ([name]) => name))('at %s', (name, platform) => {
   const operator = keepRunning(useSandbox(['--bank', name]));

@@ -23,7 +23,7 @@ const balanceShape = z.looseObject({ balances: z.array(z.looseObject({ type: z.s
 const rowsShape = z.array(z.looseObject({ transactionId: z.nullable(z.string()), status: z.string() }));
 const consentShape = z.looseObject({ state: z.string(), consentStatus: z.string() });
 
-const AT_A_PAGE = Object.entries(PLATFORMS).filter(([, { decoupled }]) => !decoupled);
+const AT_A_PAGE = Object.entries(PLATFORMS).filter(([, { decoupled, embedded }]) => !decoupled && !embedded);
 
 describe.each(sample(AT_A_PAGE, 4, ([name]) => name))('at %s', (name, platform) => {
   const operator = keepRunning(useSandbox(['--bank', name, ...DOOR]));

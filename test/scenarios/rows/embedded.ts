@@ -21,6 +21,8 @@ const FILES = {
   PSD2_OTP_FILE: fileWith('tan', 'marked-TAN-9'),
 };
 
+const NEVER = { PSD2_EMBEDDED: 'never' };
+
 /** The bank wants the customer's password from psd2. */
 const wantsPin = changed((body) => {
   const id = 'paymentId' in body ? String(body.paymentId) : '';
@@ -174,11 +176,14 @@ export const EMBEDDED: readonly Row[] = [
     step(PAY, '2 usage cancelled', { env: { PSD2_EMBEDDED: 'ask' }, meets: { initiate: [wantsPin] } }),
   ]),
   at('the profile does not allow it: the payment is cancelled', [
-    step(PAY, '3 config cancelled', { meets: { initiate: [wantsPin] } }),
+    step(PAY, '3 config cancelled', { env: NEVER, meets: { initiate: [wantsPin] } }),
   ]),
   at(
     'the bank has no other way, and the profile does not allow it: nothing is sent, and the reference is free',
-    [step(PAY, '3 config cancelled', { calls: '' }), step(PAY, '3 config cancelled', { calls: '' })],
+    [
+      step(PAY, '3 config cancelled', { env: NEVER, calls: '' }),
+      step(PAY, '3 config cancelled', { env: NEVER, calls: '' }),
+    ],
     { sca: { approaches: ['embedded'] } },
   ),
 ];
