@@ -162,14 +162,20 @@ const MAY_PASS: readonly ErrorCode[] = [
 ];
 const SCA_FIRST = `${VALID} The customer must be present once: psd2 accounts transactions <account> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.`;
 
-/** The error for an incomplete sync; undefined if everything was synced, or some reads must wait. */
-export function incomplete(tally: SyncTally): Psd2Error | undefined {
+/**
+ * The error for an incomplete sync; undefined if everything was synced, or some reads must wait.
+ *
+ * @param isByConsent each consent says how often psd2 may read: one for one reading never again
+ */
+export function incomplete(tally: SyncTally, isByConsent = false): Psd2Error | undefined {
   const { firstFailure: first, incomplete: count, totals, hasReadNothing } = tally;
   if (hasReadNothing)
     return new Psd2Error(
       'reads_used_up',
       "Nothing was read: today's reads without the customer are used up",
-      { hint: 'Run the same psd2 sync again tomorrow. If the customer is present, add --psu-ip <address>.' },
+      {
+        hint: `Run the same psd2 sync again tomorrow. ${isByConsent ? 'A consent for one reading needs a new one: psd2 consent request. ' : ''}If the customer is present, add --psu-ip <address>.`,
+      },
     );
   if (!first) return undefined;
   return new Psd2Error(

@@ -108,7 +108,7 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   }
   const since = plan.since ?? addDays(today, -DAYS_WITHOUT_SCA);
   report(context, { ...plan, since }, tally, pace.turns - callsBefore);
-  const failure = plan.every === undefined ? incomplete(tally) : interruptedBy(gentle);
+  const failure = plan.every === undefined ? incomplete(tally, plan.isByConsent) : interruptedBy(gentle);
   if (failure) throw failure;
 }
 

@@ -145,6 +145,12 @@ describe('the error of a sync', () => {
     "Nothing was read: today's reads without the customer are used up",
     { hint: 'Run the same psd2 sync again tomorrow. If the customer is present, add --psu-ip <address>.' },
   );
+  it('nobody was read, and consents say how often: one for one reading is read tomorrow neither', () => {
+    expect(incomplete(tallyOf([waiting('1')]), true)?.hint).toContain(
+      'needs a new one: psd2 consent request',
+    );
+  });
+
   it.each<[string, CustomerReport[], Psd2Error | undefined]>([
     ['nobody was read', [waiting('1')], ALL_USED_UP],
     ['each account was skipped', [waiting('1'), inPart('2', 'A1', 'A2')], ALL_USED_UP],
