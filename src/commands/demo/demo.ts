@@ -110,7 +110,8 @@ async function showEmbedded(context: Context): Promise<void> {
     context.terminal.warn(
       `\nThe transfer that ${CUSTOMER} authorised with PIN and TAN is settled. psd2 has kept neither.`,
     );
-    if (context.output.format !== 'table') context.output.record(transfer, embeddedPayment);
+    const { state, authorisedBy } = transfer;
+    if (context.output.format !== 'table') context.output.record({ state, authorisedBy }, embeddedPayment);
   });
 }
 
