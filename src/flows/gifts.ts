@@ -6,6 +6,8 @@ import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing } from './once.ts';
 import type { CredentialQuestion, FlowPorts, ReturnPorts } from './ports.ts';
+import type { Told } from './refusals.ts';
+import { stillOpen } from './still-open.ts';
 
 // What a customer gives psd2 (embedded SCA, docs/embedded.md), as the flows know it: whether psd2 may take it, and what is recorded of it.
 
@@ -31,6 +33,31 @@ export interface GiftRecord {
 
 /** The events of what a customer gives psd2, of any flow. */
 type GiftEvent = Extract<StepEvent, { type: 'credential-sent' | 'credential-not-begun' }>;
+type AnswerEvent = Extract<StepEvent, { type: 'credential-answered' | 'links-left' }>;
+
+/** What is recorded of what a customer gives psd2 for a payment or a consent. */
+export function recordedGifts(
+  open: Pick<OpenFlow<WithGifts & Told, GiftEvent | AnswerEvent>, 'record' | 'assertOurs' | 'current'>,
+  ports: Pick<FlowPorts, 'announces'>,
+  { psuId }: Pick<ReturnPorts, 'psuId'>,
+): Pick<GiftRecord, 'sent' | 'announce' | 'answered' | 'kept' | 'stop'> {
+  return {
+    sent: () => open.current.credentials,
+    announce: (what, begins) =>
+      announcingGift(open, ports, {
+        what,
+        ...(begins && { begins }),
+        ...(psuId !== undefined && { psuId }),
+      }),
+    async answered({ links, scaStatus }) {
+      await open.record({ type: 'credential-answered', links, scaStatus });
+    },
+    async kept(links) {
+      await open.record({ type: 'links-left', links });
+    },
+    stop: (why) => stillOpen(open.current, why, psuId === undefined ? {} : { who: psuId }),
+  };
+}
 
 /** Announces what a customer gives psd2. Nothing of it is in the journal, nor its digest. */
 export function announcingGift(
@@ -86,7 +113,7 @@ function whyUntaken({ credentials }: Pick<ReturnPorts, 'credentials'>): Psd2Erro
   if (credentials) return credentials.refusal();
   return new Psd2Error(
     'bank_answer',
-    "The bank wants the customer's password or code from psd2 (embedded SCA). psd2 never takes them",
+    "The bank wants the customer's PIN or TAN from psd2 (embedded SCA), and this command takes none",
     { hint: 'Ask the bank to offer redirect or decoupled SCA to this application.' },
   );
 }

@@ -422,7 +422,7 @@ describe('the customer', () => {
     [
       'embedded SCA alone',
       { _links: { updatePsuAuthentication: { href: '/v1/x' } } },
-      { code: 'bank_answer', message: expect.stringContaining('psd2 never takes them') },
+      { code: 'bank_answer', message: expect.stringContaining('this command takes none') },
     ],
     [
       'fees above the largest amount',

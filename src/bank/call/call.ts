@@ -399,10 +399,10 @@ async function sendOnce<What extends Said>(
 }
 
 /** What the answer to a call may not show. @param credentials gets that of this call */
-function hiddenAfter({ credential, facts }: BankCall, credentials: Secret[]): readonly Secret[] {
+function hiddenAfter({ credential, facts, judged }: BankCall, credentials: Secret[]): readonly Secret[] {
   if (credential) credentials.push(credential.value);
-  // What is read of accounts has many digits, and nothing of a TAN.
-  return facts.reads === null ? credentials : [];
+  // What is read of accounts has many digits, and nothing of a TAN. The answer to another payment decides about money by its id.
+  return facts.reads === null && judged === undefined ? credentials : [];
 }
 
 function isAlone({ irrevocable = false, gives, decides, method }: BankCall): boolean {

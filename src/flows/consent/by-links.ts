@@ -7,7 +7,7 @@ import { isMaskedReference } from '../../domain/order/account-reference.ts';
 import type { ScaProgress } from '../../domain/payment-answers.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { Open } from '../../store/ports/flows.ts';
-import { announcingGift, type GiftRecord, recordLoggedGifts, refuseBeforehand } from '../gifts.ts';
+import { type GiftRecord, recordedGifts, recordLoggedGifts, refuseBeforehand } from '../gifts.ts';
 import {
   authoriseByLinks,
   type LinkedRecord,
@@ -482,17 +482,9 @@ function subjectOf(consent: Consent, grant: GrantPorts): LinkedSubject {
 /** What is recorded of what a customer gives psd2 for a consent. */
 function giftsOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): GiftRecord {
   const { flow, terms } = open.current;
-  const whose = grant.psuId === undefined ? {} : { psuId: grant.psuId };
   return {
     subject: { kind: 'consent', flow, order: terms },
-    sent: () => open.current.credentials,
-    announce: (what, begins) => announcingGift(open, ports, { what, ...(begins && { begins }), ...whose }),
-    async answered({ links, scaStatus }) {
-      await open.record({ type: 'credential-answered', links, scaStatus });
-    },
-    async kept(links) {
-      await open.record({ type: 'links-left', links });
-    },
+    ...recordedGifts(open, ports, grant),
     async look() {
       await recordStatus(open, ports, grant);
       const { state } = open.current;
@@ -504,7 +496,6 @@ function giftsOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): Gi
       const { consentStatus: bankStatus } = await recordStatus(open, ports, grant);
       if (isUndecided(open.current)) await open.record({ type: 'ended', state: 'rejected', bankStatus });
     },
-    stop: (why) => stillOpen(open.current, why, whose.psuId === undefined ? {} : { who: whose.psuId }),
   };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../domain/operation.ts';
 import { whatHappened } from '../../domain/payment-answers.ts';
 import { Psd2Error } from '../../errors.ts';
-import { announcingGift, type GiftRecord } from '../gifts.ts';
+import { type GiftRecord, recordedGifts } from '../gifts.ts';
 import { authoriseByLinks, type LinkedSubject, lacksReturn } from '../linked-sca.ts';
 import { announcing, recordOutcome } from '../once.ts';
 import type { Payment, ReturnPorts, Run } from '../ports.ts';
@@ -228,7 +228,7 @@ export async function authorisePayment(
     async refusedLogin(error) {
       if (decisionIn(await ifAnswered(lookAt(ports, operation))) === null) throw error;
     },
-    gifts: giftsOf(run, whose),
+    gifts: giftsOf(run, returns),
   });
 }
 
@@ -241,25 +241,17 @@ function linksFor({ links, authorisations }: Payment, sca: Sca, { person }: Retu
 }
 
 /** What is recorded of what a customer gives psd2 for a payment. */
-function giftsOf(run: Run, whose: { psuId?: string }): GiftRecord {
+function giftsOf(run: Run, returns: ReturnPorts): GiftRecord {
   const { open, ports } = run;
   return {
     subject: { kind: 'payment', payment: open.current },
-    sent: () => open.current.credentials,
-    announce: (what, begins) => announcingGift(open, ports, { what, ...(begins && { begins }), ...whose }),
-    async answered({ links, scaStatus }) {
-      await open.record({ type: 'credential-answered', links, scaStatus });
-    },
-    async kept(links) {
-      await open.record({ type: 'links-left', links });
-    },
+    ...recordedGifts(open, ports, returns),
     async look() {
       const { found, progress, isSigned } = await lookAt(ports, open.current);
       run.lastWord = found;
       const decided = isPending(found) ? null : endsUnpaid(found) ? 'ended' : 'accepted';
       return { scaStatus: progress?.scaStatus ?? (isSigned ? 'finalised' : null), decided };
     },
-    stop: (why) => stillOpen(open.current, why, whose.psuId === undefined ? {} : { who: whose.psuId }),
   };
 }
 
