@@ -96,6 +96,7 @@ class Questions implements CredentialQuestions {
     if (file !== null) return file === '' ? null : new Secret(file);
     const { method } = challenge;
     this.#introduce('TAN', question, [['Method', method ? nameOf(method) : null]]);
+    if (question.wasSent) terminal.warn('psd2 has sent one before. Each is valid once: type another one.');
     this.#picture ??= await showChallenge(this.#context, challenge);
     terminal.warn(COMPARE);
     const value = await terminal.askCredential(

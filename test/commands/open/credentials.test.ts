@@ -156,6 +156,14 @@ describe('psd2 takes credentials', () => {
     ]);
   });
 
+  it('a TAN once more: psd2 says that it has sent one', async () => {
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, person(TAN, TAN));
+    await ports.code({}, QUESTION);
+    expect(said()).not.toContain('sent one before');
+    await ports.code({}, { ...QUESTION, wasSent: true });
+    expect(said()).toContain('psd2 has sent one before. Each is valid once');
+  });
+
   it('and says what it cannot show: a code that flickers for a reader at the screen', async () => {
     const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, person(TAN));
     const method = { id: '1', type: 'CHIP_OTP', name: 'chipTAN optisch' };

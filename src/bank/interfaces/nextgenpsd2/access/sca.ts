@@ -17,10 +17,18 @@ import type {
 import type { OperationId } from '../description/operations.ts';
 import { ask, type NextGenAnswer, readNothing } from '../wire/answer.ts';
 import type { Calls } from '../wire/calls.ts';
-import { scaStatusAnswer, startAnswer, type WireScaLinks } from '../wire/consent.ts';
+import { scaStatusAnswer, startAnswer } from '../wire/consent.ts';
 import { costIn, type SaidOfCost } from '../wire/costs.ts';
-import type { SaidOfMethods } from '../wire/embedded.ts';
 import { callOf } from '../wire/paths.ts';
+import {
+  anew,
+  refuseUnusual,
+  type SaidOfSca,
+  stepAfter,
+  stepIn,
+  usualStep,
+  withPassword,
+} from './embedded-step.ts';
 import { browserLink, type Offer, readLink, shownLink } from './links.ts';
 import { type AuthorizationRequest, filled, type OAuth } from './oauth.ts';
 
@@ -83,7 +91,7 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
     proceed: (sca) => proceed(calls, oauth, authorised, sca),
     ...(calls.description.sca.approaches.includes('embedded') && { hasEmbedded: true }),
     ...(calls.description.sca.approaches[0] === 'embedded' && { isEmbeddedAlone: true }),
-    anew: (links) => anew(links),
+    anew,
     begins: (resourceId, links) =>
       stepCall({ ...calls, resource: authorised.resource(resourceId) }, links, '')?.begins ?? false,
     give: (sca) => give({ ...calls, resource: authorised.resource(sca.resourceId) }, sca),
@@ -103,13 +111,6 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
     },
   };
 }
-
-type SaidOfSca = SaidOfMethods & {
-  scaStatus: string | null;
-  psuMessage: string | null;
-  authorisationId?: string | null;
-  _links?: WireScaLinks;
-};
 
 /** What links are about. */
 interface Linked extends Pick<Calls, 'base' | 'paths'> {
@@ -202,45 +203,6 @@ const APPROACHES: Readonly<Record<string, ScaLinks['approach']>> = {
   DECOUPLED: 'decoupled',
 };
 
-/** What the bank wants from psd2 next, of the customer. Null: nothing. */
-function stepIn(said: SaidOfSca): EmbeddedStep | null {
-  const { _links: links, scaStatus } = said;
-  const methods = said.scaMethods ?? [];
-  const chosen = said.chosenScaMethod ?? null;
-  const challenge = said.challengeData ?? null;
-  const more = {
-    ...(methods.length > 0 && { methods }),
-    ...(chosen && { chosen }),
-    ...(challenge && { challenge }),
-  };
-  const at = (next: EmbeddedStep['next'], link: string | null | undefined): EmbeddedStep => ({
-    next,
-    ...(link && { link }),
-    ...more,
-  });
-  const code = links?.authoriseTransaction ?? links?.startAuthorisationWithTransactionAuthorisation;
-  const select =
-    links?.selectAuthenticationMethod ?? links?.startAuthorisationWithAuthenticationMethodSelection;
-  const password = links?.updatePsuAuthentication ?? links?.startAuthorisationWithPsuAuthentication;
-  // Both may be offered: the other method, and the TAN for the one that is chosen.
-  const isChosen = (chosen ?? challenge) !== null || methods.length === 0;
-  if (code && (isChosen || !select)) return at('code', code);
-  const lacksChoice = scaStatus === 'psuAuthenticated' && methods.length > 0 && chosen === null;
-  if (select || lacksChoice) return at('method', select);
-  return password ? at('password', password) : null;
-}
-
-/** What comes first at a bank that has begun an authorisation of embedded SCA, and names nothing. */
-function usualStep(
-  { authorisationId, _links: links }: SaidOfSca,
-  chosen: string | undefined,
-): EmbeddedStep | null {
-  const isSilent = Object.values(links ?? {}).every((link) => link === null || link === links?.scaStatus);
-  return chosen === 'EMBEDDED' && isSilent && (authorisationId ?? links?.scaStatus)
-    ? { next: 'password' }
-    : null;
-}
-
 /** The link with which another authorisation can begin, if a step has one. */
 function beginsWith(linked: Linked, { next, link }: EmbeddedStep): Pick<ScaLinks, 'begins'> {
   const { update } = AUTHORISATIONS[linked.resource.start];
@@ -251,24 +213,6 @@ function beginsWith(linked: Linked, { next, link }: EmbeddedStep): Pick<ScaLinks
 function idOfStep(linked: Linked, step: EmbeddedStep | null): string | undefined {
   const { update } = AUTHORISATIONS[linked.resource.start];
   return offered(linked, step?.link, update)?.ids.authorisationId;
-}
-
-/** @throws Psd2Error for what a bank wants of the customer's that psd2 cannot send */
-function refuseUnusual(links: WireScaLinks | undefined): void {
-  const names = [
-    ...(['updateEncryptedPsuAuthentication', 'updateAdditionalPsuAuthentication'] as const),
-    ...(['updateAdditionalEncryptedPsuAuthentication'] as const),
-    ...(['startAuthorisationWithEncryptedPsuAuthentication'] as const),
-  ];
-  const name = names.find((each) => Boolean(links?.[each]));
-  if (name === undefined) return;
-  const what = name.includes('Encrypted')
-    ? "the customer's password encrypted"
-    : 'a second password of the customer';
-  throw new Psd2Error('bank_answer', `The bank wants ${what} from psd2 (${name}), which psd2 does not send`, {
-    hint: ASK_FOR_OTHER_SCA,
-    isDeadEnd: true,
-  });
 }
 
 /** The bank's time of an answer, under a name. Nothing, if it does not say it, or if the answer may have been stored on the way. */
@@ -366,8 +310,6 @@ function begunCall(
   return callOf(linked.paths, operation, values, transactionId, offer?.query);
 }
 
-const ASK_FOR_OTHER_SCA = 'Ask the bank to offer redirect or decoupled SCA to this application.';
-
 function noWay(what: string, transactionId: string): Psd2Error {
   return new Psd2Error('bank_answer', `The bank ${what}, so the customer cannot authorise`, {
     hint: 'psd2 follows scaRedirect, scaOAuth, startAuthorisation, and the decoupled approach.',
@@ -442,24 +384,6 @@ async function turnOf(
   const isUsual = calls.description.sca.approaches[0] === 'decoupled' && links.status !== undefined;
   const isElsewhere = isUsual || links.approach === 'decoupled' || links.message !== undefined;
   return isElsewhere ? { next: 'wait', links } : null;
-}
-
-/** An authorisation that begins with the customer's password. @param links of the resource. Null: nothing is known */
-function withPassword(links: ScaLinks | null): ScaLinks & { step: EmbeddedStep } {
-  const link = links?.start;
-  const { start: _, ...others } = links ?? {};
-  return {
-    ...others,
-    approach: 'embedded',
-    ...(link !== undefined && { begins: link }),
-    step: { next: 'password', ...(link !== undefined && { link }) },
-  };
-}
-
-function anew(links: ScaLinks | null): ScaLinks | null {
-  const begins = links?.begins;
-  if (begins === undefined) return null;
-  return { approach: 'embedded', begins, step: { next: 'password', link: begins } };
 }
 
 type Giving = Parameters<NonNullable<Sca['give']>>[0];
@@ -552,20 +476,6 @@ function following(before: ScaLinks, after: ScaLinks, scaStatus: string | null):
     // Another authorisation may go on from here.
     ...(scaStatus === 'failed' && known && { approach: 'embedded', step: known }),
     ...(step && { step: stepAfter(known, step) }),
-  };
-}
-
-/** What an earlier answer said of methods, the chosen one and the challenge stays until the authorisation is over. */
-function stepAfter(known: EmbeddedStep | undefined, step: EmbeddedStep): EmbeddedStep {
-  const chosen = step.chosen ?? known?.chosen;
-  // Another method has another challenge.
-  const isSameMethod = step.chosen === undefined || step.chosen.id === known?.chosen?.id;
-  const challenge = isSameMethod && step.next === known?.next ? known.challenge : undefined;
-  return {
-    ...(known?.methods && { methods: known.methods }),
-    ...(chosen && { chosen }),
-    ...(challenge && { challenge }),
-    ...step,
   };
 }
 
