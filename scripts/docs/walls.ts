@@ -305,12 +305,13 @@ export const WALLS: Record<string, readonly string[]> = {
     'domain/order/terms.ts',
   ],
   'bank/descriptions.ts': ['bank-file', 'bank/interfaces'],
-  'bank/transport': ['certificates', 'errors.ts'],
+  'bank/transport': ['certificates', 'domain/url.ts', 'errors.ts'],
   // Banks described as data: reading and checking their files, and the platforms in banks/. An interface brings its fields.
   'bank-file': [
     'did-you-mean.ts',
     'domain/embedded.ts',
     'domain/local-address.ts',
+    'domain/url.ts',
     'errors.ts',
     'store/disk/permissions.ts',
   ],
@@ -371,6 +372,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'bank-file',
     'certificates',
     'domain/local-address.ts',
+    'domain/url.ts',
     'errors.ts',
     'make-folder.ts',
     'time-limit.ts',

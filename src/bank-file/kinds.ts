@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { isLoopback } from '../domain/local-address.ts';
+import { urlFrom } from '../domain/url.ts';
 
 // The kinds of value in a bank file. The message of each check says what is allowed, and follows the path of the field.
 
@@ -117,8 +118,8 @@ export function address(what: string, form?: 'with query') {
 }
 
 function isSafeAddress(value: string, never: RegExp): boolean {
-  if (!URL.canParse(value) || never.test(value)) return false;
-  const url = new URL(value);
+  const url = urlFrom(value);
+  if (!url || never.test(value)) return false;
   if (url.username !== '' || url.password !== '') return false;
   return url.protocol === 'https:' || isLoopback(url);
 }

@@ -40,7 +40,7 @@ export function parseDate(option: string, text: string): IsoDate {
       ? 'is a day that does not exist'
       : 'is not a date in the form YYYY-MM-DD';
   throw new Psd2Error('invalid_date', `${option} ${JSON.stringify(text)} ${what}`, {
-    hint: `For example ${option} 2026-11-30.`,
+    hint: `For example ${option} 2026-01-31.`,
   });
 }
 
@@ -49,6 +49,11 @@ export function addDays(day: IsoDate, days: number): IsoDate {
   const moved = new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
   if (!isIsoDate(moved)) throw new RangeError(`No calendar day ${days} days after ${day}`);
   return moved;
+}
+
+/** The days from one day to another one: 1 from a day to the next. */
+export function daysApart(from: IsoDate, to: IsoDate): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
 
 /** The later of two days. */

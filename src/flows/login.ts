@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ClientCredentials, GrantedTokens, Login } from '../bank/ports/customer.ts';
+import { urlFrom } from '../domain/url.ts';
 import { Psd2Error } from '../errors.ts';
 import type { StoredTokens } from '../store/ports/tokens.ts';
 import type { CustomerPorts, WorldPorts } from './ports.ts';
@@ -187,8 +188,8 @@ function parseReturnAddress(pasted: string, redirectUri: string, state: string):
     new Psd2Error('usage', `The pasted address ${what}`, {
       hint: 'Paste the whole final address of the browser.',
     });
-  if (!URL.canParse(pasted)) throw wrong('is not a URL');
-  const url = new URL(pasted);
+  const url = urlFrom(pasted);
+  if (!url) throw wrong('is not a URL');
   const expected = new URL(redirectUri);
   if (url.origin !== expected.origin || url.pathname !== expected.pathname)
     throw wrong(`is not at ${expected.href}`);

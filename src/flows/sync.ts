@@ -2,7 +2,7 @@ import Big from 'big.js';
 import type { Account, Accounts, Balance, Bank, Transaction } from '../bank/ports/bank.ts';
 import { written } from '../domain/account-history.ts';
 import { dayOfRow, type RowsOf, withIds } from '../domain/booked-ids.ts';
-import { addDays, bankDay, earlier, type IsoDate, later } from '../domain/calendar.ts';
+import { addDays, bankDay, daysApart, earlier, type IsoDate, later } from '../domain/calendar.ts';
 import { type Decimal, isZero, type Money } from '../domain/decimal.ts';
 import { rowsBeyondBalance } from '../domain/replaced-rows.ts';
 import { MOVED_DAYS } from '../domain/same-rows.ts';
@@ -841,7 +841,7 @@ async function fetchWindow(calls: Accounts, query: WindowQuery, max: number): Pr
       const watch = new RangeWatch({ ...query, to }).add(rows, readings);
       const cutAt = calls.identifiesRows && watch.cutAt;
       const { certain, contradictions } = watch;
-      return { rows, to, days: daysFrom(query.from, end), ...certain, cutAt, contradictions };
+      return { rows, to, days: daysApart(query.from, end) + 1, ...certain, cutAt, contradictions };
     }
     // Half of these days is a safe number.
     days = Math.max(1, Math.floor(Math.min(daysOfTooMany ?? days, days) / 2));
@@ -851,10 +851,6 @@ async function fetchWindow(calls: Accounts, query: WindowQuery, max: number): Pr
 function namedOldestFirst(of: RowsOf, rows: readonly Transaction[]): BookedTransaction[] {
   const booked = rows.filter((row) => row.status === 'booked');
   return oldestFirst(withIds(of, booked).map(({ index: _restarts, ...row }) => row));
-}
-
-function daysFrom(from: IsoDate, to: IsoDate): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
 }
 
 /** All pending rows from a given day on. They are not split into windows. */

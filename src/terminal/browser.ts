@@ -4,6 +4,7 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isLoopback } from '../domain/local-address.ts';
+import { urlFrom } from '../domain/url.ts';
 import { Psd2Error } from '../errors.ts';
 import { cleanText } from './clean.ts';
 import { environmentFor, withheldFrom } from './program-environment.ts';
@@ -30,8 +31,8 @@ export function assertOpenable(url: string): URL {
   // `URL` reads a backslash as a slash. Not every browser does, so the browser might open another host.
   if (url.includes('\\')) throw refuse('it contains a backslash');
   if (CONTROL_CHARACTERS.test(url)) throw refuse('it contains control characters');
-  if (!URL.canParse(url)) throw refuse('it is not an absolute URL');
-  const parsed = new URL(url);
+  const parsed = urlFrom(url);
+  if (!parsed) throw refuse('it is not an absolute URL');
   if (parsed.protocol !== 'https:' && !(parsed.protocol === 'http:' && isLoopback(parsed)))
     throw refuse('it is neither https: nor http: on this computer');
   if (parsed.username !== '' || parsed.password !== '') throw refuse('it contains a user name or a password');

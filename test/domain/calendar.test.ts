@@ -5,6 +5,7 @@ import {
   bankDay,
   bankLocalTime,
   bankTime,
+  daysApart,
   earlier,
   endOfDay,
   type IsoDate,
@@ -61,7 +62,7 @@ describe('a date', () => {
     expect(thrownBy(() => parseDate('--date', '2026-02-30'))).toMatchObject({
       code: 'invalid_date',
       message: '--date "2026-02-30" is a day that does not exist',
-      hint: 'For example --date 2026-11-30.',
+      hint: 'For example --date 2026-01-31.',
     });
   });
 
@@ -90,6 +91,7 @@ describe('a number of days later', () => {
     ['2026-11-21', 0, '2026-11-21'],
   ])('%s and %i days are %s', (from, days, expected) => {
     expect(addDays(day(from), days)).toBe(expected);
+    expect(daysApart(day(from), day(expected))).toBe(days);
   });
 
   it('psd2 does not count beyond the last day that has this form', () => {

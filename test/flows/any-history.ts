@@ -76,7 +76,11 @@ function knowable(history: History): Known {
   const isNamed = !['shared', 'place', 'constant'].includes(ids);
   const bookings = history.bookings.map((each) => {
     const shownFrom = hasBalance || each.day >= -3 ? each.shownFrom : 0;
-    const moves = hasBalance || (shownFrom === 0 && isNamed) ? each.moves : null;
+    // Of equal rows that all move, one may come to the day that another one leaves: they cannot be told apart.
+    const isAlone = !history.bookings.some(
+      (other) => other !== each && other.cents === each.cents && other.text === each.text && other.moves,
+    );
+    const moves = hasBalance || (shownFrom === 0 && isNamed && isAlone) ? each.moves : null;
     // The last sync may store it or not.
     const isMidRead =
       each.isMidRead && shownFrom < gaps.length && (hasBalance || (each.day >= -3 && shownFrom < 2));

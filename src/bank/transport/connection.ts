@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { KeyPair } from '../../certificates/key-pair.ts';
+import { urlFrom } from '../../domain/url.ts';
 import { Psd2Error } from '../../errors.ts';
 import { checkAddressSpace } from './answer-parser.ts';
 import { explainFailure, type FailureKind, whyUnwritable } from './explain-failure.ts';
@@ -297,9 +298,10 @@ export async function proxyFor(origin: URL): Promise<URL | undefined> {
   const asHttp = `http://${origin.hostname}:${origin.port || '443'}`;
   if (getProxyForUrl(origin.href) === '' && getProxyForUrl(asHttp) === '') return undefined;
   const address = named.includes('://') ? named : `http://${named}`;
-  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+  const proxy = urlFrom(address);
+  if (!proxy || !/^https?:$/.test(proxy.protocol))
     throw new Psd2Error('config', 'The proxy that the environment names is not an http or https URL', {
       hint: 'Check HTTPS_PROXY. NO_PROXY names the hosts that need no proxy.',
     });
-  return new URL(address);
+  return proxy;
 }

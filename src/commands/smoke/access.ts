@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { bankDay, daysApart, type IsoDate } from '../../domain/calendar.ts';
 import { consentEnd } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import { recordStatus } from '../../flows/consent/by-links.ts';
@@ -11,7 +12,6 @@ import type { Context } from '../context.ts';
 import { forFlow } from '../flow/customer.ts';
 import { customerOf } from '../open/customer.ts';
 import { validOf } from '../open/kept-customer.ts';
-import { daysUntil } from './local.ts';
 import { type Found, missing, type Smoke } from './smoke.ts';
 
 /** What can be told of a step before it runs. */
@@ -145,10 +145,10 @@ async function grantedConsent(smoke: Smoke): Promise<Found> {
   return { skipped: 'psd2 has no record of a consent that is in force' };
 }
 
-function untilWhen({ context, ends, plan }: Smoke, day: string | null): Found {
+function untilWhen({ context, ends, plan }: Smoke, day: IsoDate | null): Found {
   if (day === null) return { detail: 'without an end' };
   ends.consent = `${day}T00:00:00.000Z`;
-  const days = daysUntil(context, ends.consent) + 1;
+  const days = daysApart(bankDay(context.world.now()), day);
   const isSoon = days < plan.withinDays;
   return {
     detail: `until ${day}`,

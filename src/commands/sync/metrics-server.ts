@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname as systemName } from 'node:os';
+import { urlFrom } from '../../domain/url.ts';
 import { Psd2Error } from '../../errors.ts';
 
 /** Where a monitor finds the metrics of a sync. */
@@ -60,8 +61,9 @@ export async function serveMetrics(
  * machine, or by the name that `--metrics-host` gives. Inside a cluster a service has one of its names, without a dot or in `.local`.
  */
 function isForeign(header: string | undefined, own: string): boolean {
-  if (header === undefined || !URL.canParse(`http://${header}`)) return true;
-  const { hostname } = new URL(`http://${header}`);
+  const url = urlFrom(`http://${header ?? ''}`);
+  if (!url) return true;
+  const { hostname } = url;
   const name = hostname.replace(/^\[|\]$/g, '');
   const machine = systemName().toLowerCase();
   const isOwn = name === own.toLowerCase() || name === machine || name.startsWith(`${machine}.`);

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { type HTMLElement, parse } from 'node-html-parser';
 import { isLoopback } from '../../domain/local-address.ts';
+import { urlFrom } from '../../domain/url.ts';
 import { Psd2Error } from '../../errors.ts';
 import { beginTimeLimit } from '../../time-limit.ts';
 
@@ -46,8 +47,7 @@ export class Browse {
       const location = answer.headers.location;
       return {
         status: answer.statusCode ?? 0,
-        redirect:
-          location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined,
+        redirect: location === undefined ? undefined : urlFrom(location, url),
         html: await answerBody(answer),
       };
     } catch (cause) {

@@ -1,3 +1,4 @@
+import { urlFrom } from '../../domain/url.ts';
 import { Psd2Error } from '../../errors.ts';
 import { generatedPassword, numberOfUser } from '../customers/generated-customers.ts';
 import {
@@ -48,12 +49,12 @@ interface CustomerWalk {
  *   2xx, or there are more than ten pages and redirects. Rejects with the signal's reason if it aborts.
  */
 export async function playCustomer(url: string, options: CustomerOptions = {}): Promise<CustomerWalk> {
-  if (!URL.canParse(url))
-    throw new Psd2Error('sandbox', 'The sandbox customer needs an absolute URL to open');
+  const first = urlFrom(url);
+  if (!first) throw new Psd2Error('sandbox', 'The sandbox customer needs an absolute URL to open');
   const browse = new Browse();
-  const site = new URL(url).host;
+  const site = first.host;
   const pages: string[] = [];
-  let request: PageRequest = { url: new URL(url) };
+  let request: PageRequest = { url: first };
   let hasDecided = false;
   for (let step = 0; step < MAX_STEPS; step++) {
     const back = request.url.host !== site;

@@ -1,3 +1,4 @@
+import { urlFrom } from '../../domain/url.ts';
 import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { RawRequest } from './raw-request.ts';
 
@@ -42,7 +43,7 @@ export const RETURN_ADDRESS =
  * section 7.3), without a fragment (RFC 6749, section 3.1.2).
  */
 export function isReturnAddress(value: string): boolean {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = urlFrom(value);
   const loopback = url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   return url !== undefined && (loopback || url.protocol === 'https:') && !value.includes('#');
 }

@@ -3,6 +3,7 @@ import { didYouMean } from '../../did-you-mean.ts';
 import { parseDuration } from '../../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../domain/decimal.ts';
 import { isBlockedPort, isLoopback } from '../../domain/local-address.ts';
+import { urlFrom } from '../../domain/url.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isMissing } from '../disk/files.ts';
 import { readKeyFile } from './key-file.ts';
@@ -269,8 +270,8 @@ export function parseBaseUrl(text: string): URL {
       hint: 'Use the form https://host[:port][/prefix].',
     });
   };
-  if (!URL.canParse(text)) return refuse('is not a URL');
-  const url = new URL(text);
+  const url = urlFrom(text);
+  if (!url) return refuse('is not a URL');
   if (url.username || url.password) return refuse('contains a user name or password', '');
   if (url.protocol !== 'https:' && !isLoopback(url)) return refuse('is not https');
   if (/[?#]/.test(text)) return refuse('contains a query or a fragment');
@@ -289,8 +290,8 @@ export function redirectUriOf({ name, settings }: Profile): string {
     settings.redirectUri === undefined
       ? DEFAULT_REDIRECT_URI
       : requireSetting({ name, settings }, 'redirectUri');
-  if (URL.canParse(text)) {
-    const url = new URL(text);
+  const url = urlFrom(text);
+  if (url) {
     if (url.port !== '' && isBlockedPort(Number(url.port)))
       throw new Psd2Error(
         'config',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ClientConfig } from 'pg';
 import { parse, toClientConfig } from 'pg-connection-string';
 import { isLoopback } from '../../domain/local-address.ts';
+import { urlFrom } from '../../domain/url.ts';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import { isMissing, reasonOf } from '../disk/files.ts';
@@ -33,8 +34,8 @@ export interface Address {
 export function parseAddress(text: string, env: Environment): Address {
   // `postgres://ada@/bank` has a user but no host. The host is in the options, or it is this machine.
   const whole = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/i, '$1localhost');
-  if (!/^postgres(ql)?:/i.test(text) || !URL.canParse(whole)) throw notAnAddress();
-  const url = new URL(whole);
+  const url = urlFrom(whole);
+  if (!url || !/^postgres(ql)?:/i.test(text)) throw notAnAddress();
   const service = takeService(url, env);
   const urlHost = url.searchParams.get('host') || (whole === text && decodeURIComponent(url.hostname));
   const named = urlHost || service.get('host') || service.get('hostaddr') || env.PGHOST || '';

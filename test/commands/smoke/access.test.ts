@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addDays, bankDay } from '../../../src/domain/calendar.ts';
+import { addDays, bankDay, bankLocalTime } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { keepConsent, storeConsent, storeConsentFlow, storeLogin } from '../access.ts';
@@ -108,6 +108,7 @@ it.each<[what: string, days: number, options: string[], line: (lastDay: string) 
   expect(ran.data.ends?.consent).toBe(lines[1] === NO_RECORD ? null : `${lastDay}T00:00:00.000Z`);
 });
 
+const CONSENT_ALONE = ['--steps', 'consent'];
 const ADA = { globals: { customer: 'ada' } };
 /** An operator at a bank that says what became of the consents of its customers. */
 async function grantedAt(bank = new GrantingBank()) {
@@ -141,10 +142,13 @@ it('a consent without an end, and one whose end only psd2 knows', async () => {
   const { bank, request, smoke, payer } = await grantedAt();
   await request();
   expect((await smoke()).lines[1]).toBe('pass consent: without an end');
-  await payer.run(['consent', 'request', '--valid-until', addDays(TODAY, 5)], ADA);
-  expect((await smoke()).lines[1]).toBe(
-    `warn consent [consent_ends]: the consent ends in 5 days; until ${addDays(TODAY, 5)}`,
-  );
+  await payer.run(['consent', 'request', '--valid-until', addDays(TODAY, 6)], ADA);
+  const fiveDays = `warn consent [consent_ends]: the consent ends in 5 days; until ${addDays(TODAY, 6)}`;
+  // The bank's day begins in the evening before (UTC).
+  for (const time of ['00:05:00', '12:00:00', '23:55:00'])
+    expect(
+      (await smokeAt(payer, CONSENT_ALONE, { ...ADA, now: bankLocalTime(addDays(TODAY, 1), time) })).lines[0],
+    ).toBe(fiveDays);
   expect(bank.known.get('c2')).toMatchObject({ validUntil: null });
 });
 

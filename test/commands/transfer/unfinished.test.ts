@@ -346,7 +346,7 @@ it('a list has the columns that tell transfers apart, and what is not there is s
       "Use one of created, verified, authorizing, authorized, executing, ordered, executed, settled, failed, rejected, expired, cancelled, ended, unknown."],
      ["exit 2, usage: --limit "0" is not a whole number from 1"],
      ["exit 2, invalid_date: --since "2026-02-30" is a day that does not exist",
-      "For example --since 2026-11-30."],
+      "For example --since 2026-01-31."],
      ["exit 2, invalid_date: --until 2026-02-02 is before --since 2026-02-03"],
      ["exit 2, usage: The value of --payee is empty"],
      ["exit 2, usage: The value of --amount is empty"],

@@ -117,7 +117,7 @@ it('a wrong order is refused with what is wrong', () => {
      "invalid_date | --date 2026-11-19 is in the past: at the bank it is 2026-11-20",
      "invalid_date | --start 2026-11-19 is in the past: at the bank it is 2026-11-20",
      "invalid_date | --end 2026-11-20 is before --start 2026-11-21",
-     "invalid_date | --end "2026-11-31" is a day that does not exist | For example --end 2026-11-30.",
+     "invalid_date | --end "2026-11-31" is a day that does not exist | For example --end 2026-01-31.",
      "usage | --instant and --type URGENT contradict each other | Give one of them.",
      "usage | --type "" may have only letters, digits, - and _",
      "usage | --type "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" may have only letters, digits, - and _",

@@ -1,3 +1,4 @@
+import { urlFrom } from '../../../domain/url.ts';
 import { Psd2Error } from '../../../errors.ts';
 
 /**
@@ -14,7 +15,7 @@ export function linkedPath(calledPath: string, href: string, what: string, trans
   const [tail = ''] = href.split('?', 1);
   const isSameList = tail !== '' && called.pathname.endsWith(`/${tail.replace(/^\//, '')}`);
   const text = isSameList ? href.slice(tail.length) : href;
-  const linked = URL.canParse(text, called.href) ? new URL(text, called) : null;
+  const linked = urlFrom(text, called);
   if (linked?.pathname.startsWith('/')) {
     // Remove the path prefix of the base URL, because psd2 adds it to every path.
     const path = linked.pathname.slice(Math.max(0, linked.pathname.indexOf('/private/')));

@@ -1,6 +1,7 @@
 import type { BegunConsent, Heard, With } from '../../../bank/ports/questions.ts';
 import { isIsoDate } from '../../../domain/calendar.ts';
 import type { ConsentTerms, Covered } from '../../../domain/consent.ts';
+import { urlFrom } from '../../../domain/url.ts';
 import type { Psd2Error } from '../../../errors.ts';
 import type { Asker, Taken } from './asker.ts';
 import { type Change, over, UNCLEAR } from './draft.ts';
@@ -302,7 +303,7 @@ async function learnIntegrated(asker: Asker, { links, heard }: Started): Promise
   const integrated: Change = { oauth: { mode: 'integrated', ...(hasToken && { applicationToken: true }) } };
   asker.change(integrated);
   draft.learn(integrated, { ...heard, says: `${heard.says}, with scaOAuth` });
-  const reply = URL.canParse(link) ? await asker.ask((bank) => bank.oauthServer(link)) : null;
+  const reply = urlFrom(link) ? await asker.ask((bank) => bank.oauthServer(link)) : null;
   if (reply?.server) draft.say('OAuth server', link, reply);
   else
     draft.lack(

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../../../domain/local-address.ts';
+import { urlFrom } from '../../../../domain/url.ts';
 import { Psd2Error } from '../../../../errors.ts';
 import type { BankCall } from '../../../call/call.ts';
 import type { OperationId } from '../description/operations.ts';
@@ -60,7 +61,7 @@ export function readLink(
   { operation, values, calledPath = '/', orBelow = false }: Offerable,
 ): Offer | null {
   const called = `${base.origin}${base.pathPrefix}${calledPath}`;
-  const url = isUsable(href) && URL.canParse(href, called) ? new URL(href, called) : null;
+  const url = isUsable(href) ? urlFrom(href, called) : undefined;
   if (!url) return null;
   const written = (orBelow ? url.pathname : url.pathname.replace(/\/+$/, '')).split('/');
   const path = written.map((part) => ({ written: part, plain: plainOf(part) }));
@@ -198,7 +199,8 @@ function asSent(href: string, url: URL): string {
 function resolved(href: string, base: Base, name: string): URL {
   const text = onHostOrBelow(href, base);
   const atRoot = `${base.origin}${base.pathPrefix}/`;
-  if (isUsable(href) && URL.canParse(text, atRoot)) return new URL(text, atRoot);
+  const url = isUsable(href) ? urlFrom(text, atRoot) : undefined;
+  if (url) return url;
   throw refused(`The bank's link ${name} is not a valid address: ${shownLink(href)}`, {});
 }
 

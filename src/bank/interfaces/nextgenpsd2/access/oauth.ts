@@ -1,4 +1,5 @@
 import { createHash, type X509Certificate } from 'node:crypto';
+import { urlFrom } from '../../../../domain/url.ts';
 import { Psd2Error } from '../../../../errors.ts';
 import type { BankCall, Reading } from '../../../call/call.ts';
 import type { BeforeSend } from '../../../ports/call.ts';
@@ -95,7 +96,7 @@ const LOGIN = { reads: null, needsConsent: false, login: true } as const;
 /** The hosts that codes and tokens may go to: those that the bank file or the base URL names. */
 function hostsOf({ api, oauth }: BankDescription, { origin }: Base): ReadonlySet<string> {
   const named = [origin, api.baseUrl, oauth.metadata, oauth.authorizationEndpoint, oauth.tokenEndpoint];
-  return new Set(named.flatMap((address) => (address && URL.canParse(address) ? new URL(address).host : [])));
+  return new Set(named.flatMap((address) => (address && urlFrom(address)?.host) || []));
 }
 
 /**
@@ -109,8 +110,9 @@ function isIssuerAt(
   { oauth }: BankDescription,
   hosts: ReadonlySet<string>,
 ): boolean {
-  if (!URL.canParse(issuer)) return false;
-  const { href, hostname } = new URL(issuer);
+  const url = urlFrom(issuer);
+  if (!url) return false;
+  const { href, hostname } = url;
   const [, before, after = ''] = WELL_KNOWN.exec(path) ?? [];
   const named =
     before === undefined
