@@ -23,7 +23,14 @@ export const ACCESS: Readonly<
 
 /** Commands that use no profile, or name it themselves. */
 const WITHOUT_PROFILE = new Set([
-  ...['profile', 'sandbox', 'completion', 'demo', 'help', '--profile', '--help', '--version'],
+  'profile',
+  'sandbox',
+  'completion',
+  'demo',
+  'help',
+  '--profile',
+  '--help',
+  '--version',
 ]);
 
 /**

@@ -10,9 +10,15 @@ import type { Finding, ReadRules } from './finding.ts';
 const REQUIRED = ['name', 'iban', 'amount'] as const;
 const COLUMNS = [
   ...REQUIRED,
-  ...(['currency', 'description', 'reference', 'date', 'from', 'customer', 'payee-verified'] as const),
-  'creditor-reference' as const,
-];
+  'currency',
+  'description',
+  'reference',
+  'date',
+  'from',
+  'customer',
+  'payee-verified',
+  'creditor-reference',
+] as const;
 type Column = (typeof COLUMNS)[number];
 
 /** Far more than a line with all columns at their longest. */
@@ -199,16 +205,12 @@ function* readRow(
   const isVerified = readYesOrNo(cellOf('payee-verified'));
   if (isVerified === null)
     report(null, `The payee-verified ${JSON.stringify(cellOf('payee-verified'))} is neither yes nor no`);
-  if (payment && debit && isVerified !== null)
-    findings.push({
-      ...{ type: 'line', fileLine },
-      line: {
-        ...{ line, place, ...debit, ...payment },
-        ...{ instant: rules.instant, urgent: false, payeeVerified: isVerified || rules.payeeVerified },
-        ...{ address: null, ids: NO_IDS },
-      },
-    });
   yield* findings;
+  if (!payment || !debit || isVerified === null) return;
+  const { instant } = rules;
+  const payeeVerified = isVerified || rules.payeeVerified;
+  const rest = { instant, urgent: false, payeeVerified, address: null, ids: NO_IDS };
+  yield { type: 'line', fileLine, line: { line, place, ...debit, ...payment, ...rest } };
 }
 
 const NO_IDS: BatchLine['ids'] = { paymentInformationId: null, instructionId: null, endToEndId: null };

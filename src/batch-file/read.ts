@@ -39,7 +39,10 @@ export async function* readBatchFile(
     yield {
       type: 'problem',
       problem: {
-        ...{ severity: 'error', line: null, place: '', fileLine: null },
+        severity: 'error',
+        line: null,
+        place: '',
+        fileLine: null,
         message: 'The file has no payments',
       },
     };

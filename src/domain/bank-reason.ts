@@ -29,7 +29,9 @@ export function ranked(reasons: readonly BankReason[]): BankReason[] {
     (one, other) => rankOf(one) - rankOf(other),
   )) {
     const reason = {
-      ...{ level, code: code || null, proprietary: proprietary?.slice(0, LONGEST) || null },
+      level,
+      code: code || null,
+      proprietary: proprietary?.slice(0, LONGEST) || null,
       text: text?.slice(0, LONGEST) || null,
     };
     const words = writeReason(reason);

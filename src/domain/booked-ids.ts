@@ -67,10 +67,15 @@ export function withIds<Row extends BookedRow>(
       const content = JSON.stringify(
         bankId === undefined
           ? [
-              ...[productId, row.bookingDate, row.valueDate, normalDecimal(row.amount)],
+              productId,
+              row.bookingDate,
+              row.valueDate,
+              normalDecimal(row.amount),
               row.currency ?? currency,
-              ...[withPlainBlanks(row.description), withPlainBlanks(row.details)],
-              ...[row.code, row.transferReference],
+              withPlainBlanks(row.description),
+              withPlainBlanks(row.details),
+              row.code,
+              row.transferReference,
             ]
           : [productId, naming, bankId],
       );

@@ -173,8 +173,11 @@ function writeOffset(offset: number): string {
 
 /** The milliseconds of each unit of a duration. */
 export const UNITS: Readonly<Record<string, number>> = {
-  ...{ s: 1_000, m: 60_000, h: 3_600_000 },
-  ...{ d: 86_400_000, w: 604_800_000 },
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
 };
 
 /** Reads a whole number with its unit: `30s`, `15m`, `6h`, `1d` or `2w`. @returns milliseconds; undefined if the text is none */

@@ -190,7 +190,9 @@ function credentialed(
       const { scaStatus, links: next = links } = event;
       const begun = startedBy(authorisations, next?.id, credentials.at(-1)?.psuId ?? undefined, at);
       return {
-        ...({ state: 'authorizing', credentials: answeredIn(credentials), links: next } as const),
+        state: 'authorizing',
+        credentials: answeredIn(credentials),
+        links: next,
         authorisations: scaStatus === null ? begun : saidOf(begun, next?.id, scaStatus),
       };
     }

@@ -34,7 +34,9 @@ export function sentCredential(payment: Payment, event: Of<'credential-sent'>, a
   const sent = sentBy(event);
   if (ofCancellation) return { cancellationCredentials: [...cancellationCredentials, sent] };
   return {
-    ...({ state: 'authorizing', returned: false, linkIsOut: true } as const),
+    state: 'authorizing',
+    returned: false,
+    linkIsOut: true,
     ...(commits === 'by the customer' && { mayExecuteWithoutUs: true }),
     credentials: [...credentials, sent],
     authorisations: begins
@@ -67,7 +69,9 @@ export function answeredCredential(payment: Payment, event: Of<'credential-answe
   }
   const begun = startedBy(authorisations, links?.id, whose(credentials), at);
   return {
-    ...({ state: 'authorizing', credentials: answeredIn(credentials), links } as const),
+    state: 'authorizing',
+    credentials: answeredIn(credentials),
+    links,
     ...(scaStatus !== null && { scaStatus }),
     authorisations: noting(begun, links?.id),
   };

@@ -35,7 +35,8 @@ const created = {
 const intent = { requestId: z.string(), digest: textOrNull };
 
 const scaMethod = z.object({
-  ...{ id: z.string(), type: z.string() },
+  id: z.string(),
+  type: z.string(),
   version: z.exactOptional(z.string()),
   name: z.exactOptional(z.string()),
   explanation: z.exactOptional(z.string()),
@@ -85,7 +86,9 @@ const scaLinks = z.object({
 const ofCredentials = [
   /** It is about to leave. From here on, what they authorise may have an effect without psd2. */
   z.object({
-    ...{ type: z.literal('credential-sent'), what: giftKind, ...intent },
+    type: z.literal('credential-sent'),
+    what: giftKind,
+    ...intent,
     /** It begins an authorisation. */
     begins: z.exactOptional(z.literal(true)),
     psuId: z.exactOptional(z.string()),
@@ -101,7 +104,8 @@ const ofCredentials = [
   }),
   /** The bank has said what became of it, and what is next. `id`: of the authorisation of a cancellation. */
   z.object({
-    ...{ type: z.literal('credential-answered'), scaStatus: textOrNull },
+    type: z.literal('credential-answered'),
+    scaStatus: textOrNull,
     links: z.exactOptional(scaLinks),
     id: z.exactOptional(z.string()),
     ofCancellation: z.exactOptional(z.literal(true)),
@@ -131,7 +135,8 @@ const messages = z.exactOptional(z.array(z.string()));
 
 /** The bank's own words for a payment and its authorisation, at a bank that has them. */
 const bankWords = z.object({
-  ...{ transactionStatus: textOrNull, scaStatus: textOrNull },
+  transactionStatus: textOrNull,
+  scaStatus: textOrNull,
   /** What it says then that the payment costs. */
   cost: z.exactOptional(cost),
   messages,
@@ -143,7 +148,9 @@ const reasons = z.exactOptional(
   z.array(
     z.object({
       level: z.enum(REASON_LEVELS),
-      ...{ code: textOrNull, proprietary: textOrNull, text: textOrNull },
+      code: textOrNull,
+      proprietary: textOrNull,
+      text: textOrNull,
     }),
   ),
 );
@@ -239,7 +246,10 @@ const bareStep = z.enum([
 
 /** `description`: why psd2 gave it up. `linkUntil`: a customer has a link that may work until then, by the bank's clock. */
 const cancelled = z.object({
-  ...{ type: z.literal('cancelled'), description: z.exactOptional(z.string()), reasons, bank },
+  type: z.literal('cancelled'),
+  description: z.exactOptional(z.string()),
+  reasons,
+  bank,
   linkUntil: z.exactOptional(z.string()),
 });
 
@@ -247,7 +257,8 @@ const cancelled = z.object({
 const ofCancellation = [
   /** The customer, or another person, gets the links to authorise the cancellation. */
   z.object({
-    ...{ type: z.literal('cancel-sca-started'), id: z.exactOptional(z.string()) },
+    type: z.literal('cancel-sca-started'),
+    id: z.exactOptional(z.string()),
     psuId: z.exactOptional(z.string()),
     /** Only where the customer gives psd2 something: a cancellation that was stopped goes on with them. */
     links: z.exactOptional(scaLinks),
@@ -260,11 +271,22 @@ const ofCancellation = [
 
 /** Its outcome is not known. `description`: the refusal that does not decide it. */
 const unanswered = z.object({
-  ...{ type: z.literal('execute-unanswered'), description: z.optional(z.string()), reasons, bank },
+  type: z.literal('execute-unanswered'),
+  description: z.optional(z.string()),
+  reasons,
+  bank,
   /** The bank has rejected it because it has another one like it. */
   isDuplicate: z.exactOptional(z.literal(true)),
   /** The bank says that it has cancelled it, and that the customer has authorised it since. */
   isPaidByLink: z.exactOptional(z.literal(true)),
+});
+
+/** `isFinal`: the bank has settled it (the standard, `payments.final`). */
+const executed = z.object({
+  type: z.literal('executed'),
+  cro: textOrNull,
+  bank,
+  isFinal: z.exactOptional(z.literal(true)),
 });
 
 /** All events of an operation (a transfer is one) after the creation. */
@@ -272,9 +294,13 @@ export const stepEvent = z.lazy(() =>
   z.discriminatedUnion('type', [
     z.object({
       type: z.enum([
-        ...(['verify-sent', 'further-verify-sent', 'approach-sent', 'execute-sent'] as const),
+        'verify-sent',
+        'further-verify-sent',
+        'approach-sent',
+        'execute-sent',
         /** The confirmation code of SCA; the request that the bank cancels a payment. */
-        ...(['code-sent', 'cancel-sent'] as const),
+        'code-sent',
+        'cancel-sent',
       ]),
       ...intent,
       /** With `approach-sent`: the person whose authorisation begins. */
@@ -311,11 +337,7 @@ export const stepEvent = z.lazy(() =>
       source: z.optional(z.enum(PAYEE_SOURCES)),
     }),
     authorization,
-    /** `isFinal`: the bank has settled it (the standard, `payments.final`). */
-    z.object({
-      ...{ type: z.literal('executed'), cro: textOrNull, bank },
-      isFinal: z.exactOptional(z.literal(true)),
-    }),
+    executed,
     /** The bank will execute what the customer has authorised. */
     z.object({ type: z.literal('ordered'), bank }),
     z.object({ type: z.literal('execute-refused'), description: z.string(), reasons }),

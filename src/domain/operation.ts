@@ -209,44 +209,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
   event: OperationEvent<Order>,
   at: string,
 ): Operation<Order> {
-  if (event.type === 'created')
-    return {
-      ...beginning(operation, event, at),
-      kind,
-      commits: event.commits,
-      authorises: event.initiation ? 'by links' : 'by call',
-      order: event.order,
-      debtor: null,
-      furtherData: event.furtherData ?? [],
-      furtherSteps: 0,
-      furtherStepOpen: false,
-      verification: null,
-      payeeCheck: null,
-      accepted: false,
-      authorizationStatus: null,
-      executionStatus: null,
-      executionStatusDescription: null,
-      reasons: [],
-      cro: null,
-      executeRequestId: null,
-      initiation: event.initiation ?? null,
-      ...NOT_SENT,
-      isBegunAgain: false,
-      isRepeated: false,
-      authorisations: [],
-      ...NO_CREDENTIALS,
-      feesAccepted: false,
-      isDuplicate: false,
-      isFinal: false,
-      transactionStatus: null,
-      scaStatus: null,
-      mayExecuteWithoutUs: false,
-      bulk: null,
-      certificate: null,
-      isCancellationTaken: false,
-      cancellation: null,
-      ...NO_LINKS,
-    };
+  if (event.type === 'created') return created(kind, operation, event, at);
   const before = begun(operation, event);
   const changed = neverBack(before, changes(event.type, before, event, at));
   const givenLinks = linksAfter(before, event);
@@ -257,11 +220,57 @@ export function applyOperationEvent<Order extends OrderTarget>(
     ...worded,
     ...reasonsIn(event, changed),
     ...('bank' in event && event.bank?.cost && costing(worded, event.bank.cost)),
-    ...{ givenLinks, updatedAt },
+    givenLinks,
+    updatedAt,
   };
   const said = 'bank' in event ? event.bank?.scaStatus : undefined;
   if (said == null) return after;
   return { ...after, authorisations: saidOf(after.authorisations, after.links?.id, said) };
+}
+
+function created<Order extends OrderTarget>(
+  kind: OperationKind,
+  operation: Operation<Order> | undefined,
+  event: Extract<OperationEvent<Order>, { type: 'created' }>,
+  at: string,
+): Operation<Order> {
+  return {
+    ...beginning(operation, event, at),
+    kind,
+    commits: event.commits,
+    authorises: event.initiation ? 'by links' : 'by call',
+    order: event.order,
+    debtor: null,
+    furtherData: event.furtherData ?? [],
+    furtherSteps: 0,
+    furtherStepOpen: false,
+    verification: null,
+    payeeCheck: null,
+    accepted: false,
+    authorizationStatus: null,
+    executionStatus: null,
+    executionStatusDescription: null,
+    reasons: [],
+    cro: null,
+    executeRequestId: null,
+    initiation: event.initiation ?? null,
+    ...NOT_SENT,
+    isBegunAgain: false,
+    isRepeated: false,
+    authorisations: [],
+    ...NO_CREDENTIALS,
+    feesAccepted: false,
+    isDuplicate: false,
+    isFinal: false,
+    transactionStatus: null,
+    scaStatus: null,
+    mayExecuteWithoutUs: false,
+    bulk: null,
+    certificate: null,
+    isCancellationTaken: false,
+    cancellation: null,
+    ...NO_LINKS,
+  };
 }
 
 /** The reasons change with the description of them. */
@@ -545,12 +554,10 @@ function initiated(
 ): Changes {
   const isAgain = executeRequestId === requestId;
   return {
-    ...({
-      state: 'executing',
-      mayExecuteWithoutUs: true,
-      executeRequestId: requestId,
-      isRepeated: isAgain,
-    } as const),
+    state: 'executing',
+    mayExecuteWithoutUs: true,
+    executeRequestId: requestId,
+    isRepeated: isAgain,
     initiatedAt: isAgain ? initiatedAt : at,
     initiatedAtBank: isAgain ? initiatedAtBank : bankTime,
   };

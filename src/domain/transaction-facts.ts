@@ -19,7 +19,8 @@ export interface Fact {
  */
 export const TRANSACTION_FACTS = {
   transactionId: {
-    ...{ kind: 'text', isNullable: true },
+    kind: 'text',
+    isNullable: true,
     means: "the bank's id of it; as the fields from here on, of banks that say it",
   },
   entryReference: { kind: 'text', isNullable: true, means: "the bank's id of it for reading on from there" },
@@ -33,7 +34,8 @@ export const TRANSACTION_FACTS = {
   remittance: { kind: 'text', isNullable: true, means: 'what it is for, in the words of the payer' },
   remittanceStructured: { kind: 'text', means: 'the reference that the payee gave' },
   bankTransactionCode: {
-    ...{ kind: 'text', isNullable: true },
+    kind: 'text',
+    isNullable: true,
     means: 'ISO 20022 code for this kind of transaction',
   },
   ultimateDebtor: { kind: 'text', means: 'for whom the debtor paid' },

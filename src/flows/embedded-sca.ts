@@ -187,7 +187,11 @@ class Steps {
     const before = gifts.sent().length;
     try {
       return await give({
-        ...{ resourceId, links: this.#links, gift, redirectUri, transactionId },
+        resourceId,
+        links: this.#links,
+        gift,
+        redirectUri,
+        transactionId,
         psu: returns.person,
         beforeSend: gifts.announce(gift.what, begins?.(resourceId, this.#links) ?? false),
       });

@@ -172,7 +172,10 @@ async function sendCustomer(
   if (turn.next !== 'open' || turn.links.confirmation === undefined || !code || !confirmCode) return false;
   const { resourceId, transactionId } = subject;
   await confirmCode({
-    ...{ resourceId, links: turn.links, code, transactionId },
+    resourceId,
+    links: turn.links,
+    code,
+    transactionId,
     beforeSend: record.code,
   });
   return true;

@@ -28,12 +28,16 @@ export function notKnownThere(
     const says = `The bank does not know the ${kind} ${flow} with the certificate ${now.name}, but psd2 began it with another one: ${certificate.name}`;
     return error.restated('certificate', says).with({
       hint: `Nothing has ended: ${mayLive}. Ask again with that certificate:`,
-      ...{ next, flow, transactionId },
+      next,
+      flow,
+      transactionId,
     });
   }
   const says = `The bank does not know the ${kind} ${flow} with this certificate, but psd2 has not ended it, so ${mayLive}`;
   return error.restated('outcome_unknown', `${says}. ${error.message}`).with({
     hint: "Nothing has ended here. Ask again later, or ask the bank's support:",
-    ...{ next, flow, transactionId },
+    next,
+    flow,
+    transactionId,
   });
 }

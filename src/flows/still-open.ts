@@ -46,7 +46,8 @@ export function stillOpen(
     `${endSentence(message)} The ${what} is not over: ${who} can still authorise it`,
     {
       ...(typeof why !== 'string' && saidBy(why)),
-      ...{ flow, transactionId },
+      flow,
+      transactionId,
       hint: 'Ask the bank what became of it, or end it there:',
       next: isForPerson ? commands : [...commands, end],
       ...(typeof why !== 'string' && { cause: why }),

@@ -143,7 +143,12 @@ export async function syncCustomer(
   for (const { productId } of accounts) assertAccountId(calls, productId, transactionId);
   const places = await to.place(accounts, calls.namesAccounts === true);
   const synced: SyncedCustomer = {
-    ...{ accounts: accounts.length, newTransactions: 0, pending: 0, skipped: [], failures: [], checks: [] },
+    accounts: accounts.length,
+    newTransactions: 0,
+    pending: 0,
+    skipped: [],
+    failures: [],
+    checks: [],
   };
 
   const balances: Balance[] = [];
@@ -209,7 +214,10 @@ async function syncAccount(
   const currency = currencyOf(account, balance.accountBalance);
   const ofAccount = { ...query, productId, storedAs, currency, balance, readBalance };
   const { added, pending, check, contradictions, refusal } = await syncTransactions({
-    ...{ calls, to, query: ofAccount, clock },
+    calls,
+    to,
+    query: ofAccount,
+    clock,
   });
   if ('reason' in balance) balances.push(balance);
   synced.newTransactions += added;
@@ -241,7 +249,12 @@ function noteError(synced: SyncedCustomer, productId: string, error: Psd2Error):
 
 /** The errors that concern only one product. */
 const OF_ONE_PRODUCT: ErrorCode[] = [
-  ...(['forbidden', 'sca_required', 'bank_refused', 'bank_answer', 'bank_failing', 'list_changed'] as const),
+  'forbidden',
+  'sca_required',
+  'bank_refused',
+  'bank_answer',
+  'bank_failing',
+  'list_changed',
 ];
 
 function withoutBalance(error: Psd2Error): Psd2Error {
@@ -560,7 +573,10 @@ class AccountSync {
     const isOpen = (rows: readonly { id: string }[]) => rows.some(({ id }) => !this.#replaced.has(id));
     return {
       ...this.#check,
-      ...{ balanced: isBalanced, difference: difference ?? null, cancelled, vanished: gone },
+      balanced: isBalanced,
+      difference: difference ?? null,
+      cancelled,
+      vanished: gone,
       replaced: this.#replaced.size,
       changed: this.#check.changed + this.#doubtful.filter(isOpen).length,
     };
@@ -714,7 +730,8 @@ function newCheck(productId: string): AccountCheck {
     balanced: null,
     difference: null,
     complete: true,
-    ...{ certainFrom: null, certainThrough: null },
+    certainFrom: null,
+    certainThrough: null,
     ...none,
     takenFor: null,
   };
@@ -797,7 +814,8 @@ async function appendAfter(
   const appended = await rows.append(booked, { of: query.of, covered: undefined });
   const last = newestOf(booked);
   return {
-    ...{ booked, appended },
+    booked,
+    appended,
     ...(last !== undefined && { newest: last }),
     ...(appended.added.length === booked.length && { pending: on.pending }),
   };

@@ -20,7 +20,9 @@ export const DOORS = new Map<string, DoorEntry>([
     'nextgenpsd2',
     {
       open: async (bank) => (await import('./nextgenpsd2/door.ts')).nextgenpsd2Door(bank),
-      ...{ memory: doorMemory, seed: doorSeed, runDue: runDuePayments },
+      memory: doorMemory,
+      seed: doorSeed,
+      runDue: runDuePayments,
     },
   ],
 ]);

@@ -107,8 +107,12 @@ export interface SmokeRun {
 export function countSteps(steps: readonly SmokeStep[]) {
   const of = (...statuses: StepStatus[]) => steps.filter(({ status }) => statuses.includes(status)).length;
   return {
-    ...{ passed: of('pass', 'warn'), warned: of('warn'), failed: of('fail') },
-    ...{ skipped: of('skip'), known: of('known'), flaky: steps.filter(({ flaky }) => flaky).length },
+    passed: of('pass', 'warn'),
+    warned: of('warn'),
+    failed: of('fail'),
+    skipped: of('skip'),
+    known: of('known'),
+    flaky: steps.filter(({ flaky }) => flaky).length,
   };
 }
 

@@ -54,8 +54,17 @@ export interface Counts {
 
 export function noCounts(): Counts {
   return {
-    ...{ calls: 0, noReply: 0, serverErrors: 0, unusable: 0, clientErrors: 0, limited: 0, own: 0 },
-    ...{ answered: 0, sum: 0, max: 0, times: Array<number>(BUCKETS).fill(0) },
+    calls: 0,
+    noReply: 0,
+    serverErrors: 0,
+    unusable: 0,
+    clientErrors: 0,
+    limited: 0,
+    own: 0,
+    answered: 0,
+    sum: 0,
+    max: 0,
+    times: Array<number>(BUCKETS).fill(0),
   };
 }
 
@@ -98,9 +107,16 @@ export function addCounts(total: Counts, more: Counts): void {
 }
 
 const NUMBERS = [
-  ...(['calls', 'noReply', 'serverErrors', 'unusable', 'clientErrors', 'limited', 'own'] as const),
-  ...(['answered', 'sum'] as const),
-];
+  'calls',
+  'noReply',
+  'serverErrors',
+  'unusable',
+  'clientErrors',
+  'limited',
+  'own',
+  'answered',
+  'sum',
+] as const;
 
 function bucketOf(milliseconds: number): number {
   return Math.min(BUCKETS - 1, Math.max(0, Math.ceil(Math.log(Math.max(1, milliseconds)) / GROWTH)));

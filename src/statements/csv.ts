@@ -10,8 +10,18 @@ import { writeCsv } from '../terminal/output/csv.ts';
 import { allBookings, type Statement } from './statement.ts';
 
 const COLUMNS = [
-  ...['id', 'productId', 'bookingDate', 'valueDate', 'amount', 'currency', 'description', 'details', 'code'],
-  ...['transferReference', 'feeCharge', ...FACT_NAMES],
+  'id',
+  'productId',
+  'bookingDate',
+  'valueDate',
+  'amount',
+  'currency',
+  'description',
+  'details',
+  'code',
+  'transferReference',
+  'feeCharge',
+  ...FACT_NAMES,
 ];
 
 /**

@@ -12,8 +12,11 @@ const time = z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value
 
 const keptAccounts = z.array(
   z.object({
-    ...{ accountId: z.string(), iban: text, kind: z.exactOptional(z.literal('card')) },
-    ...{ currency: z.exactOptional(z.string()), name: z.exactOptional(z.string()) },
+    accountId: z.string(),
+    iban: text,
+    kind: z.exactOptional(z.literal('card')),
+    currency: z.exactOptional(z.string()),
+    name: z.exactOptional(z.string()),
     productCode: z.exactOptional(z.string()),
     status: z.exactOptional(z.string()),
   }),
@@ -41,8 +44,12 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
   funds: z.exactOptional(
     z.array(
       z.object({
-        ...{ flow: z.string(), transactionId: z.string(), consentId: z.string(), account: z.string() },
-        ...{ validUntil: z.nullable(isoDate), grantedAt: time },
+        flow: z.string(),
+        transactionId: z.string(),
+        consentId: z.string(),
+        account: z.string(),
+        validUntil: z.nullable(isoDate),
+        grantedAt: time,
       }),
     ),
   ),

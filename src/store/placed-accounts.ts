@@ -10,7 +10,12 @@ export const accountName: z.ZodMiniType<AccountName> = z.object({
   bankId: z.string(),
   currency: z.optional(z.string()),
   card: z.optional(z.boolean()),
-  ...{ iban: word, name: word, bban: word, maskedPan: word, productCode: word, productDescription: word },
+  iban: word,
+  name: word,
+  bban: word,
+  maskedPan: word,
+  productCode: word,
+  productDescription: word,
 });
 
 /** The progress of an account, and how the bank has named it. */

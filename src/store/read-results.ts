@@ -22,8 +22,12 @@ export const customerReads = z.object({
   doubts: z._default(
     z.array(
       z.object({
-        ...{ productId: z.string(), at: z.string(), message: z.string(), complete: z.boolean() },
-        ...{ balanced: z.nullable(z.boolean()), difference: z.nullable(z.string()) },
+        productId: z.string(),
+        at: z.string(),
+        message: z.string(),
+        complete: z.boolean(),
+        balanced: z.nullable(z.boolean()),
+        difference: z.nullable(z.string()),
         certainFrom: z.nullable(z.string()),
       }),
     ),
@@ -55,7 +59,11 @@ export function addResult(before: CustomerReads | undefined, result: ReadResult)
     const old = earlierFailed.find((each) => each.productId === productId);
     const isRow = old !== undefined && isStillFailing(old);
     return {
-      ...{ productId, code, message, lastFailedAt: at, lastReadAt: old ? old.lastReadAt : readAt },
+      productId,
+      code,
+      message,
+      lastFailedAt: at,
+      lastReadAt: old ? old.lastReadAt : readAt,
       since: isRow ? old.since : at,
       // The same result may come twice, if an answer of the store was lost.
       failures: isRow ? old.failures + (old.lastFailedAt === at ? 0 : 1) : 1,

@@ -104,7 +104,8 @@ function common(one: Progress | undefined, other: Progress | undefined): Progres
     ...(other.contradictions ?? []).filter(({ says }) => ofOne.every((each) => each.says !== says)),
   ];
   return {
-    ...{ from, through },
+    from,
+    through,
     ...(isSameRow && { newest: one.newest }),
     ...(contradictions.length > 0 && { contradictions }),
     ...(isSameProgress(one, other) && { balance: one.balance, difference: one.difference }),

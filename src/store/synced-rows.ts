@@ -11,7 +11,9 @@ import type { SyncedAccount, SyncedBalance, SyncedBooking } from './ports/synced
 
 /** What a bank's own statements say, kept with the progress. */
 export const contradiction: z.ZodMiniType<Contradiction> = z.object({
-  ...{ says: z.string(), from: isoDate, through: isoDate },
+  says: z.string(),
+  from: isoDate,
+  through: isoDate,
 });
 
 const text = z.nullable(z.string());
@@ -29,17 +31,26 @@ function present<T>(schema: z.ZodMiniType<T>) {
 const money = z.nullish(z.object({ amount: decimal, currency: z.string() }));
 
 export const syncedAccount: z.ZodMiniType<SyncedAccount> = z.object({
-  ...{ productId: z.string(), iban: text, currency: z.string() },
-  ...{ name: text, productCode: text, productDescription: text },
-  ...{ card: present(z.boolean()), bban: present(z.string()), maskedPan: present(z.string()) },
-  ...{ status: present(z.string()), bankId: present(z.string()) },
+  productId: z.string(),
+  iban: text,
+  currency: z.string(),
+  name: text,
+  productCode: text,
+  productDescription: text,
+  card: present(z.boolean()),
+  bban: present(z.string()),
+  maskedPan: present(z.string()),
+  status: present(z.string()),
+  bankId: present(z.string()),
 });
 
 export const syncedBalance: z.ZodMiniType<SyncedBalance> = z.pipe(
   z.object({
     productId: z.string(),
-    ...{ accountBalance: money, availableBalance: money },
-    ...{ accountAvailability: money, accountAvailableCredit: money },
+    accountBalance: money,
+    availableBalance: money,
+    accountAvailability: money,
+    accountAvailableCredit: money,
     asOf: z.nullish(z.string()),
     creditLimitIncluded: z.nullish(
       z.object({ accountBalance: z.optional(z.boolean()), availableBalance: z.optional(z.boolean()) }),
@@ -59,8 +70,15 @@ export const syncedBalance: z.ZodMiniType<SyncedBalance> = z.pipe(
 );
 
 const rowFields = {
-  ...{ id: z.string(), bookingDate: date, valueDate: date, amount: decimal, currency: text },
-  ...{ description: z.string(), details: z.string(), code: text, transferReference: text },
+  id: z.string(),
+  bookingDate: date,
+  valueDate: date,
+  amount: decimal,
+  currency: text,
+  description: z.string(),
+  details: z.string(),
+  code: text,
+  transferReference: text,
 };
 
 const mayLack = z.optional(text);
@@ -83,8 +101,13 @@ const flag = z.optional(z.nullable(z.boolean()));
 
 const storedFields = {
   ...rowFields,
-  ...{ transactionId: mayLack, entryReference: mayLack, internalTransactionId: mayLack },
-  ...{ counterpartyIban: mayLack, future: flag, cancelled: flag, replaced: flag },
+  transactionId: mayLack,
+  entryReference: mayLack,
+  internalTransactionId: mayLack,
+  counterpartyIban: mayLack,
+  future: flag,
+  cancelled: flag,
+  replaced: flag,
 };
 /** By which psd2 recognises a row again. */
 export const FIELDS_OF_STORED_ROW: readonly string[] = Object.keys(storedFields);

@@ -5,7 +5,8 @@ import { expect, it } from 'vitest';
 import { sourceFiles } from '../../scripts/docs/imports.ts';
 import { isWithin } from '../../scripts/docs/walls.ts';
 
-// A name says of what: `storedRow` and `listedAccount` do, `found` and `known` do not. And one name of a function stands for one thing.
+// What hinders a reader: names that do not say of what they are (`found` and `known`; `storedRow` does), one name for several
+// functions, and lists that are made to be copied at once.
 
 /** These words are the whole name of no value: a variable, a parameter, or what is taken out of an object. */
 const WORDS = new Set(['found', 'known', 'kept', 'asked', 'given', 'said', 'told', 'taken']);
@@ -68,11 +69,26 @@ function* valuesOf({ type, id, params, param }: Node): Generator<string> {
   if (type === 'CatchClause') yield* boundBy(param);
 }
 
-const names = sourceFiles()
-  .filter((file) => !NOT_YET.some((room) => isWithin(file, room)))
-  .map((file) => {
-    const { program } = parseSync(file, readFileSync(join('src', file), 'utf8'));
-    const nodes = [...nodesIn(program)];
+/** What is written in brackets, without what says its type. */
+function withoutType(node: unknown): unknown {
+  const says = /^(TSAsExpression|TSSatisfiesExpression|ParenthesizedExpression)$/;
+  return isNode(node) && says.test(node.type) ? withoutType(node.expression) : node;
+}
+
+/** Whether fields or elements are written as a list of their own, and copied at once: `{ ...{ a, b }, c }`. */
+function isPacked({ type, argument }: Node): boolean {
+  const copied = withoutType(argument);
+  return type === 'SpreadElement' && isNode(copied) && /^(Object|Array)Expression$/.test(copied.type);
+}
+
+const sources = sourceFiles().map((file) => {
+  const { program } = parseSync(file, readFileSync(join('src', file), 'utf8'));
+  return { file, nodes: [...nodesIn(program)] };
+});
+
+const names = sources
+  .filter(({ file }) => !NOT_YET.some((room) => isWithin(file, room)))
+  .map(({ file, nodes }) => {
     const functions = nodes.filter(({ type }) => type === 'FunctionDeclaration');
     return {
       file,
@@ -96,6 +112,13 @@ it('no name of a function stands for three things', () => {
   expect(often.filter(([name]) => !Object.hasOwn(TWINS, name))).toEqual([]);
   expect(often.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(TWINS)));
   expect(Object.keys(TWINS).length).toBeLessThanOrEqual(20);
+});
+
+it('no list is made to be copied at once', () => {
+  const packed = sources.flatMap(({ file, nodes }) =>
+    nodes.filter(isPacked).map(({ start }) => `${file}: at character ${start}`),
+  );
+  expect(packed).toEqual([]);
 });
 
 it('the rooms that are left exist', () => {

@@ -226,7 +226,10 @@ class Attempt {
     const neverSent = !this.#sent;
     if (this.#signal.aborted)
       return new CallFailed('interrupted', {
-        ...{ neverSent, passing: false, kind: 'own', cause: this.#signal.reason },
+        neverSent,
+        passing: false,
+        kind: 'own',
+        cause: this.#signal.reason,
       });
     if (error instanceof UnusableAnswer) {
       const call = `${this.#request.method} ${pathOf(this.#request)}`;

@@ -32,7 +32,11 @@ const instructions = refuse('psd2 cannot give a bank instructions');
 
 /** Only town, country and the parts that every bank takes are kept. */
 const address = hold({
-  ...{ Ctry: text, TwnNm: text, PstCd: text, StrtNm: text, BldgNb: text },
+  Ctry: text,
+  TwnNm: text,
+  PstCd: text,
+  StrtNm: text,
+  BldgNb: text,
   AdrLine: { does: 'text', isRepeated: true },
   AdrTp: skip,
   ...Object.fromEntries(
@@ -54,7 +58,9 @@ const address = hold({
 
 const account = hold({
   Id: hold({ IBAN: text, Othr: hold({ Id: text, SchmeNm: skip, Issr: skip }) }),
-  ...{ Tp: skip, Ccy: text, Nm: skip },
+  Tp: skip,
+  Ccy: text,
+  Nm: skip,
   Prxy: refuse('psd2 cannot pay to or from an alias'),
 });
 
@@ -77,8 +83,12 @@ const transaction = hold({
   MndtRltdInf: refuse('psd2 cannot send a mandate'),
   ChqInstr: refuse('psd2 cannot pay with a cheque'),
   UltmtDbtr: ultimate,
-  ...{ IntrmyAgt1: agents, IntrmyAgt1Acct: agents, IntrmyAgt2: agents, IntrmyAgt2Acct: agents },
-  ...{ IntrmyAgt3: agents, IntrmyAgt3Acct: agents },
+  IntrmyAgt1: agents,
+  IntrmyAgt1Acct: agents,
+  IntrmyAgt2: agents,
+  IntrmyAgt2Acct: agents,
+  IntrmyAgt3: agents,
+  IntrmyAgt3Acct: agents,
   // The IBAN names the bank (Regulation (EU) 260/2012, Article 5 (7)).
   CdtrAgt: skip,
   CdtrAgtAcct: agents,
@@ -91,7 +101,8 @@ const transaction = hold({
   }),
   CdtrAcct: account,
   UltmtCdtr: ultimate,
-  ...{ InstrForCdtrAgt: instructions, InstrForDbtrAgt: instructions },
+  InstrForCdtrAgt: instructions,
+  InstrForDbtrAgt: instructions,
   Purp: leaveOut('the purpose'),
   RgltryRptg: refuse('psd2 cannot send a regulatory report'),
   Tax: refuse('psd2 cannot send tax information'),
@@ -113,7 +124,11 @@ const transaction = hold({
 
 const information = (format: BatchFormat) =>
   hold({
-    ...{ PmtInfId: text, PmtMtd: text, BtchBookg: text, NbOfTxs: text, CtrlSum: text },
+    PmtInfId: text,
+    PmtMtd: text,
+    BtchBookg: text,
+    NbOfTxs: text,
+    CtrlSum: text,
     PmtTpInf: paymentType,
     ReqdExctnDt: format.endsWith('.03') ? text : hold({ Dt: text, DtTm: text }),
     PoolgAdjstmntDt: refuse('psd2 cannot ask for a pooling date'),
@@ -127,7 +142,8 @@ const information = (format: BatchFormat) =>
     InstrForDbtrAgt: instructions,
     UltmtDbtr: ultimate,
     ChrgBr: text,
-    ...{ ChrgsAcct: otherCharges, ChrgsAcctAgt: otherCharges },
+    ChrgsAcct: otherCharges,
+    ChrgsAcctAgt: otherCharges,
     CdtTrfTxInf: transaction,
   });
 
@@ -153,8 +169,14 @@ export function documentOf(format: BatchFormat): Placed {
   const root = hold({
     CstmrCdtTrfInitn: hold({
       GrpHdr: hold({
-        ...{ MsgId: text, CreDtTm: skip, Authstn: skip, NbOfTxs: text, CtrlSum: text },
-        ...{ InitgPty: skip, FwdgAgt: skip, InitnSrc: skip },
+        MsgId: text,
+        CreDtTm: skip,
+        Authstn: skip,
+        NbOfTxs: text,
+        CtrlSum: text,
+        InitgPty: skip,
+        FwdgAgt: skip,
+        InitnSrc: skip,
       }),
       PmtInf: information(format),
       SplmtryData: refuse('psd2 cannot send supplementary data'),
@@ -168,7 +190,9 @@ function placed(rule: Rule, name: string, above: string): Placed {
   const at = collects ? '' : above === '' ? name : `${above}/${name}`;
   const children = rule.does === 'hold' ? [...rule.children] : [];
   return {
-    ...{ rule, at, collects },
+    rule,
+    at,
+    collects,
     children: new Map(children.map(([child, below]) => [child, placed(below, child, at)])),
   };
 }

@@ -164,7 +164,9 @@ class Reading implements Visitor {
     const { instant, payeeVerified } = this.#rules;
     const line = this.#all.payments;
     this.#found.push({
-      ...{ type: 'line', fileLine: lineOf(at, ''), ...(this.#group && { group: this.#group }) },
+      type: 'line',
+      fileLine: lineOf(at, ''),
+      ...(this.#group && { group: this.#group }),
       line: { ...transaction, line, place: path, instant: transaction.instant || instant, payeeVerified },
     });
   }

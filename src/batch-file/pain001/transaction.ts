@@ -86,7 +86,11 @@ export function readTransaction(
   const { type, paymentInformationId, ...debit } = information;
   const { instant, urgent } = ownType ?? type ?? { instant: false, urgent: false };
   return {
-    ...{ ...payment, ...debit, instant, urgent, address },
+    ...payment,
+    ...debit,
+    instant,
+    urgent,
+    address,
     ids: { paymentInformationId, instructionId, endToEndId },
   };
 }

@@ -181,8 +181,11 @@ class Reading {
     const above = ranked([...this.#ofGroups, ...this.#reasonsNow()]);
     const below = [...this.#found.values()].flatMap(({ reasons }) => reasons);
     return {
-      ...{ about, status: ofFile === '' ? null : ofFile },
-      ...{ reasons: above.length > 0 ? above : ranked(below), entries: this.#found, contradiction },
+      about,
+      status: ofFile === '' ? null : ofFile,
+      reasons: above.length > 0 ? above : ranked(below),
+      entries: this.#found,
+      contradiction,
     };
   }
 

@@ -97,7 +97,10 @@ export async function exportAll(
   }
   const written: Manifest = {
     profile: context.profile().name,
-    ...{ month, format, createdAt: context.world.now().toISOString(), accounts },
+    month,
+    format,
+    createdAt: context.world.now().toISOString(),
+    accounts,
   };
   await saveDocument(quiet, join(out, 'manifest.json'), Buffer.from(`${JSON.stringify(written, null, 2)}\n`));
   context.output.record(written, manifest, 'titles');
@@ -173,7 +176,12 @@ const NO_FILE = { file: null, rows: 0, sha256: null };
 
 function nothingOf(customerId: string, range: { from: IsoDate; to: IsoDate }): Entry {
   return {
-    ...{ customerId, productId: null, iban: null, days: 0, gaps: [range], ...NO_FILE },
+    customerId,
+    productId: null,
+    iban: null,
+    days: 0,
+    gaps: [range],
+    ...NO_FILE,
     problem: 'no sync has stored any account of the customer',
     doubt: null,
   };

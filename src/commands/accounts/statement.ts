@@ -132,9 +132,19 @@ function statementOf(
   const { certainFrom = null, certainThrough, refusal } = certain;
   const reaches = isWhole(certain) && reachesBalance;
   return {
-    ...{ productId, iban, currency, name: name ?? productDescription, productCode },
+    productId,
+    iban,
+    currency,
+    name: name ?? productDescription,
+    productCode,
     ...historyOf(bookings, balance, reaches, { from: first, to }),
-    ...{ foreign, certainFrom, certainThrough, refusal, doubt: null, contradictions, unreadDays },
+    foreign,
+    certainFrom,
+    certainThrough,
+    refusal,
+    doubt: null,
+    contradictions,
+    unreadDays,
     creditLimitIncluded: balance.hasCreditLimit,
     createdAt,
   };

@@ -154,14 +154,19 @@ export async function writeStatement(
   const inAll = rows.map((row) => toBooking(row, currency, productId));
   const { own: bookings, foreign } = byCurrency(inAll, currency, range);
   return {
-    ...{ productId, iban, currency, productCode },
+    productId,
+    iban,
+    currency,
+    productCode,
     name: account.name ?? account.productDescription,
     // The balance has the rows of all days up to the last sync.
     history: accountHistory(bookings, noBalance === null && balance ? normalDecimal(balance.amount) : null, {
       ...range,
       balanceDay: later(stored.through, range.to),
     }),
-    ...{ foreign, noBalance, certainFrom: null },
+    foreign,
+    noBalance,
+    certainFrom: null,
     contradictions: stored.contradictions
       .filter(({ from, through }) => from <= range.to && through >= range.from)
       .map(({ says }) => says),

@@ -71,7 +71,8 @@ async function allLogins(context: Context): Promise<Found[]> {
   for (const customerId of [...new Set([...stored.keys(), ...(records?.keys() ?? [])])].sort()) {
     const login = stored.get(customerId);
     const holder = {
-      ...{ grantType: 'authorization_code' as const, customerId },
+      grantType: 'authorization_code' as const,
+      customerId,
       ...(records && describeConsent(records.get(customerId))),
     };
     const refused = noted.has(customerId) ? await notes.read(customerId, login ?? NO_TOKENS) : {};

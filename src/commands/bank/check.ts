@@ -194,7 +194,8 @@ function allowanceOf(context: Context): string {
 async function printValues(output: Context['output'], { description, defaults }: ReadBank): Promise<void> {
   const standard = new Set(defaults);
   const values = [...valuesIn(description)].map(([field, value]) => ({
-    ...{ field, value },
+    field,
+    value,
     from: standard.has(field) ? 'default' : 'file',
   }));
   await output.table(values, valueInForce, '');

@@ -84,7 +84,13 @@ async function describePlatform(
   const login = descriptionFor(DESCRIPTIONS, description.interface).login(description);
   const words = [name, bank, login, ...countries, ...countries.map((code) => COUNTRIES.of(code))];
   return {
-    ...{ name, bank, countries, login, source, verifiedOn, differs },
+    name,
+    bank,
+    countries,
+    login,
+    source,
+    verifiedOn,
+    differs,
     words: [...words, ...banks.map((each) => each.name)].join(' ').toLowerCase(),
   };
 }

@@ -113,16 +113,17 @@ export function batchData(profile: Profile, { batch, lines, outcomes }: KnownBat
   const counts: Record<string, number> = {};
   for (const { row } of outcomes) counts[row.state] = (counts[row.state] ?? 0) + 1;
   return {
-    ...{ batch: batch.batch, note: batch.note, sha256: batch.sha256 },
-    ...{ addedBy: batch.addedBy, addedAt: batch.addedAt },
+    batch: batch.batch,
+    note: batch.note,
+    sha256: batch.sha256,
+    addedBy: batch.addedBy,
+    addedAt: batch.addedAt,
     approvals: countedApprovals(batch).map(({ by, user, machine, at }) => ({ by, user, machine, at })),
     approvalsNeeded: neededApprovals(rules, batch, lines),
     rejection: batch.rejection && withoutHash(batch.rejection),
-    ...{
-      retryOf: batch.retryOf,
-      state: batchState(rules, { batch, lines, outcomes }),
-      lines: lines.length,
-    },
+    retryOf: batch.retryOf,
+    state: batchState(rules, { batch, lines, outcomes }),
+    lines: lines.length,
     customers: [...new Set(lines.flatMap(({ customer }) => customer ?? []))],
     totals: totalsOf(lines),
     counts,

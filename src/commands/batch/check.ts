@@ -145,8 +145,19 @@ async function printExamined(context: Context, file: string, examined: Examined)
   if (output.format !== 'table') {
     output.record(
       {
-        ...{ ok: errors === 0, file, format: source?.format ?? null, messageId: source?.messageId ?? null },
-        ...{ sha256, lines, count: lines, scas, totals, errors, warnings, problems, payees },
+        ok: errors === 0,
+        file,
+        format: source?.format ?? null,
+        messageId: source?.messageId ?? null,
+        sha256,
+        lines,
+        count: lines,
+        scas,
+        totals,
+        errors,
+        warnings,
+        problems,
+        payees,
       },
       shape,
     );
@@ -157,8 +168,10 @@ async function printExamined(context: Context, file: string, examined: Examined)
   if (totals.length > 0)
     await output.table(totals, total.inList('customer from executionDate instant count amount scas'), '');
   const numbers = {
-    ...{ payment: lines, 'authorisation by the customer': scas },
-    ...{ error: errors, warning: warnings },
+    payment: lines,
+    'authorisation by the customer': scas,
+    error: errors,
+    warning: warnings,
   };
   const parts = Object.entries(numbers).map(
     ([name, n]) => `${n} ${n === 1 ? name : name.replace(/^\w+/, '$&s')}`,

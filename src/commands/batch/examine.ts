@@ -47,7 +47,12 @@ export async function examineFile(
   const { readAccountId, readCustomerId } = bank;
   const yardstick = await readYardstick(context, { bank, today }, payeeCheck);
   const findings = readBatchFile(bytesOf(context, file), {
-    ...{ today, readAccountId, readCustomerId, instant, payeeVerified, transliterate },
+    today,
+    readAccountId,
+    readCustomerId,
+    instant,
+    payeeVerified,
+    transliterate,
   });
   const payees = payeeCheck === undefined ? null : checkPayees(payeeCheckOf(context, payeeCheck));
   return examine(withCause(findings, file), yardstick, payees, { again, complete, keep });

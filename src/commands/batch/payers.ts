@@ -23,7 +23,9 @@ export function followed(
   batch: string,
 ): BatchStore {
   return {
-    ...{ batches, flows, batch },
+    batches,
+    flows,
+    batch,
     tidy: async (transfer) => TRANSFERS.tidy?.(context, transfer),
     tidyGroup: (group) => endPaymentTokens(context, group, false),
   };
@@ -79,7 +81,10 @@ async function openPayer(root: Context, customer: string | null): Promise<Payer>
   };
   const command = context.profile().settings.payeeCheck;
   return {
-    ...{ bank, customerId, accounts, world: context.world },
+    bank,
+    customerId,
+    accounts,
+    world: context.world,
     bankInterface: await context.bankInterface(),
     refuseAboveLimit: (order) => refuseAboveLimit(context.profile(), order),
     withDebtor: (order) => withDebtor(context, opened, order, context.world.newId(), accounts),

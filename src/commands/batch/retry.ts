@@ -28,7 +28,11 @@ ${examples('psd2 batch retry 3f2a9c')}`,
     const added = await batches.add({
       added: {
         approvalsNeeded,
-        ...{ format: batch.format, messageId: null, note: batch.note, retryOf: batch.batch, payees },
+        format: batch.format,
+        messageId: null,
+        note: batch.note,
+        retryOf: batch.batch,
+        payees,
         ...person,
       },
       lines,

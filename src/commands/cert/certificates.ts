@@ -173,6 +173,9 @@ export function eidasData({
 }: Omit<EidasCertificate, 'isForClients'>) {
   return {
     organizationIdentifier: organizationIdentifier ?? null,
-    ...{ qcType: qcType ?? null, roles, ncaName: ncaName ?? null, ncaId: ncaId ?? null },
+    qcType: qcType ?? null,
+    roles,
+    ncaName: ncaName ?? null,
+    ncaId: ncaId ?? null,
   };
 }

@@ -44,7 +44,10 @@ const ROLES: Readonly<Record<string, Psd2Role>> = {
   PSP_PI: 'PSP_PI',
   PSP_IC: 'PSP_IC',
   PSP_AS: 'PSP_AS',
-  ...{ PSP_CB: 'PSP_CB', PSP_PA: 'PSP_PA', VOP_RS: 'VOP_RS', VOP_VS: 'VOP_VS' },
+  PSP_CB: 'PSP_CB',
+  PSP_PA: 'PSP_PA',
+  VOP_RS: 'VOP_RS',
+  VOP_VS: 'VOP_VS',
 };
 
 function withGenerateOptions(command: Command) {

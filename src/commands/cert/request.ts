@@ -67,7 +67,9 @@ export const request = verb(
       {
         subject: eidas.subject,
         ...eidasData(eidas),
-        ...{ keyType, keyBits, keyEncrypted: passphrase !== undefined },
+        keyType,
+        keyBits,
+        keyEncrypted: passphrase !== undefined,
         ...files,
       },
       requested,

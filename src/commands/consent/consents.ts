@@ -27,8 +27,17 @@ import { forgetRefusedCall } from '../open/call-records.ts';
 import { lackingIn, namesInAccess } from './coverage.ts';
 
 const STATES = [
-  ...(['created', 'requested', 'authorizing', 'confirming', 'confirmed'] as const),
-  ...(['failed', 'rejected', 'expired', 'cancelled', 'revoked', 'unknown'] as const),
+  'created',
+  'requested',
+  'authorizing',
+  'confirming',
+  'confirmed',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+  'revoked',
+  'unknown',
 ] satisfies ConsentState[];
 
 const ACCESS =

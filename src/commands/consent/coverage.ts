@@ -11,7 +11,12 @@ type Coverage = Pick<KeptConsent, 'accounts' | 'reads' | 'cards'>;
 function accessShape() {
   const name = z.optional(z.string());
   const reference = z.looseObject({
-    ...{ iban: name, maskedPan: name, pan: name, bban: name, msisdn: name, currency: name },
+    iban: name,
+    maskedPan: name,
+    pan: name,
+    bban: name,
+    msisdn: name,
+    currency: name,
   });
   const references = z.optional(z.array(reference));
   return z.looseObject({ accounts: references, balances: references, transactions: references });

@@ -125,7 +125,11 @@ async function keepFundsConsent(
   await customers.change(customerId, ({ funds = [], ...before }) => {
     const earlier = funds.find(({ consentId }) => consentId === resourceId);
     const granted = {
-      ...{ flow, transactionId, consentId: resourceId, account, validUntil: cardExpiryDate ?? null },
+      flow,
+      transactionId,
+      consentId: resourceId,
+      account,
+      validUntil: cardExpiryDate ?? null,
       grantedAt: earlier?.grantedAt ?? grantedAt ?? now.toISOString(),
     };
     return { ...before, funds: [granted, ...funds.filter((each) => each !== earlier)] };

@@ -87,8 +87,13 @@ async function readAccess(context: Reading, options: TermsOptions): Promise<Cove
 /** What only a consent for confirmations of funds has, and what it has not. */
 const FUNDS_OPTIONS = ['cardNumber', 'cardExpiryDate', 'cardInformation', 'registrationInformation'] as const;
 const READING_OPTIONS = [
-  ...(['allAccounts', 'listOnly', 'balances', 'transactions'] as const),
-  ...(['validUntil', 'frequency', 'once'] as const),
+  'allAccounts',
+  'listOnly',
+  'balances',
+  'transactions',
+  'validUntil',
+  'frequency',
+  'once',
 ] as const;
 
 function refuseOptions(options: TermsOptions, names: readonly (keyof TermsOptions)[], what: string): void {
@@ -115,7 +120,8 @@ export async function readFundsTerms(
   const [reference = ''] = await readReferences(context, account);
   return {
     access: {
-      ...{ type: 'funds', account: reference },
+      type: 'funds',
+      account: reference,
       ...(cardNumber !== undefined && { cardNumber: await readCardNumber(context, cardNumber) }),
       ...(cardExpiryDate !== undefined && { cardExpiryDate: readCardEnd(context, cardExpiryDate) }),
       ...(cardInformation !== undefined && {

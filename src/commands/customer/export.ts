@@ -185,11 +185,15 @@ async function exportedDocument(context: Context, collected: Collected) {
     customerId,
     exportedAt: context.world.now().toISOString(),
     store: home,
-    ...{ logins, accounts },
+    logins,
+    accounts,
     flows: flows.map((flow) => ({ ...flow, events: flow.events.map(withoutLinks) })),
     batches: batches.map(({ batch, lines }) => ({ batch: batch.batch, addedAt: batch.addedAt, lines })),
     damagedBatches: damagedBatches.map(({ batch }) => batch),
-    ...{ audit, rows: stored, folders, calls },
+    audit,
+    rows: stored,
+    folders,
+    calls,
   };
 }
 

@@ -95,15 +95,34 @@ async function showEmbedded(context: Context): Promise<void> {
     await steps.showWithInput(
       ['sandbox', 'customer', 'tan', CUSTOMER],
       [
-        ...['transfer', '--instant', '--from', CUSTOMERS_IBAN, '--to', IBAN, '--name', 'Ada Lovelace'],
-        ...['--amount', '12.50', '--description', 'Invoice 1', '--payee-verified', '--yes'],
-        ...['--psu-id', CUSTOMER, '--psu-password-file', steps.writePrivate('pin', `pin-${CUSTOMER}\n`)],
-        ...['--sca-method', 'SMS_OTP', '--otp-file', '-'],
+        'transfer',
+        '--instant',
+        '--from',
+        CUSTOMERS_IBAN,
+        '--to',
+        IBAN,
+        '--name',
+        'Ada Lovelace',
+        '--amount',
+        '12.50',
+        '--description',
+        'Invoice 1',
+        '--payee-verified',
+        '--yes',
+        '--psu-id',
+        CUSTOMER,
+        '--psu-password-file',
+        steps.writePrivate('pin', `pin-${CUSTOMER}\n`),
+        '--sca-method',
+        'SMS_OTP',
+        '--otp-file',
+        '-',
       ],
     );
     const [transfer] = await steps.read(
       list(object({ state: text(), authorisedBy: list(text()) })),
-      ...['transfer', 'list'],
+      'transfer',
+      'list',
     );
     if (transfer?.state !== 'settled')
       throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'missing'} instead of settled`);
@@ -172,8 +191,20 @@ async function payInFull({ show, read }: Steps, productId: string) {
   await show('accounts', 'balance', productId);
   await show('accounts', 'transactions', productId, '--limit', '5');
   await show(
-    ...['transfer', '--instant', '--from', productId, '--to', IBAN, '--name', 'Ada Lovelace'],
-    ...['--amount', '12.50', '--description', 'Invoice 1', '--payee-verified', '--yes'],
+    'transfer',
+    '--instant',
+    '--from',
+    productId,
+    '--to',
+    IBAN,
+    '--name',
+    'Ada Lovelace',
+    '--amount',
+    '12.50',
+    '--description',
+    'Invoice 1',
+    '--payee-verified',
+    '--yes',
   );
   const [transfer] = await read(list(paid), 'transfer', 'list');
   await show('accounts', 'balance', productId);

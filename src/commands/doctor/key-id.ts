@@ -12,8 +12,13 @@ export type Change = Pick<BankFile, 'headers' | 'signing'>;
 
 /** The standard's form. A bank file must say each value, because it may inherit another one. */
 const STANDARD: KeyId = {
-  ...({ form: 'sn-ca', serial: 'hex', case: 'lower', dn: 'issuer' } as const),
-  ...({ format: 'rfc2253', spaces: 'keep', separator: ',' } as const),
+  form: 'sn-ca',
+  serial: 'hex',
+  case: 'lower',
+  dn: 'issuer',
+  format: 'rfc2253',
+  spaces: 'keep',
+  separator: ',',
 };
 /** The forms of `keyId` that were seen at banks (NextGenPSD2, section 1), as a bank file writes each. */
 const FORMS: readonly KeyId[] = [
@@ -209,7 +214,9 @@ async function answerTo(context: Context, change: Change): Promise<string | unde
   const trial = context.forProfile(await withChange(await context.unsealed(), change));
   const bank = (await trial.applicationBank('authorization_code')).connect();
   const probe = await bank.login.probe({
-    ...{ clientId: '', redirectUri: '', state: '' },
+    clientId: '',
+    redirectUri: '',
+    state: '',
     transactionId: context.world.newId(),
   });
   try {

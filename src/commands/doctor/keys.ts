@@ -32,7 +32,7 @@ export async function checkCertificates(
   const checks = await checkProfileCertificates(context, profile, limits, keys);
   return checks.map(({ name, status, detail, fix, notAfter }): Finding & { name: string } => {
     ends(name, notAfter);
-    return { ...{ name, status, detail, fix }, code: 'certificate' };
+    return { name, status, detail, fix, code: 'certificate' };
   });
 }
 

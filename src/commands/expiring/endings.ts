@@ -175,7 +175,10 @@ async function keptEndings(context: Context, { accesses, renewals }: FromJournal
     const renewal = renewals.get(accessKey(customerId, access));
     if (renewal)
       return {
-        ...{ kind: 'consent', name, customerId, endsAt: endOfDay(validUntil) },
+        kind: 'consent',
+        name,
+        customerId,
+        endsAt: endOfDay(validUntil),
         ...personsIn(renewal.authorisations),
         next: [...psd2(context), '--customer', customerId, 'consent', 'resume', renewal.flow],
       };
@@ -213,8 +216,16 @@ function categoryOf(access: Access): ConsentCategory {
 
 /** All but `confirmed`. */
 const OTHER_STATES: readonly ConsentState[] = [
-  ...(['created', 'requested', 'authorizing', 'confirming', 'failed'] as const),
-  ...(['rejected', 'expired', 'cancelled', 'revoked', 'unknown'] as const),
+  'created',
+  'requested',
+  'authorizing',
+  'confirming',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+  'revoked',
+  'unknown',
 ];
 
 /** Adds what the wanted consents were asked for that are not confirmed any more. It reads the journals once, however many are missing. */
@@ -256,7 +267,10 @@ export function optionsOf(access: Access): string[] {
     case 'funds': {
       const { account, cardNumber, cardExpiryDate, cardInformation, registrationInformation } = access;
       return [
-        ...['--category', FUNDS, '--account', referenceToAsk(account)],
+        '--category',
+        FUNDS,
+        '--account',
+        referenceToAsk(account),
         // A new card has another number and another day.
         ...(cardNumber === undefined ? [] : ['--card-number', '@FILE']),
         ...(cardExpiryDate === undefined ? [] : ['--card-expiry-date', 'DATE']),

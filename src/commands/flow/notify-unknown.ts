@@ -38,8 +38,13 @@ function notificationsOf(context: Context, flows: readonly FlowOf<Kind>[]): Noti
       const customerId = customerIdOf(flow);
       const money = 'order' in flow && 'amount' in flow.order ? flow.order : { amount: null, currency: null };
       const content = {
-        ...{ kind: flow.kind, id: flow.flow, state: 'unknown', since: flow.updatedAt, customerId },
-        ...{ amount: money.amount, currency: money.currency },
+        kind: flow.kind,
+        id: flow.flow,
+        state: 'unknown',
+        since: flow.updatedAt,
+        customerId,
+        amount: money.amount,
+        currency: money.currency,
         message: 'It is not known whether the bank has executed the payment',
         next: commandOf(commandThatContinues(flow), { profile: context.profile().name }),
       };

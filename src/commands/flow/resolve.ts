@@ -138,8 +138,10 @@ function refuseUnlessUnknown<K extends Kind>(
   }
   if (noun.isAccepted?.(current))
     throw new Psd2Error('usage', `The bank has accepted the ${kind} ${flow}, and may still execute it`, {
-      ...{ hint: 'Only the bank can end it unpaid. Ask for that with:', next: [[kind, 'cancel', flow]] },
-      ...{ flow, transactionId },
+      hint: 'Only the bank can end it unpaid. Ask for that with:',
+      next: [[kind, 'cancel', flow]],
+      flow,
+      transactionId,
     });
   throw new Psd2Error('usage', `The ${kind} ${flow} is ${state}, so its outcome is not unknown`, {
     ...(noun.isEnded(current) ? see : { hint: 'Continue with:', next: [[kind, 'resume', flow]], flow }),

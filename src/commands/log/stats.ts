@@ -261,9 +261,15 @@ async function showStats(context: Context, options: Options): Promise<void> {
     profile,
     hosts: [...new Set(lines.map(({ host }) => host))],
     timeZone: 'Europe/Rome',
-    ...{ from, to, logFrom: calls.logFrom, definitions: DEFINITIONS, notes: notesOf(context, options) },
+    from,
+    to,
+    logFrom: calls.logFrom,
+    definitions: DEFINITIONS,
+    notes: notesOf(context, options),
     longestGapSeconds: Math.round(calls.longestGapMs / 1000),
-    ...{ rows, total: whole_, published: publishedBeside(options.published, rows) },
+    rows,
+    total: whole_,
+    published: publishedBeside(options.published, rows),
   };
   if (output.format === 'table') await printTable(context, data, options);
   else if (output.format === 'json') output.record(data, printed);
@@ -327,15 +333,29 @@ function periodRow(
     return {
       calls,
       mean: answered === 0 ? null : Math.round(counts.sum / answered),
-      ...{ p50: percentile(counts, 0.5), p95: percentile(counts, 0.95), max: answered === 0 ? null : max },
+      p50: percentile(counts, 0.5),
+      p95: percentile(counts, 0.95),
+      max: answered === 0 ? null : max,
     };
   };
   const { calls, noReply, serverErrors, unusable, clientErrors, limited, own } = sum;
   return {
-    ...{ period, calls, noReply, serverErrors, unusable, clientErrors, limited, own, errors: errorsOf(sum) },
+    period,
+    calls,
+    noReply,
+    serverErrors,
+    unusable,
+    clientErrors,
+    limited,
+    own,
+    errors: errorsOf(sum),
     errorRate: rounded(errorRate(sum)),
-    ...{ ais: timesWithConsents ? of('ais', 'consent') : of('ais'), pis: of('pis'), piis: of('piis') },
-    ...{ secondsDown: null, uptime: null, few: calls < FEW },
+    ais: timesWithConsents ? of('ais', 'consent') : of('ais'),
+    pis: of('pis'),
+    piis: of('piis'),
+    secondsDown: null,
+    uptime: null,
+    few: calls < FEW,
   };
 }
 

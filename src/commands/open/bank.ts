@@ -74,7 +74,11 @@ async function openBankFor(
   const ends =
     kept && !context.globals.raw
       ? {
-          ...{ flows, customers, tokens, customerId, consents: kept.consents },
+          flows,
+          customers,
+          tokens,
+          customerId,
+          consents: kept.consents,
           bank: () => application.connectFor(carried),
         }
       : null;

@@ -33,7 +33,14 @@ export async function callRecorder(
     terminal.tell(
       {
         event: 'call',
-        ...{ method, path, outcome, milliseconds, tppRequestId, transactionId, requestId, apiTrackId },
+        method,
+        path,
+        outcome,
+        milliseconds,
+        tppRequestId,
+        transactionId,
+        requestId,
+        apiTrackId,
       },
       cleanText(`${call.method} ${call.path} → ${call.outcome} in ${call.milliseconds} ms (${ids})`),
     );
@@ -203,8 +210,14 @@ interface OwnRead {
 
 /** The failures after which psd2 pauses. After 420 all calls wait already. */
 const PAUSED_AFTER: readonly ErrorCode[] = [
-  ...(['not_logged_in', 'forbidden', 'sca_required', 'bank_refused'] as const),
-  ...(['bank_answer', 'list_changed', 'bank_unreachable', 'bank_failing'] as const),
+  'not_logged_in',
+  'forbidden',
+  'sca_required',
+  'bank_refused',
+  'bank_answer',
+  'list_changed',
+  'bank_unreachable',
+  'bank_failing',
 ];
 
 /** Whether it was useless to ask the bank, and would be again. Without a login, psd2 asks it only for a new token. */

@@ -226,7 +226,10 @@ const ordered = z.union([
   z.object({ operation: z.string(), data: z.string() }),
 ]);
 const together = z.object({
-  ...{ batch: z.string(), lines: z.array(z.number()), amount: z.string(), currency: z.string() },
+  batch: z.string(),
+  lines: z.array(z.number()),
+  amount: z.string(),
+  currency: z.string(),
 });
 
 /** What the customer authorises. */
@@ -343,7 +346,9 @@ async function recordCredential(
   const about = `${what === 'password' ? 'PIN' : 'TAN'} ${result}, ${subject.kind}, ${host}, PSU-ID`;
   const { audit } = await context.store();
   await audit.append({
-    ...{ action: 'authenticated', customerId, flow },
+    action: 'authenticated',
+    customerId,
+    flow,
     ...(psuId === undefined ? { about: `${about} not named` } : { about, account: psuId }),
   });
 }

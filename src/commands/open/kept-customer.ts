@@ -244,7 +244,8 @@ const MAX_LISTED = 1000;
 
 function keptOf({ accountId, iban, kind, currency, name, productCode, status }: ListedAccount): KeptAccount {
   return {
-    ...{ accountId, iban },
+    accountId,
+    iban,
     ...(kind && { kind }),
     ...(currency && { currency }),
     ...(name && { name }),

@@ -62,16 +62,21 @@ async function storeOne(context: Context, name: string, profile: ProfileSettings
 
 /** What only the start of a sandbox knows of its bank: it replaces these. Everything else is the operator's, and stays. */
 const OF_THE_BANK: readonly SettingKey[] = [
-  ...(['bank', 'baseUrl', 'environment', 'clientId', 'clientSecret', 'applicationName'] as const),
-  ...(['ccClientId', 'ccClientSecret', 'ccApplicationName'] as const),
-  ...([
-    'qwacCertificate',
-    'qwacKey',
-    'qsealCertificate',
-    'qsealKey',
-    'ca',
-    'bankSigningCertificate',
-  ] as const),
+  'bank',
+  'baseUrl',
+  'environment',
+  'clientId',
+  'clientSecret',
+  'applicationName',
+  'ccClientId',
+  'ccClientSecret',
+  'ccApplicationName',
+  'qwacCertificate',
+  'qwacKey',
+  'qsealCertificate',
+  'qsealKey',
+  'ca',
+  'bankSigningCertificate',
 ];
 
 function keptOf(settings: Partial<ProfileSettings>): Partial<ProfileSettings> {
@@ -111,8 +116,14 @@ async function doorSettings(first: ProfileSettings, folder: string): Promise<Pro
   const { content, description } = await contentOfBank(doorBankFile(folder));
   const { environment, clientSecret, qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca } = first;
   return {
-    ...{ bank: content, baseUrl: doorUrlOf(first.baseUrl), environment },
+    bank: content,
+    baseUrl: doorUrlOf(first.baseUrl),
+    environment,
     ...(needsClientSecret(description) && { clientSecret }),
-    ...{ qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca },
+    qwacCertificate,
+    qwacKey,
+    qsealCertificate,
+    qsealKey,
+    ca,
   };
 }

@@ -169,8 +169,13 @@ async function requestTestConsent(smoke: Smoke): Promise<Found> {
     context,
     { ...options, allowPartial: true },
     {
-      ...{ account: [], allAccounts: !isLinked, listOnly, balances: false, transactions: false },
-      ...{ once, paste: false },
+      account: [],
+      allAccounts: !isLinked,
+      listOnly,
+      balances: false,
+      transactions: false,
+      once,
+      paste: false,
     },
     transactionId,
   );

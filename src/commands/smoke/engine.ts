@@ -17,8 +17,19 @@ import { shapes } from './shapes.ts';
 import { callOf, type Found, missing, type Smoke } from './smoke.ts';
 
 const WORK: Readonly<Partial<Record<StepId, (smoke: Smoke) => Promise<Found>>>> = {
-  ...{ settings, certificates, connection, signature, login, consent },
-  ...{ accounts, balance, transactions, funds, initiate, pay, shapes },
+  settings,
+  certificates,
+  connection,
+  signature,
+  login,
+  consent,
+  accounts,
+  balance,
+  transactions,
+  funds,
+  initiate,
+  pay,
+  shapes,
 };
 /** The steps that may be tried again: they only read. */
 const REPEATABLE: readonly StepId[] = ['accounts', 'balance', 'transactions', 'funds'];
@@ -203,17 +214,18 @@ function openSmoke(
 ): Smoke {
   let made = left;
   const smoke: Omit<Smoke, 'context' | 'asking' | 'cleaning'> = {
-    ...{
-      run,
-      plan,
-      said: undefined,
-      opened: undefined,
-      accounts: undefined,
-      account: undefined,
-      accountId: undefined,
-    },
+    run,
+    plan,
+    said: undefined,
+    opened: undefined,
+    accounts: undefined,
+    account: undefined,
+    accountId: undefined,
     ends: { qwac: null, qsealc: null, bank: null, consent: null },
-    ...{ answers: [], drift: [], observed: [], thrown: new Map() },
+    answers: [],
+    drift: [],
+    observed: [],
+    thrown: new Map(),
     note(change) {
       made = change(made);
       records.noteUnended(run, made);
@@ -273,8 +285,15 @@ function endingWith(world: Context['world'], gentle: AbortSignal): Pick<Context,
 
 function skippedStep(id: StepId, reason: string): SmokeStep {
   return {
-    ...{ id, status: 'skip', flaky: false, milliseconds: 0, calls: [], error: null, warnings: [] },
-    ...{ detail: null, reason },
+    id,
+    status: 'skip',
+    flaky: false,
+    milliseconds: 0,
+    calls: [],
+    error: null,
+    warnings: [],
+    detail: null,
+    reason,
   };
 }
 
@@ -339,14 +358,28 @@ async function timed(smoke: Smoke, id: StepId, work: () => Promise<Found>): Prom
         calls: callsOf(smoke, id),
       };
     return {
-      ...{ id, status: warnings.length > 0 ? 'warn' : 'pass', flaky: false, milliseconds },
-      ...{ calls: callsOf(smoke, id), error: null, warnings, detail, reason: null },
+      id,
+      status: warnings.length > 0 ? 'warn' : 'pass',
+      flaky: false,
+      milliseconds,
+      calls: callsOf(smoke, id),
+      error: null,
+      warnings,
+      detail,
+      reason: null,
     };
   } catch (error) {
     smoke.thrown.set(id, error);
     return {
-      ...{ id, status: 'fail', flaky: false, milliseconds: took(), calls: callsOf(smoke, id) },
-      ...{ error: errorData(error, smoke.context.repeated), warnings: [], detail: null, reason: null },
+      id,
+      status: 'fail',
+      flaky: false,
+      milliseconds: took(),
+      calls: callsOf(smoke, id),
+      error: errorData(error, smoke.context.repeated),
+      warnings: [],
+      detail: null,
+      reason: null,
     };
   }
 }

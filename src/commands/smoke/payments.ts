@@ -82,8 +82,18 @@ async function orderOf(smoke: Smoke, amount: string): Promise<TransferOptions & 
   if (from === undefined)
     throw new Psd2Error('usage', 'No account to debit is known', { hint: 'Name it with --from.' });
   return {
-    ...{ from, to: plan.to, name: plan.name, amount, currency: 'EUR', reference: `SMOKE-${run}` },
-    ...{ instant: false, urgent: false, payeeVerified: false, prepare: false, paste: false, verifyData: [] },
+    from,
+    to: plan.to,
+    name: plan.name,
+    amount,
+    currency: 'EUR',
+    reference: `SMOKE-${run}`,
+    instant: false,
+    urgent: false,
+    payeeVerified: false,
+    prepare: false,
+    paste: false,
+    verifyData: [],
   };
 }
 
@@ -156,7 +166,9 @@ export async function giveUp(context: Context, opened: CustomerBank, open: Open<
           ['transfer', 'status', flow],
           ['transfer', 'cancel', flow],
         ],
-        ...{ flow, transactionId, cause: error },
+        flow,
+        transactionId,
+        cause: error,
       },
     );
   }

@@ -110,11 +110,14 @@ export function readPlan(context: Context, options: SmokeOptions): Plan {
   const namesCustomer = context.sourceOf('customer') === 'option';
   const steps = new Set(STEP_IDS.filter((id) => id === 'clean-up' || (chosen.has(id) && !left.has(id))));
   return {
-    ...{ steps, wanted: wantedBy(options, steps), isChosen: options.steps !== undefined },
+    steps,
+    wanted: wantedBy(options, steps),
+    isChosen: options.steps !== undefined,
     login: options.login === undefined ? 'kept' : options.login ? 'new' : 'none',
     consent: options.consent ? 'new' : 'kept',
     account: options.account,
-    ...{ shapes: options.shapes, shapesFile: options.shapesFile },
+    shapes: options.shapes,
+    shapesFile: options.shapesFile,
     ...readPayment(context, options),
     isWanted: options.account !== undefined || namesCustomer || failOn.has('skip'),
     slowMs: readDuration('--slow', options.slow, DAY_MS),

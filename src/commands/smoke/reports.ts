@@ -88,8 +88,12 @@ export function writeReports(
 }
 
 const WRITERS: Readonly<Record<Exclude<Form, 'github'>, (run: SmokeRun, slowMs: number) => string>> = {
-  ...{ junit: writeJunit, tap: writeTap, prometheus: writePrometheus, nagios: writeNagios },
-  ...{ markdown: writeMarkdown, json: (run) => `${JSON.stringify(run)}\n` },
+  junit: writeJunit,
+  tap: writeTap,
+  prometheus: writePrometheus,
+  nagios: writeNagios,
+  markdown: writeMarkdown,
+  json: (run) => `${JSON.stringify(run)}\n`,
 };
 
 function writeForGithub({ env, printBytes }: Context, run: SmokeRun): void {

@@ -81,7 +81,7 @@ const show = verb(
               runs,
               kinds,
             },
-          ]) => ({ ...{ answer, path, seen, parents, runs, kinds } }),
+          ]) => ({ answer, path, seen, parents, runs, kinds }),
         ),
       );
     await context.output.table(rows, seenField, '');

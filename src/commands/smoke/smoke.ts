@@ -86,7 +86,7 @@ export function callOf({
   requestId,
 }: Observation): SmokeCall {
   const status = typeof outcome === 'number' ? outcome : null;
-  return { ...{ method, route: route.path, status, milliseconds, tppRequestId, requestId } };
+  return { method, route: route.path, status, milliseconds, tppRequestId, requestId };
 }
 
 /** An answer that psd2 can read, but whose content is wrong. */

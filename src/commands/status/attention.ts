@@ -64,7 +64,13 @@ async function flowsOf<K extends Kind>(context: Context, kind: K): Promise<(Flow
 /** What nobody knows of: psd2 cannot read whether it is over. */
 function damagedItem(context: Context, kind: Kind | 'batch', id: string, { message }: Psd2Error): Item {
   return {
-    ...{ kind, id, state: 'damaged', since: null, customerId: null, ...NO_PAYMENT, message },
+    kind,
+    id,
+    state: 'damaged',
+    since: null,
+    customerId: null,
+    ...NO_PAYMENT,
+    message,
     next: commandOf([kind, 'show', id], { profile: context.repeated.profile }),
   };
 }
@@ -73,7 +79,8 @@ function itemOf(context: Context, { flows, batch, persons, isCancellation, next 
   const [flow] = flows;
   return {
     ...(batch === null ? { kind: flow.kind, id: flow.flow } : { kind: 'batch', id: batch }),
-    ...{ state: flow.state, customerId: customerIdOf(flow) },
+    state: flow.state,
+    customerId: customerIdOf(flow),
     since: flows.map(({ updatedAt }) => updatedAt).reduce((a, b) => (a < b ? a : b)),
     ...NO_PAYMENT,
     ...sumOfFlows(flows),
@@ -118,7 +125,11 @@ async function waitingBatches(context: Context): Promise<Item[]> {
     const [total, ...others] = batch.totals;
     const isOne = total !== undefined && others.length === 0;
     items.push({
-      ...{ kind: 'batch', id: batch.batch, state: 'added', since: batch.addedAt, customerId: null },
+      kind: 'batch',
+      id: batch.batch,
+      state: 'added',
+      since: batch.addedAt,
+      customerId: null,
       ...NO_PAYMENT,
       ...(isOne && total),
       message: `${batch.lines} ${batch.lines === 1 ? 'payment' : 'payments'}, ${batch.has} of ${batch.needed} approvals`,
@@ -141,8 +152,13 @@ async function refusedLogins(context: Context): Promise<Item[]> {
     const refused = refresh ?? call;
     if (!refused) continue;
     items.push({
-      ...{ kind: 'login', id: customerId, state: 'refused', since: refused.at, customerId },
-      ...{ ...NO_PAYMENT, message: refused.message },
+      kind: 'login',
+      id: customerId,
+      state: 'refused',
+      since: refused.at,
+      customerId,
+      ...NO_PAYMENT,
+      message: refused.message,
       // Another customer may have logged in last.
       next: commandOf(['--customer', customerId, ...(refresh ? ACCESS[logsIn] : ['doctor'])], {
         profile: context.repeated.profile,
@@ -155,7 +171,12 @@ async function refusedLogins(context: Context): Promise<Item[]> {
 async function withdrawnItems(context: Context): Promise<Item[]> {
   return [...(await withdrawnConsents(context)), ...(await withdrawnFunds(context))].map(
     ({ flow, state, updatedAt: since, customerId, terms }) => ({
-      ...{ kind: 'consent', id: flow, state, since, customerId, ...NO_PAYMENT },
+      kind: 'consent',
+      id: flow,
+      state,
+      since,
+      customerId,
+      ...NO_PAYMENT,
       message: whyWithdrawn({ state }),
       next: commandOf(['consent', 'request', '--customer', customerId, ...optionsOf(terms?.access)], {
         profile: context.repeated.profile,
@@ -173,9 +194,12 @@ async function endedItems(context: Context, logins: Logins): Promise<Item[]> {
   return soon
     .filter(({ kind, endsAt }) => kind === 'certificate' || Date.parse(endsAt) <= now.getTime())
     .map((ending) => ({
-      ...{ kind: ending.kind, id: ending.kind === 'login' ? (ending.customerId ?? '') : ending.name },
+      kind: ending.kind,
+      id: ending.kind === 'login' ? (ending.customerId ?? '') : ending.name,
       state: Date.parse(ending.endsAt) <= now.getTime() ? 'ended' : 'ends',
-      ...{ since: ending.endsAt, customerId: ending.customerId, ...NO_PAYMENT },
+      since: ending.endsAt,
+      customerId: ending.customerId,
+      ...NO_PAYMENT,
       message: `the ${endingLabel(ending)}`,
       next: ending.next,
     }));
@@ -210,7 +234,12 @@ async function staleData(context: Context): Promise<Item[]> {
       const read = reason ?? { customerId, code: 'stale', productId: null };
       const help = await helpOf(context, read, folder);
       return {
-        ...{ kind: 'data', id: customerId, state: 'stale', since, customerId, ...NO_PAYMENT },
+        kind: 'data',
+        id: customerId,
+        state: 'stale',
+        since,
+        customerId,
+        ...NO_PAYMENT,
         message: reason ? `${when}: ${reason.message}` : when,
         next: commandOf(['--customer', customerId, ...help], { profile: context.repeated.profile }),
       };

@@ -52,7 +52,9 @@ async function failedRow(context: Context, read: FailedRead, folder: string | un
   const { lastReadAt, lastFailedAt, ...rest } = read;
   const help = await helpOf(context, read, folder);
   return {
-    ...{ ...rest, lastFailedAt, lastSuccess: lastReadAt },
+    ...rest,
+    lastFailedAt,
+    lastSuccess: lastReadAt,
     readAgain: lastReadAt !== null && lastReadAt >= lastFailedAt,
     next: commandOf(['--customer', read.customerId, ...help], { profile: context.repeated.profile }),
   };

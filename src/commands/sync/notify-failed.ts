@@ -22,8 +22,13 @@ export async function notifyOfFailed(
   const [first] = failures;
   const { name: profile } = context.profile();
   const content = first && {
-    ...{ kind: 'sync', customerId: one ?? null, failed: tally.incomplete, customers: tally.totals.customers },
-    ...{ code: first.code, message: first.message, failures: failures.slice(0, MAX_FAILURES) },
+    kind: 'sync',
+    customerId: one ?? null,
+    failed: tally.incomplete,
+    customers: tally.totals.customers,
+    code: first.code,
+    message: first.message,
+    failures: failures.slice(0, MAX_FAILURES),
     next: commandOf(['sync', 'status', '--failed'], { profile }),
   };
   const which = failures

@@ -126,7 +126,10 @@ export async function readPlan(context: Context, options: SyncOptions, needsFold
   // Somebody who learns reads more often than a bank would allow.
   const isFree = context.profile().settings.environment === 'sandbox' && options.every === undefined;
   return {
-    ...{ out, allCustomers, metricsAt: metricsAtOf(options), isByConsent },
+    out,
+    allCustomers,
+    metricsAt: metricsAtOf(options),
+    isByConsent,
     since: since && (await withinHistoryOf(context, since)),
     concurrency: readWholeNumber('--concurrency', options.concurrency, 1, 99),
     cores:

@@ -158,7 +158,12 @@ const VALID = 'The data that was written is valid.';
 const RUN_AGAIN = `${VALID} Run the same psd2 sync again to continue.`;
 /** Failures that another run may not meet. */
 const MAY_PASS: readonly ErrorCode[] = [
-  ...(['bank_failing', 'bank_unreachable', 'too_many_calls', 'list_changed', 'overtaken', 'config'] as const),
+  'bank_failing',
+  'bank_unreachable',
+  'too_many_calls',
+  'list_changed',
+  'overtaken',
+  'config',
 ];
 const SCA_FIRST = `${VALID} The customer must be present once: psd2 accounts transactions <account> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.`;
 

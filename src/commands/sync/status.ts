@@ -129,12 +129,16 @@ async function showSync(context: Context): Promise<void> {
 const MAX_DOUBTS = 1_000;
 /** What is shown if customers were synced by name only. */
 const NO_ROUND = {
-  ...{ begunAt: null, endedAt: null, due: 0, atWork: 0, failures: [], needSca: [], workers: [] },
-  ...{
-    done: { synced: 0, partly: 0, waiting: 0, failed: 0 },
-    callsPerSecond: null,
-    customersPerSecond: null,
-  },
+  begunAt: null,
+  endedAt: null,
+  due: 0,
+  atWork: 0,
+  failures: [],
+  needSca: [],
+  workers: [],
+  done: { synced: 0, partly: 0, waiting: 0, failed: 0 },
+  callsPerSecond: null,
+  customersPerSecond: null,
 };
 
 function writeDoubt({

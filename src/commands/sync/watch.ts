@@ -95,9 +95,17 @@ export class SyncWatch {
     const { pace, tally } = this.#calls;
     return writeMetrics({
       profile: this.#context.profile().name,
-      ...{ calls: pace.turns, secondsWaited: tally.secondsWaited, renewals: tally.renewals },
-      ...{ errors, done, due: this.#due, startedAt: this.#startedAt, roundEndedAt: this.#roundEndedAt },
-      ...{ callsByResult: tally.byResult, state: this.#state, now: this.#context.world.now() },
+      calls: pace.turns,
+      secondsWaited: tally.secondsWaited,
+      renewals: tally.renewals,
+      errors,
+      done,
+      due: this.#due,
+      startedAt: this.#startedAt,
+      roundEndedAt: this.#roundEndedAt,
+      callsByResult: tally.byResult,
+      state: this.#state,
+      now: this.#context.world.now(),
     });
   }
 

@@ -59,8 +59,14 @@ export const standing = verb(
   async (context, { start, end, day, frequency, payeeVerified = false, paste = false, ...order }) =>
     makeTransfer(await givenCredentials(context, order), {
       ...order,
-      ...{ currency: 'EUR', instant: false, urgent: false, prepare: false, verifyData: [] },
-      ...{ payeeVerified, paste, date: start },
+      currency: 'EUR',
+      instant: false,
+      urgent: false,
+      prepare: false,
+      verifyData: [],
+      payeeVerified,
+      paste,
+      date: start,
       standing: { frequency, end, day: readDayOfMonth(day) },
     }),
 );

@@ -51,9 +51,17 @@ export function newBatch(
 ): Batch {
   return {
     ...added,
-    ...{ batch, addedBy: by, addedAt: at, addedRole: role },
-    ...{ approvals: [], rejection: null },
-    ...{ flows: new Map(), bulks: new Map(), refused: new Map(), cancelled: new Set(), linked: new Set() },
+    batch,
+    addedBy: by,
+    addedAt: at,
+    addedRole: role,
+    approvals: [],
+    rejection: null,
+    flows: new Map(),
+    bulks: new Map(),
+    refused: new Map(),
+    cancelled: new Set(),
+    linked: new Set(),
     pseudonymised: new Set(),
   };
 }

@@ -84,8 +84,12 @@ export function orderedForm({
 }: Ordered): string {
   const own = reference !== null && GIVEN_REFERENCE.test(reference) ? null : reference;
   return JSON.stringify([
-    ...[comparableReference(name), iban, new Big(amount).toFixed(), currency],
-    ...[comparableReference(description), comparableReference(own ?? '')],
+    comparableReference(name),
+    iban,
+    new Big(amount).toFixed(),
+    currency,
+    comparableReference(description),
+    comparableReference(own ?? ''),
     ...(creditorReference ? [comparableReference(creditorReference.reference)] : []),
   ]);
 }

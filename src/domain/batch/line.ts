@@ -6,8 +6,14 @@ import type { Iban } from '../order/iban.ts';
 
 /** The formats of a file with payments: CSV, and the ISO 20022 messages by their names. Those with 002 and 003 are German. */
 export const BATCH_FORMATS = [
-  ...(['csv', 'pain.001.001.03', 'pain.001.001.09', 'pain.001.001.10'] as const),
-  ...(['pain.001.001.11', 'pain.001.001.12', 'pain.001.002.03', 'pain.001.003.03'] as const),
+  'csv',
+  'pain.001.001.03',
+  'pain.001.001.09',
+  'pain.001.001.10',
+  'pain.001.001.11',
+  'pain.001.001.12',
+  'pain.001.002.03',
+  'pain.001.003.03',
 ] as const;
 export type BatchFormat = (typeof BATCH_FORMATS)[number];
 

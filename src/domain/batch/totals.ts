@@ -41,9 +41,14 @@ export function addUp(): Totals {
       const from = fromIban ?? id;
       const key = JSON.stringify([customer, from, executionDate, instant, currency, batchBooking]);
       const before = sums.get(key) ?? {
-        ...{ customer, from, executionDate, instant, currency },
+        customer,
+        from,
+        executionDate,
+        instant,
+        currency,
         ...(batchBooking !== undefined && { batchBooking }),
-        ...{ count: 0, sum: new Big(0) },
+        count: 0,
+        sum: new Big(0),
       };
       sums.set(key, { ...before, count: before.count + 1, sum: before.sum.plus(amount) });
     },

@@ -261,8 +261,11 @@ async function bookedIn(
   const booked = new Set<string>();
   const day = bankDay(new Date(since));
   const pages = bank.accounts.pages({
-    ...{ customerId: first.order.customerId, productId: account.productId },
-    ...{ from: day, to: undefined, status: 'booked' },
+    customerId: first.order.customerId,
+    productId: account.productId,
+    from: day,
+    to: undefined,
+    status: 'booked',
     transactionId: first.transactionId,
   });
   for await (const { booked: page } of pages)

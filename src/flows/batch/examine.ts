@@ -77,7 +77,7 @@ export async function examine(
   payees: PayeeChecks | null,
   { again, complete, keep }: Examination,
 ): Promise<Examined> {
-  const { earlier, bank } = yardstick;
+  const { earlier } = yardstick;
   const hash = contentHash();
   const ordered = orderedHash();
   const repeated: BatchProblem[] = [];
@@ -105,9 +105,7 @@ export async function examine(
       const other = isNew ? earlier?.sameLine(line) : undefined;
       for (const problem of problemsOf(line, yardstick, other !== undefined))
         problems.add({ ...problem, fileLine });
-      for (const rule of brokenRules(line, yardstick)) problems.addOnce(ruleProblem(rule, line, finding));
-      const booking = bookingProblem(line, bank.bulk);
-      if (booking) problems.addOnce({ ...booking, fileLine });
+      for (const problem of commonProblems(line, yardstick, finding)) problems.addOnce(problem);
       if (other) repeated.push({ ...repeatOf(line, other), fileLine });
       if (payees) fileLines.set(line.line, fileLine);
       await payees?.add(line);
@@ -116,15 +114,20 @@ export async function examine(
   const checked = (await payees?.end()) ?? null;
   for (const problem of checked?.problems ?? [])
     problems.add({ ...problem, fileLine: fileLines.get(problem.line ?? 0) ?? null });
-  const sameContent =
-    again || !isReadable || lines === 0 ? undefined : earlier?.sameContent(ordered.digest());
+  const isCompared = !again && isReadable && lines > 0;
+  const sameContent = isCompared ? earlier?.sameContent(ordered.digest()) : undefined;
   // That the file is stored says more than that each of its lines is.
-  const repeats = sameContent === undefined ? repeated : [contentProblem(sameContent)];
-  for (const problem of repeats) problems.add(problem);
-  const { errors, warnings } = problems;
+  for (const problem of sameContent === undefined ? repeated : [contentProblem(sameContent)])
+    problems.add(problem);
+  const collected = problems.read();
   return {
-    ...{ source, lines, errors, warnings, totals: totals.read(), problems: problems.sorted() },
-    ...{ sameContent, compared: earlier?.batches ?? new Set(), sha256: errors === 0 ? hash.digest() : null },
+    source,
+    lines,
+    totals: totals.read(),
+    ...collected,
+    sameContent,
+    compared: earlier?.batches ?? new Set(),
+    sha256: collected.errors === 0 ? hash.digest() : null,
     payees: checked?.counts ?? null,
   };
 }
@@ -152,6 +155,8 @@ const UNCHECKED_PAYEE =
 function warningAt({ line, place }: BatchLine, message: string): PaymentProblem {
   return { severity: 'warning', line, place, message };
 }
+
+type LineFinding = Extract<Finding, { type: 'line' }>;
 
 /** What is wrong with how the bank shall book the payments. */
 function bookingProblem(line: BatchLine, bulk: BulkTerms | undefined): PaymentProblem | null {
@@ -206,6 +211,17 @@ interface BrokenRule {
   message: string;
 }
 
+/** What is wrong with what a line has in common with others. */
+function* commonProblems(
+  line: BatchLine,
+  yardstick: Yardstick,
+  finding: LineFinding,
+): Generator<BatchProblem> {
+  for (const rule of brokenRules(line, yardstick)) yield ruleProblem(rule, line, finding);
+  const booking = bookingProblem(line, yardstick.bank.bulk);
+  if (booking) yield { ...booking, fileLine: finding.fileLine };
+}
+
 /** The rules of the bank and the customer for what a payment has in common with others. */
 function* brokenRules(line: BatchLine, yardstick: Yardstick): Generator<BrokenRule> {
   const { bank, accounts } = yardstick;
@@ -237,7 +253,7 @@ function factOf(line: BatchLine, { code, message }: Psd2Error, yardstick: Yardst
 function ruleProblem(
   { fact, message }: BrokenRule,
   line: BatchLine,
-  { line: written, fileLine, group }: Extract<Finding, { type: 'line' }>,
+  { line: written, fileLine, group }: LineFinding,
 ): BatchProblem {
   const error = {
     severity: 'error',
@@ -323,18 +339,13 @@ function collectProblems() {
         add(problem);
       }
     },
-    get errors() {
-      return counts.error;
-    },
-    get warnings() {
-      return counts.warning;
-    },
     /** Payee checks end in any order. What is about no line of the file comes first. */
-    sorted() {
+    read() {
       const more = new Map([...shared.values()].map(({ problem, payments }) => [problem, payments - 1]));
-      return firstProblems
+      const sorted = firstProblems
         .map((problem) => withOthers(problem, more.get(problem) ?? 0))
         .toSorted((one, other) => (one.fileLine ?? 0) - (other.fileLine ?? 0));
+      return { errors: counts.error, warnings: counts.warning, problems: sorted };
     },
   };
 }

@@ -119,7 +119,9 @@ function followPart(transfer: Transfer, entry: EntryState | undefined, words: Ba
   if (entry?.means === 'refused')
     return [
       {
-        ...{ type: 'settlement', status: 'KO', description: entry.transactionStatus },
+        type: 'settlement',
+        status: 'KO',
+        description: entry.transactionStatus,
         ...because(entry.reasons),
         ...words,
       },

@@ -74,7 +74,13 @@ function purposeData({ batch }: BatchRun, first: Taken, payments: readonly Taken
   const lines = payments.map(({ line }) => line.line);
   const { currency, instant, futureDated } = first.order;
   const data: z.infer<typeof purpose> = {
-    ...{ batch, lines, amount: written(sum), largest, currency, instant, futureDated },
+    batch,
+    lines,
+    amount: written(sum),
+    largest,
+    currency,
+    instant,
+    futureDated,
   };
   return JSON.stringify(data);
 }
@@ -206,8 +212,12 @@ export async function sendGroup(
     return kind.follow(run, payer, open.current);
   }
   const link = {
-    ...{ batch: run.batch, lines: lines.map(({ line }) => line.line), flow },
-    ...{ customer: order.customerId, amount, currency },
+    batch: run.batch,
+    lines: lines.map(({ line }) => line.line),
+    flow,
+    customer: order.customerId,
+    amount,
+    currency,
   };
   const ports = await payingPorts(run, payer, open.current, { link, lines, isNew });
   const { refusesCost } = ports;

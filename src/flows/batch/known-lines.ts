@@ -137,10 +137,16 @@ function reportRow(batch: Batch, line: BatchLine, transfer: Transfer | undefined
   const reference = referenceOf(batch, line);
   const reason = lineReason(batch, line, own, check);
   return {
-    ...{ line: line.line, batch: batch.batch, reference },
-    ...{ flow: own?.flow ?? null, state: lineState(batch, line, own) },
+    line: line.line,
+    batch: batch.batch,
+    reference,
+    flow: own?.flow ?? null,
+    state: lineState(batch, line, own),
     from: line.fromIban ?? line.from ?? own?.debtor ?? null,
-    ...{ name: line.name, iban: line.iban, amount: line.amount, currency: line.currency },
+    name: line.name,
+    iban: line.iban,
+    amount: line.amount,
+    currency: line.currency,
     description: line.description,
     remittanceStructured: line.creditorReference?.reference ?? null,
     executionDate: own?.order.executionDate ?? line.executionDate,

@@ -91,8 +91,12 @@ export async function refuseDuplicate(
 }
 
 const WRONG_ORDER = [
-  ...['usage', 'invalid_iban', 'invalid_amount', 'invalid_date'],
-  ...['invalid_product_id', 'invalid_text'],
+  'usage',
+  'invalid_iban',
+  'invalid_amount',
+  'invalid_date',
+  'invalid_product_id',
+  'invalid_text',
 ];
 
 /** Refuses a line if `work` says that its order is wrong. @returns null then */

@@ -21,8 +21,13 @@ export async function orderOfLine(payer: Payer, batch: Batch, line: BatchLine): 
   const order = readOrder(
     {
       from: await accountIn(payer, line, isNamed),
-      ...{ to: line.iban, name: line.name, amount: line.amount, currency: line.currency },
-      ...{ description: line.description, instant: line.instant, urgent: line.urgent },
+      to: line.iban,
+      name: line.name,
+      amount: line.amount,
+      currency: line.currency,
+      description: line.description,
+      instant: line.instant,
+      urgent: line.urgent,
       date: line.executionDate ?? undefined,
       reference: referenceOf(batch, line),
       fromIban: isNamed ? undefined : (line.fromIban ?? undefined),
@@ -66,8 +71,11 @@ function addressIn({ address }: BatchLine) {
   if (!address) return {};
   const { street, building, postcode, town, country } = addressParts(address);
   return {
-    ...{ payeeStreet: street, payeeBuilding: building, payeePostcode: postcode },
-    ...{ payeeTown: town, payeeCountry: country },
+    payeeStreet: street,
+    payeeBuilding: building,
+    payeePostcode: postcode,
+    payeeTown: town,
+    payeeCountry: country,
   };
 }
 
@@ -81,7 +89,8 @@ export function plannedOf(line: BatchLine): PlannedPayment {
 function addressParts({ country, townName, ...rest }: NonNullable<BatchLine['address']>) {
   const { streetName, buildingNumber, postCode } = rest;
   return {
-    ...{ country, town: townName },
+    country,
+    town: townName,
     ...(streetName !== null && { street: streetName }),
     ...(buildingNumber !== null && { building: buildingNumber }),
     ...(postCode !== null && { postcode: postCode }),

@@ -94,9 +94,15 @@ async function sendLine(
   const { order, flow } = open.current;
   const { line, checked = null } = lines[0] ?? {};
   const link = {
-    ...{ batch: run.batch, line: line?.line, flow, customer: order.customerId },
-    ...{ reference: order.reference, name: order.name, iban: order.to },
-    ...{ amount: order.amount, currency: order.currency },
+    batch: run.batch,
+    line: line?.line,
+    flow,
+    customer: order.customerId,
+    reference: order.reference,
+    name: order.name,
+    iban: order.to,
+    amount: order.amount,
+    currency: order.currency,
   };
   const accept = async () => {
     if (checked && !open.current.payeeCheck) await open.record({ type: 'payee-checked', ...checked });

@@ -82,7 +82,10 @@ function unlessOpen(consent: Consent, error: unknown, psuId = 'the customer'): u
 function notAsked({ flow, transactionId }: Consent, why: Psd2Error): Psd2Error {
   return new Psd2Error('outcome_unknown', `${isUnsaidOf('consent', why)}: ${why.message}`, {
     ...why.context,
-    ...{ hint: 'Ask the bank again with:', next: [['consent', 'resume', flow]], flow, transactionId },
+    hint: 'Ask the bank again with:',
+    next: [['consent', 'resume', flow]],
+    flow,
+    transactionId,
   });
 }
 
@@ -449,7 +452,11 @@ function grantedBy(found: ConsentDetails): ConsentEvent {
   const { consentStatus, access, validUntil, frequencyPerDay, recurring } = found;
   return {
     ...messagesIn(found),
-    ...({ type: 'granted', bankStatus: consentStatus, validUntil, frequencyPerDay, recurring } as const),
+    type: 'granted',
+    bankStatus: consentStatus,
+    validUntil,
+    frequencyPerDay,
+    recurring,
     ...(access && { access }),
   };
 }
@@ -470,7 +477,10 @@ function subjectOf(consent: Consent, grant: GrantPorts): LinkedSubject {
   const state = stateOf(consent);
   const again = ['consent', 'resume', flow, ...namingPerson(grant)] as const;
   return {
-    ...({ kind: 'consent', flow, transactionId, state } as const),
+    kind: 'consent',
+    flow,
+    transactionId,
+    state,
     resourceId: resourceOf(consent),
     again,
     doing: 'authorise the consent',

@@ -104,7 +104,9 @@ async function askForEnd(
   if (progress?.means === 'failed')
     throw new Psd2Error('not_authorised', 'The customer did not authorise the end of the consent', {
       hint: 'It stays in force. Ask for its end again with:',
-      ...{ next: [['consent', 'delete', flow]], flow, transactionId },
+      next: [['consent', 'delete', flow]],
+      flow,
+      transactionId,
     });
   const status = await consents.status?.(resourceId, transactionId, 'an end');
   const hasEnded = status !== undefined && ENDED.includes(status.means);
@@ -129,6 +131,9 @@ function notSaid(consent: Consent, why: Psd2Error): Psd2Error {
   const says = `${isUnsaidOf('consent', why)}: ${why.message}`;
   const { flow, transactionId } = consent;
   return why.restated('outcome_unknown', says).with({
-    ...{ hint: 'Ask the bank again with:', next: [onlyAsking(consent)], flow, transactionId },
+    hint: 'Ask the bank again with:',
+    next: [onlyAsking(consent)],
+    flow,
+    transactionId,
   });
 }

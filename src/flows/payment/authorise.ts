@@ -199,7 +199,10 @@ export async function authorisePayment(
   const whose: { psuId?: string } = returns.psuId === undefined ? {} : { psuId: returns.psuId };
   const subject: LinkedSubject = {
     ...subjectOf(run, operation),
-    ...{ kind, flow, state, again: resuming(operation, returns) },
+    kind,
+    flow,
+    state,
+    again: resuming(operation, returns),
   };
   const approach = announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent, ...whose }));
   return authoriseByLinks(subject, linksFor(operation, ports.bank.sca, returns), ports, returns, {
@@ -376,7 +379,8 @@ async function takeCost(run: Run, told: Cost): Promise<void> {
     throw refusal.with({
       hint: `${refusal.hint ?? ''} Nobody else gets a link from psd2. Cancel the payment at the bank with:`.trim(),
       next: [[kind, 'cancel', flow]],
-      ...{ flow, isDeadEnd: true },
+      flow,
+      isDeadEnd: true,
     });
   if (refusal) throw refusal.with({ isDeadEnd: true });
   if (hasFees(open.current.verification) && !open.current.feesAccepted) await acceptFees(run, open.current);

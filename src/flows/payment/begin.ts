@@ -36,7 +36,8 @@ export async function verify(run: Run, operation: Payment): Promise<void> {
 function initiation(run: Run, operation: Payment, clock: BankClock | null): Once<StepEvent, Verified> {
   const more = clock ? { bankTime: clock.bank.toISOString() } : {};
   return {
-    ...{ open: run.open, asking: null },
+    open: run.open,
+    asking: null,
     words: { call: 'the initiation', did: 'taken', what: `the ${run.calls.name}` },
     events: {
       sent: (intent) => ({ type: 'verify-sent', ...intent, ...more }),

@@ -70,7 +70,11 @@ export async function cancelAtBank(
   returns: ReturnPorts,
 ): Promise<Payment> {
   const asked: CancellationSca = {
-    ...{ links: null, sentCode: false, doneAt: null, isGoingOn: false, looksPartly: 0 },
+    links: null,
+    sentCode: false,
+    doneAt: null,
+    isGoingOn: false,
+    looksPartly: 0,
   };
   try {
     return await askToCancel(open, calls, ports, returns, asked);
@@ -221,7 +225,12 @@ function subjectOf(payment: Payment, state: string, returns: ReturnPorts): Linke
   const { kind, flow, transactionId } = payment;
   const again = cancelling(payment, returns);
   return {
-    ...{ kind, flow, transactionId, state, resourceId: resourceOf(payment).resourceId, again },
+    kind,
+    flow,
+    transactionId,
+    state,
+    resourceId: resourceOf(payment).resourceId,
+    again,
     doing: 'authorise the cancellation',
     who: returns.psuId,
     whenLate: { hint: 'Ask for it again with:', next: [again], flow },
@@ -284,7 +293,8 @@ function recordOf(
       asked.links = found;
       const { id } = found;
       await open.record({
-        ...{ type: 'cancel-sca-started', ...(id !== undefined && { id }) },
+        type: 'cancel-sca-started',
+        ...(id !== undefined && { id }),
         ...(psuId !== undefined && { psuId }),
         ...(found.step && { links: found }),
       });
@@ -313,7 +323,9 @@ function giftsOf(
     sent: () => open.current.cancellationCredentials,
     announce(what, begins) {
       const announce = announcingGift(open, ports, {
-        ...{ what, ofCancellation: true, ...whose },
+        what,
+        ofCancellation: true,
+        ...whose,
         ...(begins && { begins }),
       });
       return async (intent) => {
@@ -344,7 +356,8 @@ function giftsOf(
     },
     stop: (why) =>
       stillOpen(open.current, why, {
-        ...{ what: 'cancellation', ask: [onlyAsking(open.current), cancelling(open.current, returns)] },
+        what: 'cancellation',
+        ask: [onlyAsking(open.current), cancelling(open.current, returns)],
         ...(psuId !== undefined && { who: psuId }),
       }),
   };
@@ -487,7 +500,7 @@ async function noteProgress(open: OpenPayment, { means, scaStatus }: ScaProgress
   const id = links?.id;
   const known = open.current.cancellation?.find((each) => each.id === (id ?? null));
   if (known?.scaStatus === scaStatus) return;
-  await open.record({ ...{ type: 'cancel-noted', scaStatus }, ...(id !== undefined && { id }) });
+  await open.record({ type: 'cancel-noted', scaStatus, ...(id !== undefined && { id }) });
 }
 
 /**
@@ -617,7 +630,8 @@ export async function giveUpUnauthorised(
     throw why.with({ flow, hint: `${hint} The bank has cancelled the ${calls.name}.`.trim() });
   }
   throw why.with({
-    ...{ flow, isDeadEnd: true },
+    flow,
+    isDeadEnd: true,
     hint: `${hint} No customer has the link, but the bank has the ${calls.name}, and has not cancelled it: ${endSentence(problem)}${kind === 'transfer' ? ' Cancel it with:' : ''}`.trim(),
     ...(kind === 'transfer' && { next: [[kind, 'cancel', flow]] }),
   });

@@ -42,7 +42,8 @@ export async function runOperation<Order extends OrderTarget>(
 ): Promise<Operation<Order>> {
   const { sca } = calls;
   const run: Run = {
-    ...{ open, calls },
+    open,
+    calls,
     ports: sca ? { ...ports, bank: { ...ports.bank, sca } } : ports,
   };
   try {

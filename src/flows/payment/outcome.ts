@@ -226,7 +226,9 @@ export function settlementIn(answer: ExecutionStatus): Settlement {
   const { status, executionStatusDescription: description, executionStatus: said, reasons } = answer;
   const { isDuplicate, messages } = answer;
   return {
-    ...{ status, description, said },
+    status,
+    description,
+    said,
     ...(reasons && { reasons }),
     ...(isDuplicate && { isDuplicate }),
     ...(messages && { messages }),
@@ -373,15 +375,19 @@ export function endOfOperation<Order extends OrderTarget>(
       if (executionStatus !== 'KO') return operation;
       throw new Psd2Error('payment_failed', `The bank has ended the ${name}${why}`, {
         ...(kept !== undefined && { hint: `${endSentence(kept)} ${IF_NONE}` }),
-        ...{ next: [[operation.kind, 'resolve', flow, '--not-executed']], flow, transactionId },
+        next: [[operation.kind, 'resolve', flow, '--not-executed']],
+        flow,
+        transactionId,
       });
     }
     case 'cancelled': {
       const kept = whyKept(operation, name);
       if (kept !== null)
         throw new Psd2Error('cancelled', `The ${name} was cancelled${why}`, {
-          ...{ hint: `${endSentence(kept)} Ask again with:`, next: [[operation.kind, 'resume', flow]] },
-          ...{ flow, transactionId },
+          hint: `${endSentence(kept)} Ask again with:`,
+          next: [[operation.kind, 'resume', flow]],
+          flow,
+          transactionId,
         });
       const when = operation.accepted ? 'before it was executed' : 'before the customer was asked';
       throw new Psd2Error('cancelled', `The ${name} was cancelled ${when}${why}`, { hint, transactionId });

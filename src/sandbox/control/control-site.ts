@@ -98,7 +98,10 @@ function openApiOf(orders: readonly Order[]) {
 
 function openApiOperation({ path, says, body, answer, status }: Order) {
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
   }));
   return {
     summary: says,

@@ -91,8 +91,11 @@ function payment(request: Payment): Content {
       kind: transfer ? (instant ? 'Instant bank transfer' : 'Bank transfer') : request.operation,
       debit: request.debitAccount,
       orders: [{ name, iban, amount, description }],
-      ...{ sum: amount, fee: request.commissions, total: request.total },
-      ...{ date: request.executionDate, isInstant: instant },
+      sum: amount,
+      fee: request.commissions,
+      total: request.total,
+      date: request.executionDate,
+      isInstant: instant,
       ...(schedule !== undefined && { schedule }),
     }),
   };

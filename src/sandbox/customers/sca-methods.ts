@@ -26,11 +26,18 @@ export interface ReadTan {
 const METHODS: readonly CustomerMethod[] = [
   { id: '901', type: 'SMS_OTP', name: 'SMS to *** 4711', device: 'sms' },
   {
-    ...{ id: '902', type: 'CHIP_OTP', version: 'HHD1.3.2', name: 'chipTAN by hand | card ******9876' },
-    ...{ explanation: 'Type the start code into your TAN generator.', device: 'chip' },
+    id: '902',
+    type: 'CHIP_OTP',
+    version: 'HHD1.3.2',
+    name: 'chipTAN by hand | card ******9876',
+    explanation: 'Type the start code into your TAN generator.',
+    device: 'chip',
   },
   {
-    ...{ id: '903', type: 'CHIP_OTP', version: 'HHDOPT1.3.2', name: 'chipTAN optical | card ******9876' },
+    id: '903',
+    type: 'CHIP_OTP',
+    version: 'HHDOPT1.3.2',
+    name: 'chipTAN optical | card ******9876',
     device: 'optical',
   },
   { id: '904', type: 'PHOTO_OTP', name: 'photoTAN', device: 'photo' },

@@ -113,23 +113,19 @@ const company = { monthly: { salary: 9_000_00, rent: 2_400_00, saving: 0 }, prod
 export const companyCustomers: readonly Customer[] = [
   {
     ...company,
-    ...{
-      customerId: '4055611',
-      user: 'dora',
-      password: 'dora-sandbox',
-      firstName: 'Dora',
-      lastName: 'Ferri',
-    },
+    customerId: '4055611',
+    user: 'dora',
+    password: 'dora-sandbox',
+    firstName: 'Dora',
+    lastName: 'Ferri',
   },
   {
     ...company,
-    ...{
-      customerId: '4055612',
-      user: 'emil',
-      password: 'emil-sandbox',
-      firstName: 'Emil',
-      lastName: 'Gallo',
-    },
+    customerId: '4055612',
+    user: 'emil',
+    password: 'emil-sandbox',
+    firstName: 'Emil',
+    lastName: 'Gallo',
   },
 ];
 

@@ -84,7 +84,10 @@ export class GeneratedHistory {
     const day = isoDay(this.#firstDay + Math.floor((number * this.#days) / this.#count));
     const booked = bookingInstant(day);
     return {
-      ...{ amount, code, shortDescription, isFee },
+      amount,
+      code,
+      shortDescription,
+      isFee,
       extendedDescription: `${extendedDescription} OP. ${String(number + 1).padStart(9, '0')}`,
       transferReference: code === '26' ? String(number + 1).padStart(11, '0') : '',
       enteredAt: booked,

@@ -171,7 +171,10 @@ function shownOf(bank: Bank, { matter }: Open, customer: Customer): AccessShown 
     if (!isCustomers(matter, customer, undefined)) return undefined;
     const choose = paymentsIn(matter).some(({ debtor }) => debtor === undefined);
     const accounts = payingAccounts(customer).map(({ productId, description, iban }) => ({
-      ...{ productId, description, number: iban, rights: [] },
+      productId,
+      description,
+      number: iban,
+      rights: [],
     }));
     return { accounts: choose ? accounts : [], choose, ...persons };
   }

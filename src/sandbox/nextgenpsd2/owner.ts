@@ -20,7 +20,8 @@ export function ownerSide(bank: Bank): OwnerSide {
     url: doorUrl(bank),
     calls: [...operationIds, ...stepNames],
     flows: (most) => ({
-      ...{ title: 'NextGenPSD2', orders: '/nextgenpsd2' },
+      title: 'NextGenPSD2',
+      orders: '/nextgenpsd2',
       requests: access.open().map((request) => ({ ...request, url: customerPage(bank, request.id) })),
       devices: devicesShown(bank).slice(-most).toReversed(),
       payments: listPayments(bank).slice(-most).toReversed(),
@@ -54,8 +55,13 @@ function paid(bank: Bank, most: number): ReturnType<OwnerSide['paid']> {
       const joint = all.length > 1 ? id : baskets.withPayment(id)?.id;
       const account = debtor?.product.iban ?? '';
       return all.map((order, index) => ({
-        ...{ at: createdAt, account, customer: debtor?.customer.user ?? '', joint },
-        ...{ amount: order.amount, to: order.beneficiaryName, state: orderStatus(bank, payment, index) },
+        at: createdAt,
+        account,
+        customer: debtor?.customer.user ?? '',
+        joint,
+        amount: order.amount,
+        to: order.beneficiaryName,
+        state: orderStatus(bank, payment, index),
       }));
     });
 }

@@ -57,8 +57,12 @@ interface Issue {
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  ...{ object: 'an object', array: 'a list', string: 'a text', boolean: 'true or false' },
-  ...{ number: 'a number', int: 'a whole number' },
+  object: 'an object',
+  array: 'a list',
+  string: 'a text',
+  boolean: 'true or false',
+  number: 'a number',
+  int: 'a whole number',
 };
 
 /** What a part of the file must be. zod itself says only "Invalid input". */

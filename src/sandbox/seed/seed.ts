@@ -62,7 +62,11 @@ export function seededCustomer(record: SeedCustomer, earlier: KnownCustomers, pa
     return product(one, id, accountIban(one.kind === 'card' ? (current ?? digits(id)) : digits(id)));
   });
   const customer: Customer = {
-    ...{ customerId, user, password: `${user}-sandbox`, firstName, lastName },
+    customerId,
+    user,
+    password: `${user}-sandbox`,
+    firstName,
+    lastName,
     monthly: { salary: 0, rent: 0, saving: 0 },
     products,
   };
@@ -76,7 +80,9 @@ function product(
   iban: string,
 ): Product {
   return account(kind, {
-    ...{ productId, name, iban },
+    productId,
+    name,
+    iban,
     opening: cents(opening),
     creditLimit: cents(creditLimit),
     history: transactions.map(seededEntry).toSorted((a, b) => a.enteredAt.getTime() - b.enteredAt.getTime()),
@@ -91,7 +97,9 @@ function seededEntry(transaction: NonNullable<SeedAccount['transactions']>[numbe
     amount: cents(amount),
     enteredAt: bookingInstant(day),
     bookedFrom: pending ? NEVER : bookingInstant(day),
-    ...{ bookingDay: day, valueDay, code },
+    bookingDay: day,
+    valueDay,
+    code,
     shortDescription: description,
     extendedDescription: description,
     transferReference: '',

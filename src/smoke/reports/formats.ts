@@ -10,7 +10,11 @@ function reportText({ error, warnings, calls }: SmokeStep): string {
     ...warnings.map(({ message }) => `warning: ${message}`),
     ...calls.map(({ method, route, status, milliseconds, tppRequestId, requestId }) =>
       [
-        ...[method, route, status ?? 'no usable answer', `${milliseconds} ms`, `request ${tppRequestId}`],
+        method,
+        route,
+        status ?? 'no usable answer',
+        `${milliseconds} ms`,
+        `request ${tppRequestId}`,
         ...(requestId === null ? [] : [`bank request ${requestId}`]),
       ].join(' '),
     ),
@@ -42,8 +46,13 @@ export function writeJunit(run: SmokeRun): string {
     timestamp: run.startedAt.slice(0, 19),
   };
   const properties = {
-    ...{ run: run.run, version: run.version, bank: run.bank ?? '', interface: run.interface ?? '' },
-    ...{ environment: run.environment ?? '', result: run.result, exitCode: run.exitCode },
+    run: run.run,
+    version: run.version,
+    bank: run.bank ?? '',
+    interface: run.interface ?? '',
+    environment: run.environment ?? '',
+    result: run.result,
+    exitCode: run.exitCode,
   };
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',

@@ -44,7 +44,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Errors whose sentence goes on with what the bank said, also without a status. */
 const WITH_BANKS_WORDS: readonly string[] = [
-  ...['bank_refused', 'payment_failed', 'outcome_unknown', 'not_authorised', 'login_refused'],
+  'bank_refused',
+  'payment_failed',
+  'outcome_unknown',
+  'not_authorised',
+  'login_refused',
 ];
 
 /** What follows the status of an answer in a sentence of psd2: the bank's code and words. */
@@ -120,7 +124,13 @@ function publicError(error: SmokeError, run: string, secrets: readonly string[])
   const facts = [httpStatus && `HTTP ${httpStatus}`, bankCode].filter(Boolean).join(', ');
   const own = `${SAYS[code] ?? 'The step failed'}${facts && ` (${facts})`}`;
   return {
-    ...{ code, exitCode, httpStatus, bankCode, tppRequestId, transactionId, flow },
+    code,
+    exitCode,
+    httpStatus,
+    bankCode,
+    tppRequestId,
+    transactionId,
+    flow,
     message: isBanks || code === 'bug' ? own : sentenceOf(error, secrets),
     hint: null,
     next: logOf(run),

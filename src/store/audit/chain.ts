@@ -44,7 +44,18 @@ export function nextLine(
 ): AuditLine {
   const n = (head?.n ?? 0) + 1;
   const fields: AuditFields = {
-    ...{ n, at, profile, action, operator, user, role: null, machine, version, customerId, flow, about },
+    n,
+    at,
+    profile,
+    action,
+    operator,
+    user,
+    role: null,
+    machine,
+    version,
+    customerId,
+    flow,
+    about,
     previous: head?.sha256 ?? null,
   };
   return { n, text: JSON.stringify(fields) };

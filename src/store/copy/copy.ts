@@ -168,7 +168,11 @@ async function pass(
   { isAgain, writes }: { isAgain: boolean; writes: boolean },
 ): Promise<CopyResult> {
   const result: CopyResult = {
-    ...{ profiles: 0, logins: 0, flows: 0, events: 0, others: 0 },
+    profiles: 0,
+    logins: 0,
+    flows: 0,
+    events: 0,
+    others: 0,
     written: 0,
     newer: 0,
   };

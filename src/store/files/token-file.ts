@@ -32,7 +32,8 @@ const secrets = {
   accessToken: z.nullable(headerText),
   refreshToken: z.nullable(z.string()),
   unproven: z.optional(z.literal(true)),
-  ...{ server: z.optional(z.string()), consent: z.optional(z.string()) },
+  server: z.optional(z.string()),
+  consent: z.optional(z.string()),
 };
 export const tokenSecrets = z.object(secrets);
 /** If the profile is protected, the tokens themselves are encrypted. */
@@ -98,15 +99,13 @@ export function copied({
 }: StoredTokens): StoredTokens {
   const inUtc = (time: string | null) => time && new Date(time).toISOString();
   return {
-    ...{
-      accessToken,
-      refreshToken,
-      scope,
-      apiTrackId,
-      ...(unproven && { unproven }),
-      ...(server && { server }),
-      ...(consent && { consent }),
-    },
+    accessToken,
+    refreshToken,
+    scope,
+    apiTrackId,
+    ...(unproven && { unproven }),
+    ...(server && { server }),
+    ...(consent && { consent }),
     accessTokenExpiresAt: inUtc(times.accessTokenExpiresAt),
     refreshTokenExpiresAt: inUtc(times.refreshTokenExpiresAt),
   };

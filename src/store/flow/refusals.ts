@@ -97,7 +97,9 @@ export function referenceIsUsed(order: TransferOrder, by: ReferencedTransfer | {
   const reason = whyKept(by.transfer, 'transfer');
   if (reason !== null)
     return new Psd2Error('duplicate_reference', `${was}, which is ${state}. ${reason}`, {
-      ...{ ...see, transactionId, differs: different.map(([field]) => field) },
+      ...see,
+      transactionId,
+      differs: different.map(([field]) => field),
     });
   return new Psd2Error(
     'duplicate_reference',

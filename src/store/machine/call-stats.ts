@@ -35,16 +35,31 @@ type Call = CountedCall & { profile: string };
 
 const number = z.number();
 const rollUp = z.object({
-  ...{ day: z.string(), profile: z.string(), host: z.string(), kind: z.enum(STAT_KINDS), route: z.string() },
+  day: z.string(),
+  profile: z.string(),
+  host: z.string(),
+  kind: z.enum(STAT_KINDS),
+  route: z.string(),
   smoke: z.boolean(),
   whole: z.optional(z.literal(true)),
   counts: z.object({
-    ...{ calls: number, noReply: number, serverErrors: number, unusable: number, clientErrors: number },
-    ...{ limited: number, own: number, answered: number, sum: number, max: number, times: z.array(number) },
+    calls: number,
+    noReply: number,
+    serverErrors: number,
+    unusable: number,
+    clientErrors: number,
+    limited: number,
+    own: number,
+    answered: number,
+    sum: number,
+    max: number,
+    times: z.array(number),
   }),
 });
 const downLine = z.object({
-  ...{ profile: z.string(), host: z.string(), down: z.object({ from: number, to: number }) },
+  profile: z.string(),
+  host: z.string(),
+  down: z.object({ from: number, to: number }),
 });
 
 /** A file of the log that was counted, and is being removed. */
@@ -91,7 +106,11 @@ export function callIn(line: string): Call | undefined {
   if (usual === undefined) return parsedCall(line);
   const [status, failure, milliseconds, failureKind, route = '', kind, run] = rest;
   return {
-    ...{ at, profile, host, method, route },
+    at,
+    profile,
+    host,
+    method,
+    route,
     status: status === undefined ? null : Number(status),
     failure: failure === undefined ? null : failureOf(failureKind),
     milliseconds: Number(milliseconds),
@@ -112,7 +131,12 @@ export function parsedCall(line: string): Call | undefined {
   if (typeof at !== 'string' || typeof profile !== 'string' || typeof host !== 'string') return undefined;
   if (typeof method !== 'string' || typeof milliseconds !== 'number') return undefined;
   return {
-    ...{ at, profile, host, method, status, milliseconds },
+    at,
+    profile,
+    host,
+    method,
+    status,
+    milliseconds,
     failure: failure === null ? null : failureOf(call.failureKind),
     route: call.route ?? '',
     kind: statKindOf(call.kind),

@@ -133,13 +133,31 @@ const TABLE = {
 
 /** The order of the options in the help. */
 const OPTION_ORDER: readonly Group[] = [
-  ...(['bank', 'application', 'client credentials', 'pairs', 'signer', 'payee', 'limit'] as const),
-  ...(['environment', 'trust', 'redirect', 'header'] as const),
+  'bank',
+  'application',
+  'client credentials',
+  'pairs',
+  'signer',
+  'payee',
+  'limit',
+  'environment',
+  'trust',
+  'redirect',
+  'header',
 ];
 /** The order in which psd2 shows the settings of a profile. */
 const DISPLAY_ORDER: readonly Group[] = [
-  ...(['bank', 'application', 'client credentials', 'environment', 'redirect', 'limit'] as const),
-  ...(['payee', 'signer', 'header', 'pairs', 'trust'] as const),
+  'bank',
+  'application',
+  'client credentials',
+  'environment',
+  'redirect',
+  'limit',
+  'payee',
+  'signer',
+  'header',
+  'pairs',
+  'trust',
 ];
 
 type Table = typeof TABLE;

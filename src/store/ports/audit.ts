@@ -1,17 +1,20 @@
 /** What people do that an audit asks for. `added`, `rejected` and `paid`: a batch; `paid`: somebody let psd2 pay it. `authenticated`: psd2 passed a customer's PIN or TAN on to the bank. `executed`: psd2 was about to send `execute` (for a consent, `confirm`). */
 export const AUDIT_ACTIONS = [
-  ...([
-    'added',
-    'rejected',
-    'paid',
-    'began',
-    'approved',
-    'confirmed',
-    'executed',
-    'cancelled',
-    'resolved',
-  ] as const),
-  ...(['logged-in', 'logged-out', 'exported', 'forgot', 'profile-changed', 'authenticated'] as const),
+  'added',
+  'rejected',
+  'paid',
+  'began',
+  'approved',
+  'confirmed',
+  'executed',
+  'cancelled',
+  'resolved',
+  'logged-in',
+  'logged-out',
+  'exported',
+  'forgot',
+  'profile-changed',
+  'authenticated',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -66,7 +66,12 @@ export class PostgresBatches extends ProfileRows implements Batches {
         await insertBatch(statements, [this.profile, id, sha256, added.messageId, 1]);
         await insertLines(statements, [this.profile, id], lines);
         await statements.execute(INSERT_EVENT, [
-          ...[this.profile, id, 1, this.#writer, at, JSON.stringify(event)],
+          this.profile,
+          id,
+          1,
+          this.#writer,
+          at,
+          JSON.stringify(event),
         ]);
       });
     } catch (error) {

@@ -20,7 +20,9 @@ import { type Database, ProfileRows } from './database.ts';
 /** The key of a profile, encrypted with a passphrase. */
 const wrap = { salt: z.string(), key: sealed };
 export const wrapped = z.object({
-  ...{ v: z.literal(1), id: z.string(), ...wrap },
+  v: z.literal(1),
+  id: z.string(),
+  ...wrap,
   /** The same key, encrypted with other passphrases: while a new one is introduced (`store rekey`). */
   also: z.optional(z.array(z.object(wrap))),
 });
@@ -248,7 +250,8 @@ export class TokenSeals extends ProfileRows {
   async close(of: TokensOf, tokens: TokenSecrets): Promise<string> {
     const { accessToken, refreshToken, unproven, server, consent } = tokens;
     const secrets: TokenSecrets = {
-      ...{ accessToken, refreshToken },
+      accessToken,
+      refreshToken,
       ...(unproven && { unproven }),
       ...(server && { server }),
       ...(consent && { consent }),

@@ -39,7 +39,10 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
       for (const result of results)
         allReads.set(result.customerId, addResult(allReads.get(result.customerId), result));
       const changed = [...allReads].map(([customer_id, { readAt, failed, doubts }]) => ({
-        ...{ customer_id, read_at: readAt, failed, doubts },
+        customer_id,
+        read_at: readAt,
+        failed,
+        doubts,
       }));
       await statements.execute(
         `insert into psd2.read_results (profile, customer_id, read_at, failed, doubts)

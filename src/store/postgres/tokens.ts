@@ -238,8 +238,15 @@ export class PostgresTokens extends ProfileRows implements Tokens {
     const { accessToken, refreshToken } = tokens;
     const secrets = await this.#seals.close({ holder, baseUrl, generation: before + 1 }, tokens);
     const values = [
-      ...[nameOfHolder(holder), before, origin, baseUrl, tokens.accessTokenExpiresAt],
-      ...[tokens.refreshTokenExpiresAt, tokens.scope, tokens.apiTrackId ?? null, secrets],
+      nameOfHolder(holder),
+      before,
+      origin,
+      baseUrl,
+      tokens.accessTokenExpiresAt,
+      tokens.refreshTokenExpiresAt,
+      tokens.scope,
+      tokens.apiTrackId ?? null,
+      secrets,
     ];
     try {
       const written = await this.query(

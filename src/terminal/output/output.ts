@@ -232,7 +232,8 @@ function forPeople(
           // In a pipe each line has the title, so that `grep` and mail can use it.
           linesOf(field, data).map((cell, at) => ({
             title: stdout.isTTY && at > 0 ? '' : cleanText(field.title),
-            ...{ cell, field },
+            cell,
+            field,
           })),
         )
         .filter((row) => !row.field.ifAny || row.cell !== '');

@@ -225,7 +225,7 @@ it.each([
 ])('of %j, the error names %s', async (days, option) => {
   expect(await failureOf((async () => readDays(days))())).toEqual({
     ...{ code: 'invalid_date', exitCode: 2, message: `${option} "x" is not a date in the form YYYY-MM-DD` },
-    hint: `For example ${option} 2026-11-30.`,
+    hint: `For example ${option} 2026-01-31.`,
   });
 });
 

@@ -54,8 +54,13 @@ export function assertAbout({ resourceId: named }: Envelope, resource: Asked): v
 
 /** Fields of the answers to other calls of a flow: status, approach, verify, consent request. */
 const OTHERS = [
-  ...['authorizationStatus', 'authenticationState', 'executionStatus', 'scaRedirectURL', 'chosenScaApproach'],
-  ...['totalAmount', 'categoriesOutcome'],
+  'authorizationStatus',
+  'authenticationState',
+  'executionStatus',
+  'scaRedirectURL',
+  'chosenScaApproach',
+  'totalAmount',
+  'categoriesOutcome',
 ];
 
 /**

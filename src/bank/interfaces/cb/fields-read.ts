@@ -5,15 +5,26 @@ import { approachAnswer, consentAnswer, operationStatusAnswer } from './consents
 import { executeAnswer, executionStatusAnswer, prepareAnswer, verifyAnswer } from './payments.ts';
 
 const ANSWERS = [
-  ...[accountsAnswer, balanceAnswer, transactionsAnswer],
-  ...[prepareAnswer, verifyAnswer, executeAnswer, executionStatusAnswer],
-  ...[consentAnswer, approachAnswer, operationStatusAnswer],
+  accountsAnswer,
+  balanceAnswer,
+  transactionsAnswer,
+  prepareAnswer,
+  verifyAnswer,
+  executeAnswer,
+  executionStatusAnswer,
+  consentAnswer,
+  approachAnswer,
+  operationStatusAnswer,
 ];
 
 /** What rows are refused without, and lists that are none otherwise. */
 const READABLE = {
   amountTransaction: { amount: '1.00', currency: 'EUR' },
-  ...{ messages: LIST, holidays: LIST, currencyList: LIST, countries: LIST, categoriesOutcome: LIST },
+  messages: LIST,
+  holidays: LIST,
+  currencyList: LIST,
+  countries: LIST,
+  categoriesOutcome: LIST,
 };
 
 /** The names of the members that psd2 reads in the answers of `cb`. */

@@ -27,8 +27,14 @@ const CARDS = /^(CA30|CAPC|SI1[2-9]|SI20)$/;
 export const cb: KnownInterface = {
   name: 'cb',
   has: new Set([
-    ...(['payments', 'products', 'data of the customer'] as const),
-    ...(['operations', 'terms', 'receipts', 'documents', 'consent confirmation'] as const),
+    'payments',
+    'products',
+    'data of the customer',
+    'operations',
+    'terms',
+    'receipts',
+    'documents',
+    'consent confirmation',
   ]),
   logsIn: 'customers',
   probes: 'authorize',

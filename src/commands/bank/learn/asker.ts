@@ -173,7 +173,9 @@ export class Asker {
       throw new Stopped(this.#keepsConsents, new Psd2Error('bank_refused', this.#keepsConsents), 'consents');
     const { consent } = await this.draft.describe(accepted.change);
     const order = {
-      ...{ access, recurring: true, redirectUri: redirectUriOf(this.#profile) },
+      access,
+      recurring: true,
+      redirectUri: redirectUriOf(this.#profile),
       validUntil: addDays(bankDay(this.#context.world.now()), consent.maxDays),
       frequencyPerDay: consent.frequencyPerDay,
       ...terms,

@@ -10,12 +10,12 @@ type ServiceName = (typeof SERVICES)[number];
 /** The products of the standard that psd2 may pay with. */
 const USUAL: Readonly<Record<ServiceName, readonly string[]>> = {
   payments: [
-    ...['sepa-credit-transfers', 'instant-sepa-credit-transfers', 'target-2-payments'],
-    ...[
-      'cross-border-credit-transfers',
-      'pain.001-sepa-credit-transfers',
-      'pain.001-instant-sepa-credit-transfers',
-    ],
+    'sepa-credit-transfers',
+    'instant-sepa-credit-transfers',
+    'target-2-payments',
+    'cross-border-credit-transfers',
+    'pain.001-sepa-credit-transfers',
+    'pain.001-instant-sepa-credit-transfers',
   ],
   'bulk-payments': [
     'sepa-credit-transfers',

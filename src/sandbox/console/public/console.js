@@ -273,29 +273,27 @@ function drawDetail(call) {
   }
   const facts = [caller, `${milliseconds.toFixed(1)} ms`, dayAndClock(call.at)].filter(Boolean);
   $('detail').replaceChildren(
-    ...[
-      el('h2', {}, title),
-      verdict(
-        tone,
-        `${status === 0 ? 'no answer' : status} · ${decision}`,
-        explanation,
-        ...(warnings ?? []),
-        // Why the signature failed. The signing strings follow below.
-        ...(signature && signature.verdict !== 'right' ? signature.says : []),
-        facts.join(' · '),
-      ),
-      el('h2', {}, 'Request'),
-      el(
-        'pre',
-        { aria: { label: `Request ${method} ${target}` } },
-        `${call.request.head}\n\n${call.request.body}`,
-      ),
-      el('h2', {}, 'Answer'),
-      el('pre', {}, `${call.answer.head}\n\n${pretty(call.answer.body)}`),
-      ...signatureParts(signature),
-      ...digestParts(call.digest),
-      ...certificateParts(call.certificates),
-    ],
+    el('h2', {}, title),
+    verdict(
+      tone,
+      `${status === 0 ? 'no answer' : status} · ${decision}`,
+      explanation,
+      ...(warnings ?? []),
+      // Why the signature failed. The signing strings follow below.
+      ...(signature && signature.verdict !== 'right' ? signature.says : []),
+      facts.join(' · '),
+    ),
+    el('h2', {}, 'Request'),
+    el(
+      'pre',
+      { aria: { label: `Request ${method} ${target}` } },
+      `${call.request.head}\n\n${call.request.body}`,
+    ),
+    el('h2', {}, 'Answer'),
+    el('pre', {}, `${call.answer.head}\n\n${pretty(call.answer.body)}`),
+    ...signatureParts(signature),
+    ...digestParts(call.digest),
+    ...certificateParts(call.certificates),
   );
   $('detail').scrollTop = 0;
 }

@@ -146,8 +146,12 @@ export function readFundsOrder(bank: ConsentingBank, request: RawRequest): Conse
     value === undefined ? [] : [[name, value]],
   );
   return {
-    ...{ access: { accounts: [account] }, type: 'funds', recurring: true },
-    ...{ frequencyPerDay: 0, validUntil: FOR_GOOD, card: Object.fromEntries(cardFields) },
+    access: { accounts: [account] },
+    type: 'funds',
+    recurring: true,
+    frequencyPerDay: 0,
+    validUntil: FOR_GOOD,
+    card: Object.fromEntries(cardFields),
   };
 }
 

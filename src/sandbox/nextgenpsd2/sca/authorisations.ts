@@ -127,8 +127,12 @@ export class Authorisations extends Shelf<Authorisation> {
       confirmationCode: undefined,
       approvedBy: undefined,
       embedded: {
-        ...{ method: undefined, challengeData: undefined, tan: undefined },
-        ...{ wrongTans: 0, isPrepared: false, leavesOpen: false },
+        method: undefined,
+        challengeData: undefined,
+        tan: undefined,
+        wrongTans: 0,
+        isPrepared: false,
+        leavesOpen: false,
       },
     });
   }

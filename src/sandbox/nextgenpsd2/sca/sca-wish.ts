@@ -9,8 +9,10 @@ import type { Approach } from './authorisations.ts';
 
 /** The calls that ask for something that a customer has to authorise. */
 const ASKING: readonly OperationId[] = [
-  ...(['createConsent', 'createConsentConfirmationOfFunds'] as const),
-  ...(['initiatePayment', 'createSigningBasket'] as const),
+  'createConsent',
+  'createConsentConfirmationOfFunds',
+  'initiatePayment',
+  'createSigningBasket',
 ];
 
 /** What a call asks for about SCA. */

@@ -59,7 +59,8 @@ export function startedSca(bank: Bank, authorisation: Authorisation, faults: Doo
       };
     case 'oauth':
       return {
-        ...{ approach: 'REDIRECT', fields: {} },
+        approach: 'REDIRECT',
+        fields: {},
         links: { scaOAuth: { href: metadataUrl(bank) }, scaStatus: self },
       };
     case 'decoupled':

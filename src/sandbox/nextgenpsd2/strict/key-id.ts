@@ -15,7 +15,9 @@ export function keyIdsOf(form: KeyIdForm, certificate: X509Certificate): string[
   const { separator } = form;
   const forms: Record<string, string> = {
     'sn-ca': `SN={serial}${separator}CA={dn}`,
-    ...{ sn: 'SN={serial}', serial: '{serial}', 'organization-id': '{organizationId}' },
+    sn: 'SN={serial}',
+    serial: '{serial}',
+    'organization-id': '{organizationId}',
   };
   const text = (forms[form.form] ?? form.form)
     .replaceAll('{serial}', serialOf(form, certificate))
@@ -117,9 +119,13 @@ const byNumber: Spell = (value) => `OID.${ORGANIZATION_OID}=${quotedRfc1779(valu
 const byName: Spell = (value) => `${ORGANIZATION_ID}=${value}`;
 
 const SPELLINGS: Readonly<Record<KeyIdForm['format'], readonly Spell[]>> = {
-  ...{ rfc2253: byDer(true), 'rfc2253-oid': byDer(false) },
-  ...{ openssl: [(value) => byName(escapedRfc2253(value))], 'one-line': [byName] },
-  ...{ rfc1779: [byNumber], java: [byNumber], dotnet: [byNumber] },
+  rfc2253: byDer(true),
+  'rfc2253-oid': byDer(false),
+  openssl: [(value) => byName(escapedRfc2253(value))],
+  'one-line': [byName],
+  rfc1779: [byNumber],
+  java: [byNumber],
+  dotnet: [byNumber],
 };
 
 /** A UTF8String (0x0c) or a PrintableString (0x13) as DER, in hexadecimal. */

@@ -83,7 +83,11 @@ export class FileRounds implements Rounds {
     const isAtWork = endedAt === null && this.#now().getTime() - Date.parse(round.saidAt) < SILENT_MS;
     const due = Math.max(0, size - sum(done));
     return {
-      ...{ begunAt, endedAt, done, needSca, due },
+      begunAt,
+      endedAt,
+      done,
+      needSca,
+      due,
       // Only the process itself knows which customers are in progress.
       atWork: 0,
       failures: failures.toSorted((a, b) => b.customers - a.customers),

@@ -54,8 +54,10 @@ export class SyncedFolder implements SyncedData {
     );
     const rows = all.filter(({ id }) => !marked.has(id));
     return {
-      ...{ from: progress.from, through: progress.through },
-      ...{ balance: progress.balance ?? null, difference: progress.difference ?? null },
+      from: progress.from,
+      through: progress.through,
+      balance: progress.balance ?? null,
+      difference: progress.difference ?? null,
       contradictions: progress.contradictions ?? [],
       rows: newestFirst(rows.filter((row) => (dayOfRow(row) ?? from) >= from)),
     };

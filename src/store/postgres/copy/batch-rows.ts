@@ -69,11 +69,18 @@ export class BatchRows extends ProfileRows {
         const next = events[n - 1];
         if (next)
           await statements.execute(INSERT_EVENT, [
-            ...[this.profile, batch, n, COPY, new Date(next.at), JSON.stringify(next.event)],
+            this.profile,
+            batch,
+            n,
+            COPY,
+            new Date(next.at),
+            JSON.stringify(next.event),
           ]);
       }
       await statements.execute('update psd2.batches set events = $3 where profile = $1 and batch = $2', [
-        ...[this.profile, batch, events.length],
+        this.profile,
+        batch,
+        events.length,
       ]);
     });
   }

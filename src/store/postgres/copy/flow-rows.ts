@@ -91,8 +91,18 @@ export class FlowRows extends ProfileRows {
              resource_id = excluded.resource_id, under_way = excluded.under_way, updated_at = excluded.updated_at,
              events = excluded.events`,
           [
-            ...[this.profile, flow, kind, folded.state, folded.standing, folded.resourceId],
-            ...[folded.transactionId, folded.reference, underWay, at(0), at(-1), events.length],
+            this.profile,
+            flow,
+            kind,
+            folded.state,
+            folded.standing,
+            folded.resourceId,
+            folded.transactionId,
+            folded.reference,
+            underWay,
+            at(0),
+            at(-1),
+            events.length,
           ],
         );
         await this.#putEvents(statements, record);

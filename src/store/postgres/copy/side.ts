@@ -102,7 +102,10 @@ async function changeMark(
 ): Promise<void> {
   // Make it durable: a power cut must not bring workers back to a store that was copied.
   const values = [
-    ...[movedTo?.place ?? null, movedTo?.id ?? null, copiedFrom?.place ?? null, copiedFrom?.id ?? null],
+    movedTo?.place ?? null,
+    movedTo?.id ?? null,
+    copiedFrom?.place ?? null,
+    copiedFrom?.id ?? null,
     copiedFrom?.isComplete ?? true,
   ];
   await database.transactionAgain(async (statements) => {
@@ -263,9 +266,15 @@ class LoginRows extends ProfileRows {
        select $1, $2, $3::bigint, $4::bigint, $5, $6::timestamptz, $7::timestamptz, $8, $9, $10::json from durable
        ${OR_REPLACE_TOKENS} where t.generation < excluded.generation`,
       [
-        ...[holder, generation, origin, baseUrl],
-        ...[tokens?.accessTokenExpiresAt ?? null, tokens?.refreshTokenExpiresAt ?? null],
-        ...[tokens?.scope ?? null, tokens?.apiTrackId ?? null, secrets],
+        holder,
+        generation,
+        origin,
+        baseUrl,
+        tokens?.accessTokenExpiresAt ?? null,
+        tokens?.refreshTokenExpiresAt ?? null,
+        tokens?.scope ?? null,
+        tokens?.apiTrackId ?? null,
+        secrets,
       ],
     );
   }
@@ -339,8 +348,12 @@ class NoteRows extends ProfileRows {
          refresh_message = excluded.refresh_message, refresh_of = excluded.refresh_of, call_at = excluded.call_at,
          call_message = excluded.call_message`,
       [
-        ...[holder, refresh?.at ?? null, refresh?.message ?? null, refresh?.of ?? null],
-        ...[call?.at ?? null, call?.message ?? null],
+        holder,
+        refresh?.at ?? null,
+        refresh?.message ?? null,
+        refresh?.of ?? null,
+        call?.at ?? null,
+        call?.message ?? null,
       ],
     );
   }

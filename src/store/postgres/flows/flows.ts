@@ -99,13 +99,17 @@ export class PostgresFlows extends ProfileRows implements Flows {
          ) f left join psd2.flow_events e on e.profile = $1 and e.flow = f.flow
          order by f.flow collate "C" desc, e.n`,
         [
-          ...[kind, before, since ?? null, attention ?? null, until ?? null],
-          ...[order.reference === undefined ? null : comparableReference(order.reference), customer ?? null],
-          ...[
-            payee === undefined ? null : comparableReference(payee),
-            payee === undefined ? null : compactOf(payee),
-          ],
-          ...[order.amount ?? null, states ?? null],
+          kind,
+          before,
+          since ?? null,
+          attention ?? null,
+          until ?? null,
+          order.reference === undefined ? null : comparableReference(order.reference),
+          customer ?? null,
+          payee === undefined ? null : comparableReference(payee),
+          payee === undefined ? null : compactOf(payee),
+          order.amount ?? null,
+          states ?? null,
         ],
       );
       const flows = byFlow(events);

@@ -96,17 +96,16 @@ export class FlowJournal extends ProfileRows {
              created_at, updated_at) select $1, $2, $3, $4, $5, $6, $7, true, $8, clock_timestamp() from durable)
            insert into psd2.flow_events (profile, flow, n, writer, at, event) values ($1, $2, 1, $9, $8, $10)`,
           [
-            ...[
-              this.profile,
-              flow,
-              kind,
-              current.state,
-              standingOf(current),
-              current.transactionId,
-              compared,
-              now,
-            ],
-            ...[this.#writer, this.#named(event)],
+            this.profile,
+            flow,
+            kind,
+            current.state,
+            standingOf(current),
+            current.transactionId,
+            compared,
+            now,
+            this.#writer,
+            this.#named(event),
           ],
         );
       });
@@ -180,8 +179,16 @@ export class FlowJournal extends ProfileRows {
     const resourceId = resourceIdOf(next);
     const newResourceId = resourceId === resourceIdOf(current) ? null : resourceId;
     const values = [
-      ...[flow, n, this.#writer, at, this.#named(event)],
-      ...[next.state, standingOf(next), resourceId, claim, newResourceId?.toLowerCase() ?? null],
+      flow,
+      n,
+      this.#writer,
+      at,
+      this.#named(event),
+      next.state,
+      standingOf(next),
+      resourceId,
+      claim,
+      newResourceId?.toLowerCase() ?? null,
     ];
     try {
       // The statement locks the claim's row until it ends, so no other worker can take the claim over in between.

@@ -130,7 +130,10 @@ const roundRow = z.object({
 const counts = z.object({
   due: z.number(),
   at_work: z.number(),
-  ...{ synced: z.number(), partly: z.number(), waiting: z.number(), failed: z.number() },
+  synced: z.number(),
+  partly: z.number(),
+  waiting: z.number(),
+  failed: z.number(),
 });
 const NOBODY: z.infer<typeof counts> = { due: 0, at_work: 0, synced: 0, partly: 0, waiting: 0, failed: 0 };
 const failure = z.object({

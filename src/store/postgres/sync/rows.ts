@@ -263,8 +263,15 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
            read_from = excluded.read_from, read_through = excluded.read_through, newest = excluded.newest, balance = excluded.balance, balance_currency = excluded.balance_currency,
            balance_difference = excluded.balance_difference, contradictions = excluded.contradictions, account = excluded.account, synced_at = excluded.synced_at`,
         [
-          ...[profile, customerId, product, from, through, newest],
-          ...[balance?.amount ?? null, balance?.currency ?? null, difference ?? null],
+          profile,
+          customerId,
+          product,
+          from,
+          through,
+          newest,
+          balance?.amount ?? null,
+          balance?.currency ?? null,
+          difference ?? null,
           contradictions.length > 0 ? JSON.stringify(contradictions) : null,
           account ? JSON.stringify(account) : null,
         ],
@@ -316,7 +323,10 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
         return balance
           ? [
               {
-                ...{ product_id: productId, kind: snakeCase(kind), as_of: asOf ?? null, ...balance },
+                product_id: productId,
+                kind: snakeCase(kind),
+                as_of: asOf ?? null,
+                ...balance,
                 credit_limit_included: creditLimitIncluded?.[kind] ?? null,
               },
             ]

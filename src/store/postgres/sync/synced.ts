@@ -30,13 +30,11 @@ const ROW = asFields(
 const DAYS = { from: isoDate, through: isoDate };
 const progressAndRow = z.looseObject({
   ...DAYS,
-  ...{
-    balance: z.nullable(z.string()),
-    balance_currency: z.nullable(z.string()),
-    balance_difference: z.nullable(z.string()),
-    contradictions: z.nullable(z.string()),
-    id: z.nullable(z.string()),
-  },
+  balance: z.nullable(z.string()),
+  balance_currency: z.nullable(z.string()),
+  balance_difference: z.nullable(z.string()),
+  contradictions: z.nullable(z.string()),
+  id: z.nullable(z.string()),
 });
 
 /** Reads what syncs have stored in the tables of `docs/store.md`. */
@@ -110,7 +108,10 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
     if (!progress) return undefined;
     const { balance = null, difference = null } = balanceIn(progress);
     return {
-      ...{ from: progress.from, through: progress.through, balance, difference },
+      from: progress.from,
+      through: progress.through,
+      balance,
+      difference,
       contradictions: contradictionsIn(progress.contradictions),
       rows: newestFirst(
         rows.flatMap(({ id, ...row }) => (id === null ? [] : z.parse(syncedBooking, { id, ...row }))),

@@ -15,45 +15,58 @@ export type NameFormat = 'rfc2253' | 'rfc2253-oid' | 'openssl' | 'rfc1779' | 'ja
 type Names = Readonly<Record<string, string>>;
 
 const RFC_1779: Names = {
-  ...{ '2.5.4.3': 'CN', '2.5.4.6': 'C', '2.5.4.7': 'L', '2.5.4.8': 'ST', '2.5.4.9': 'STREET' },
-  ...{ '2.5.4.10': 'O', '2.5.4.11': 'OU' },
+  '2.5.4.3': 'CN',
+  '2.5.4.6': 'C',
+  '2.5.4.7': 'L',
+  '2.5.4.8': 'ST',
+  '2.5.4.9': 'STREET',
+  '2.5.4.10': 'O',
+  '2.5.4.11': 'OU',
 };
 const RFC_2253: Names = {
   ...RFC_1779,
-  ...{ '0.9.2342.19200300.100.1.25': 'DC', '0.9.2342.19200300.100.1.1': 'UID' },
+  '0.9.2342.19200300.100.1.25': 'DC',
+  '0.9.2342.19200300.100.1.1': 'UID',
 };
 const EMAIL = '1.2.840.113549.1.9.1';
 const OPENSSL: Names = {
-  ...{ ...RFC_2253, '2.5.4.9': 'street', '2.5.4.4': 'SN', '2.5.4.5': 'serialNumber', '2.5.4.12': 'title' },
-  ...{
-    '2.5.4.13': 'description',
-    '2.5.4.15': 'businessCategory',
-    '2.5.4.17': 'postalCode',
-    '2.5.4.42': 'GN',
-  },
-  ...{ '2.5.4.43': 'initials', '2.5.4.44': 'generationQualifier', '2.5.4.46': 'dnQualifier' },
-  ...{ '2.5.4.65': 'pseudonym', '2.5.4.97': 'organizationIdentifier', [EMAIL]: 'emailAddress' },
+  ...RFC_2253,
+  '2.5.4.9': 'street',
+  '2.5.4.4': 'SN',
+  '2.5.4.5': 'serialNumber',
+  '2.5.4.12': 'title',
+  '2.5.4.13': 'description',
+  '2.5.4.15': 'businessCategory',
+  '2.5.4.17': 'postalCode',
+  '2.5.4.42': 'GN',
+  '2.5.4.43': 'initials',
+  '2.5.4.44': 'generationQualifier',
+  '2.5.4.46': 'dnQualifier',
+  '2.5.4.65': 'pseudonym',
+  '2.5.4.97': 'organizationIdentifier',
+  [EMAIL]: 'emailAddress',
 };
 const JAVA: Names = {
-  ...{
-    ...RFC_2253,
-    '2.5.4.4': 'SURNAME',
-    '2.5.4.5': 'SERIALNUMBER',
-    '2.5.4.12': 'T',
-    '2.5.4.42': 'GIVENNAME',
-  },
-  ...{ '2.5.4.43': 'INITIALS', '2.5.4.44': 'GENERATION', '2.5.4.46': 'DNQ', [EMAIL]: 'EMAILADDRESS' },
+  ...RFC_2253,
+  '2.5.4.4': 'SURNAME',
+  '2.5.4.5': 'SERIALNUMBER',
+  '2.5.4.12': 'T',
+  '2.5.4.42': 'GIVENNAME',
+  '2.5.4.43': 'INITIALS',
+  '2.5.4.44': 'GENERATION',
+  '2.5.4.46': 'DNQ',
+  [EMAIL]: 'EMAILADDRESS',
 };
 const DOTNET: Names = {
-  ...{
-    ...RFC_1779,
-    '2.5.4.4': 'SN',
-    '2.5.4.5': 'SERIALNUMBER',
-    '2.5.4.8': 'S',
-    '2.5.4.12': 'T',
-    '2.5.4.42': 'G',
-  },
-  ...{ '2.5.4.43': 'I', '0.9.2342.19200300.100.1.25': 'DC', [EMAIL]: 'E' },
+  ...RFC_1779,
+  '2.5.4.4': 'SN',
+  '2.5.4.5': 'SERIALNUMBER',
+  '2.5.4.8': 'S',
+  '2.5.4.12': 'T',
+  '2.5.4.42': 'G',
+  '2.5.4.43': 'I',
+  '0.9.2342.19200300.100.1.25': 'DC',
+  [EMAIL]: 'E',
 };
 
 /** The name of a certificate's issuer or subject, as the programs of a bank write it. `docs/banks.md` has an example of each. */

@@ -329,7 +329,10 @@ async function startAuthorisation(
   const call = begun
     ? callOf(paths, update, begun.ids, more.transactionId, begun.query)
     : callOf(
-        ...([paths, resource.start, resource.values, more.transactionId] as const),
+        paths,
+        resource.start,
+        resource.values,
+        more.transactionId,
         offered(linked, href, resource.start)?.query,
       );
   const { data, headers } = await ask(linked.bank, { ...call, body: {}, ...more }, startAnswer);
@@ -417,7 +420,11 @@ async function give(linked: Calls & Linked, sca: Giving): Promise<ScaStepAnswer>
   const ofCancellation = linked.resource.start === 'startPaymentInitiationCancellationAuthorisation';
   const sent: BankCall = {
     gives: { what: gift.what, ...(ofCancellation && { ofCancellation }) },
-    ...{ ...step.call, redirectUri, psu, beforeSend, once: true },
+    ...step.call,
+    redirectUri,
+    psu,
+    beforeSend,
+    once: true,
     // What is on its way is worth its answer.
     interruptible: 'until sent',
     ...bodyOf(gift),

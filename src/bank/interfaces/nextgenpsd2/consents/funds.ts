@@ -65,7 +65,8 @@ async function requestFundsConsent(
   const body = { account: referenceTo(account), ...card };
   const call = {
     ...callOf(calls.paths, 'createConsentConfirmationOfFunds', {}, transactionId),
-    ...{ body, beforeSend },
+    body,
+    beforeSend,
     ...(redirectUri !== undefined && { redirectUri }),
   };
   const { data, headers, notices } = await ask(calls.bank, call, consentAnswer).catch((error: unknown) => {

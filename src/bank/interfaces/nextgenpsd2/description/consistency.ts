@@ -134,9 +134,21 @@ function problemsOfSigning({ headers, ifSent }: BankDescription['signing']): Ban
 
 /** What psd2 makes of the order. A constant in its place would change who is paid, how much or when. */
 const ORDERED = [
-  ...['debtorAccount', 'instructedAmount', 'creditorAccount', 'creditorName', 'creditorAgent', 'payments'],
-  ...['requestedExecutionDate', 'startDate', 'endDate', 'frequency', 'dayOfExecution', 'executionRule'],
-  ...['endToEndIdentification', 'remittanceInformationUnstructured', 'remittanceInformationStructured'],
+  'debtorAccount',
+  'instructedAmount',
+  'creditorAccount',
+  'creditorName',
+  'creditorAgent',
+  'payments',
+  'requestedExecutionDate',
+  'startDate',
+  'endDate',
+  'frequency',
+  'dayOfExecution',
+  'executionRule',
+  'endToEndIdentification',
+  'remittanceInformationUnstructured',
+  'remittanceInformationStructured',
 ];
 
 function problemsOfConstants(constant: BankDescription['payments']['constant']): BankProblem[] {

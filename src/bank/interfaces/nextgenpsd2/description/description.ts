@@ -6,7 +6,9 @@ import { proofOf } from './proof.ts';
 import { type BankDescription, type BankFile, bankFile } from './schema.ts';
 
 const LOGINS = {
-  ...{ none: '', integrated: '', 'pre-step': ', after a login with OAuth' },
+  none: '',
+  integrated: '',
+  'pre-step': ', after a login with OAuth',
   'client-credentials': ", with the application's token",
 };
 

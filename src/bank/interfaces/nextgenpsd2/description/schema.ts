@@ -224,8 +224,13 @@ const scope = z.strictObject({
 
 /** The parameters of an authorization request (RFC 6749, section 4.1.1; RFC 7636, section 4.3). */
 const OAUTH_PARAMETERS = [
-  ...(['response_type', 'client_id', 'redirect_uri', 'scope', 'state'] as const),
-  ...(['code_challenge', 'code_challenge_method'] as const),
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
 ] as const;
 
 function oauthValue() {
@@ -387,8 +392,13 @@ const pagesByHeader = z.strictObject({
 
 /** The parameters of the standard that psd2 sends with a reading. */
 const READING_PARAMETERS = [
-  ...(['bookingStatus', 'dateFrom', 'dateTo', 'entryReferenceFrom', 'withBalance'] as const),
-  ...(['pageIndex', 'itemsPerPage'] as const),
+  'bookingStatus',
+  'dateFrom',
+  'dateTo',
+  'entryReferenceFrom',
+  'withBalance',
+  'pageIndex',
+  'itemsPerPage',
 ] as const;
 
 const accounts = z.strictObject({

@@ -175,7 +175,10 @@ function messageOf(
     (part) => (isEmpty(part) ? null : String(part).trim() || null),
   );
   return {
-    ...{ code: code ?? null, text: text ?? null, title: title ?? null, path: path ?? null },
+    code: code ?? null,
+    text: text ?? null,
+    title: title ?? null,
+    path: path ?? null,
     isWarning: kind?.toUpperCase() === 'WARNING',
     hasMore: !Object.values(others).every(isEmpty),
   };

@@ -26,7 +26,11 @@ const REFUSING = [400, 401, 403, 404, 405, 406, 415];
 
 /** What a bank file says of a code that is no refusal. */
 const NO_REFUSALS = [
-  ...['duplicate_reference', 'outcome_unknown', 'bank_answer', 'bank_failing', 'too_many_calls'],
+  'duplicate_reference',
+  'outcome_unknown',
+  'bank_answer',
+  'bank_failing',
+  'too_many_calls',
   'reads_used_up',
 ];
 

@@ -2,8 +2,21 @@
 
 /** The named entities of HTML that stand for signs. Those of letters with accents follow a rule. */
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ amp: '&', quot: '"', apos: "'", lt: '<', gt: '>', nbsp: ' ', szlig: 'ss', aelig: 'ae', oelig: 'oe' },
-  ...{ lsquo: "'", rsquo: "'", ldquo: '"', rdquo: '"', laquo: '"', raquo: '"' },
+  amp: '&',
+  quot: '"',
+  apos: "'",
+  lt: '<',
+  gt: '>',
+  nbsp: ' ',
+  szlig: 'ss',
+  aelig: 'ae',
+  oelig: 'oe',
+  lsquo: "'",
+  rsquo: "'",
+  ldquo: '"',
+  rdquo: '"',
+  laquo: '"',
+  raquo: '"',
 };
 
 /** An entity of an entity is read, too; deeper ones nobody writes. */
@@ -30,7 +43,13 @@ function characterOf(entity: string, name: string): string {
 
 /** Letters that are no letter with an accent. */
 const LETTERS: Readonly<Record<string, string>> = {
-  ...{ ß: 'ss', ł: 'l', ø: 'o', đ: 'd', æ: 'ae', œ: 'oe', ı: 'i' },
+  ß: 'ss',
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  æ: 'ae',
+  œ: 'oe',
+  ı: 'i',
 };
 
 /** A decoded text in small letters without accents, in which `_` and capitals within a word part words. */

@@ -48,7 +48,10 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
           format === 'json'
             ? JSON.stringify(jsonBody(orders, first, payments))
             : await writeXml(calls.settings, {
-                ...{ format, messageId: id, orders, batchBooking: bookingOf(first, payments) },
+                format,
+                messageId: id,
+                orders,
+                batchBooking: bookingOf(first, payments),
               }),
         ...termsOf(calls.description, back),
       };

@@ -109,20 +109,31 @@ export async function writeXml(
   const { writePain001 } = await import('../../../../batch-file/pain001/write.ts');
   const pieces: string[] = [];
   for await (const piece of writePain001({
-    ...{ format, messageId, createdAt: now().toISOString() },
+    format,
+    messageId,
+    createdAt: now().toISOString(),
     initiator: initiatorOf(identity.qwacCertificate.subject),
     groups: [
       {
         paymentInformationId: messageId,
         // psd2 does not know the name of the account holder. The bank does.
         debtor: { name: 'NOTPROVIDED', iban, accountCurrency: first.fromCurrency },
-        ...{ executionDate: first.executionDate, instant: first.instant, urgent: false, batchBooking },
-        ...{ count: orders.length, sum: written(sum) },
+        executionDate: first.executionDate,
+        instant: first.instant,
+        urgent: false,
+        batchBooking,
+        count: orders.length,
+        sum: written(sum),
         payments: orders.map(({ to, name, amount, currency, description, payeeAddress, ...order }) => ({
           ...(order.creditorReference && { creditorReference: order.creditorReference }),
           instructionId: null,
           endToEndId: endToEndIdOf(order),
-          ...{ name, iban: to, accountCurrency: order.toCurrency, amount, currency, description },
+          name,
+          iban: to,
+          accountCurrency: order.toCurrency,
+          amount,
+          currency,
+          description,
           address: payeeAddress
             ? {
                 country: payeeAddress.country,

@@ -323,7 +323,9 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
         // The standard says where an authorisation begins, also without a link.
         if (verdict === 'taken' || verdict === 'accepted')
           return {
-            ...({ verdict: 'taken', notices, ...messages } as const),
+            verdict: 'taken' as const,
+            notices,
+            ...messages,
             ...(verdict === 'accepted' && { mayWantCustomer: true }),
           };
         return {

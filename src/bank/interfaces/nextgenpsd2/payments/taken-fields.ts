@@ -18,7 +18,10 @@ export function namesReference({ allowed, required }: FieldRules): boolean {
 
 /** The fields of the standard that a bank need not take. The day of execution has a setting of its own. */
 const OPTIONAL: readonly string[] = [
-  ...['endToEndIdentification', 'creditorAgent', 'creditorAddress', 'remittanceInformationUnstructured'],
+  'endToEndIdentification',
+  'creditorAgent',
+  'creditorAddress',
+  'remittanceInformationUnstructured',
 ];
 
 /** The parts of an address, with the options that give them. */

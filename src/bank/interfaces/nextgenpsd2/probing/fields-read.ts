@@ -26,16 +26,31 @@ import {
 } from '../wire/payment.ts';
 
 const ANSWERS = [
-  ...[accountsAnswer, cardAccountsAnswer, accountAnswer, balancesAnswer, transactionsAnswerIn('Europe/Rome')],
-  ...[consentAnswer, consentStatusAnswer, consentDetailsAnswer, startAnswer, scaStatusAnswer],
-  ...[paymentAnswer, paymentStatusAnswer, paymentInformation, bulkAnswer, cancellationAnswer],
-  ...[authorisationsAnswer, fundsAnswer],
+  accountsAnswer,
+  cardAccountsAnswer,
+  accountAnswer,
+  balancesAnswer,
+  transactionsAnswerIn('Europe/Rome'),
+  consentAnswer,
+  consentStatusAnswer,
+  consentDetailsAnswer,
+  startAnswer,
+  scaStatusAnswer,
+  paymentAnswer,
+  paymentStatusAnswer,
+  paymentInformation,
+  bulkAnswer,
+  cancellationAnswer,
+  authorisationsAnswer,
+  fundsAnswer,
 ];
 
 /** What a row is refused without, and lists that are none otherwise, or not read one by one. */
 const READABLE = {
   transactionAmount: { amount: '1.00', currency: 'EUR' },
-  ...{ tppMessages: LIST, payments: LIST, entryDetails: LIST },
+  tppMessages: LIST,
+  payments: LIST,
+  entryDetails: LIST,
 };
 
 /** The names of the members that psd2 reads in the answers of NextGenPSD2. */

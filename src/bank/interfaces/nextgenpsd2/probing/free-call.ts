@@ -14,8 +14,20 @@ import { factsOf, type Paths } from '../wire/paths.ts';
 /** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. */
 export function ownHeadersOf({ oauth, headers }: BankDescription): string[] {
   return [
-    ...['authorization', 'digest', 'signature', 'tpp-signature-certificate', 'date', 'x-request-id'],
-    ...['content-length', 'host', 'connection', 'transfer-encoding', 'expect', 'te', 'trailer', 'upgrade'],
+    'authorization',
+    'digest',
+    'signature',
+    'tpp-signature-certificate',
+    'date',
+    'x-request-id',
+    'content-length',
+    'host',
+    'connection',
+    'transfer-encoding',
+    'expect',
+    'te',
+    'trailer',
+    'upgrade',
     ...[oauth.tokenHeader, ...Object.keys(headers.static)].map((name) => name.toLowerCase()),
   ];
 }

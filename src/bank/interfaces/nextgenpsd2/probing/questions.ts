@@ -40,7 +40,10 @@ export function questionsOf(calls: Calls, { newId }: Pick<WireSettings, 'newId'>
     async consent({ access, recurring, validUntil, frequencyPerDay, redirectUri }, more) {
       const body = {
         access: accessIn(access),
-        ...{ recurringIndicator: recurring, validUntil, frequencyPerDay, combinedServiceIndicator: false },
+        recurringIndicator: recurring,
+        validUntil,
+        frequencyPerDay,
+        combinedServiceIndicator: false,
       };
       const answer = await to('createConsent', {}, { body, redirectUri, ...BEGINS, ...more });
       const id = idOfAnswer(answer, (json) => consentAnswer.safeParse(json).data?.consentId);

@@ -6,11 +6,23 @@ import { knownIban } from './whose.ts';
 
 /** The zones of the capitals of the countries with the standard or its like whose clocks are not those of Rome. */
 const CAPITALS: Readonly<Record<string, string>> = {
-  ...{ BG: 'Europe/Sofia', CY: 'Asia/Nicosia', EE: 'Europe/Tallinn', FI: 'Europe/Helsinki' },
-  ...{ GB: 'Europe/London', GR: 'Europe/Athens', IE: 'Europe/Dublin', IS: 'Atlantic/Reykjavik' },
-  ...{ FO: 'Atlantic/Faroe', GE: 'Asia/Tbilisi', MD: 'Europe/Chisinau' },
-  ...{ TR: 'Europe/Istanbul', UA: 'Europe/Kyiv' },
-  ...{ LT: 'Europe/Vilnius', LV: 'Europe/Riga', PT: 'Europe/Lisbon', RO: 'Europe/Bucharest' },
+  BG: 'Europe/Sofia',
+  CY: 'Asia/Nicosia',
+  EE: 'Europe/Tallinn',
+  FI: 'Europe/Helsinki',
+  GB: 'Europe/London',
+  GR: 'Europe/Athens',
+  IE: 'Europe/Dublin',
+  IS: 'Atlantic/Reykjavik',
+  FO: 'Atlantic/Faroe',
+  GE: 'Asia/Tbilisi',
+  MD: 'Europe/Chisinau',
+  TR: 'Europe/Istanbul',
+  UA: 'Europe/Kyiv',
+  LT: 'Europe/Vilnius',
+  LV: 'Europe/Riga',
+  PT: 'Europe/Lisbon',
+  RO: 'Europe/Bucharest',
 };
 
 /**

@@ -53,13 +53,18 @@ const AMOUNTS: Shape = { InstdAmt: exchanged, TxAmt: exchanged, CntrValAmt: exch
 const CHARGES: Shape = { Amt: true, TtlChrgsAndTaxAmt: true, Rcrd: { Amt: true } };
 
 const DETAILS: Shape = {
-  ...{ Amt: true, CdtDbtInd: true },
+  Amt: true,
+  CdtDbtInd: true,
   Refs: { AcctSvcrRef: true, TxId: true, PmtInfId: true, EndToEndId: true, MndtId: true },
   AmtDtls: AMOUNTS,
   Chrgs: CHARGES,
   RltdPties: {
-    ...{ Dbtr: party, DbtrAcct: account, UltmtDbtr: party },
-    ...{ Cdtr: creditor, CdtrAcct: account, UltmtCdtr: party },
+    Dbtr: party,
+    DbtrAcct: account,
+    UltmtDbtr: party,
+    Cdtr: creditor,
+    CdtrAcct: account,
+    UltmtCdtr: party,
   },
   Purp: code,
   RmtInf: { Ustrd: true, Strd: { CdtrRefInf: { Ref: true }, AddtlRmtInf: true } },
@@ -68,8 +73,16 @@ const DETAILS: Shape = {
 };
 
 const ENTRY: Shape = {
-  ...{ NtryRef: true, Amt: true, CdtDbtInd: true, RvslInd: true, AcctSvcrRef: true, AddtlNtryInf: true },
-  ...{ BookgDt: day, ValDt: day, AmtDtls: AMOUNTS, Chrgs: CHARGES },
+  NtryRef: true,
+  Amt: true,
+  CdtDbtInd: true,
+  RvslInd: true,
+  AcctSvcrRef: true,
+  AddtlNtryInf: true,
+  BookgDt: day,
+  ValDt: day,
+  AmtDtls: AMOUNTS,
+  Chrgs: CHARGES,
   BkTxCd: { Domn: { Cd: true, Fmly: { Cd: true, SubFmlyCd: true } }, Prtry: { Cd: true } },
   NtryDtls: { Btch: { PmtInfId: true }, TxDtls: DETAILS },
 };
@@ -79,22 +92,24 @@ const total: Shape = { NbOfNtries: true, Sum: true };
 const net: Shape = { TtlNetNtryAmt: true, CdtDbtInd: true, TtlNetNtry: { Amt: true, CdtDbtInd: true } };
 const BALANCE: Shape = { Tp: { CdOrPrtry: { Cd: true } }, Amt: true, CdtDbtInd: true, Dt: day };
 const REPORT: Shape = {
-  ...{
-    Id: true,
-    ElctrncSeqNb: true,
-    Acct: { ...account, Ccy: true },
-    StmtPgntn: pages,
-    RptPgntn: pages,
-    Bal: BALANCE,
-    Ntry: ENTRY,
-  },
+  Id: true,
+  ElctrncSeqNb: true,
+  Acct: { ...account, Ccy: true },
+  StmtPgntn: pages,
+  RptPgntn: pages,
+  Bal: BALANCE,
+  Ntry: ENTRY,
   TxsSummry: { TtlNtries: { ...total, ...net }, TtlCdtNtries: total, TtlDbtNtries: total },
 };
 const HEADER: Shape = { MsgPgntn: pages };
 
 /** What each of these elements collects. */
 const COLLECTS: Readonly<Record<string, Collects>> = {
-  ...{ Stmt: 'report', Rpt: 'report', Bal: 'balance', Ntry: 'entry', TxDtls: 'details' },
+  Stmt: 'report',
+  Rpt: 'report',
+  Bal: 'balance',
+  Ntry: 'entry',
+  TxDtls: 'details',
 };
 
 /** `Sts` is a text up to version 03, and has a code from 04 on. */
@@ -148,8 +163,11 @@ const totalAt = (path: string) => ({ sum: at(`${path}/Sum`), count: at(`${path}/
 
 /** The places of a report or its header. */
 const OF_REPORT = {
-  ...{ id: at('Id'), number: at('ElctrncSeqNb') },
-  ...{ iban: at('Acct/Id/IBAN'), otherId: at('Acct/Id/Othr/Id'), currency: at('Acct/Ccy') },
+  id: at('Id'),
+  number: at('ElctrncSeqNb'),
+  iban: at('Acct/Id/IBAN'),
+  otherId: at('Acct/Id/Othr/Id'),
+  currency: at('Acct/Ccy'),
   page: at('StmtPgntn/PgNb', 'RptPgntn/PgNb'),
   isLastPage: at('StmtPgntn/LastPgInd', 'RptPgntn/LastPgInd'),
   isLastMessage: at('GrpHdr/MsgPgntn/LastPgInd'),
@@ -165,25 +183,38 @@ const OF_BALANCE = { type: at('Tp/CdOrPrtry/Cd'), day: at('Dt/Dt', 'Dt/DtTm') };
 const [AMOUNT, DIRECTION] = [moneyAt('Amt'), at('CdtDbtInd')];
 /** Those of an entry. */
 const OF_ENTRY = {
-  ...{ status: at('Sts'), statusCode: at('Sts/Cd', 'Sts/Prtry'), isReversal: at('RvslInd') },
-  ...{ bookingDay: at('BookgDt/Dt', 'BookgDt/DtTm'), valueDay: at('ValDt/Dt', 'ValDt/DtTm') },
-  ...{ bankReference: at('AcctSvcrRef'), reference: at('NtryRef'), batchId: at('NtryDtls/Btch/PmtInfId') },
-  ...{ domain: at('BkTxCd/Domn/Cd'), family: at('BkTxCd/Domn/Fmly/Cd') },
-  ...{ subFamily: at('BkTxCd/Domn/Fmly/SubFmlyCd'), bankCode: at('BkTxCd/Prtry/Cd') },
+  status: at('Sts'),
+  statusCode: at('Sts/Cd', 'Sts/Prtry'),
+  isReversal: at('RvslInd'),
+  bookingDay: at('BookgDt/Dt', 'BookgDt/DtTm'),
+  valueDay: at('ValDt/Dt', 'ValDt/DtTm'),
+  bankReference: at('AcctSvcrRef'),
+  reference: at('NtryRef'),
+  batchId: at('NtryDtls/Btch/PmtInfId'),
+  domain: at('BkTxCd/Domn/Cd'),
+  family: at('BkTxCd/Domn/Fmly/Cd'),
+  subFamily: at('BkTxCd/Domn/Fmly/SubFmlyCd'),
+  bankCode: at('BkTxCd/Prtry/Cd'),
   words: at('AddtlNtryInf'),
 };
 /** Those of a payment of an entry. */
 const OF_PAYMENT = {
-  ...{ bankReference: at('Refs/AcctSvcrRef'), transactionId: at('Refs/TxId') },
-  ...{ paymentId: at('Refs/PmtInfId'), endToEndId: at('Refs/EndToEndId'), mandateId: at('Refs/MndtId') },
-  ...{ debtor: partyAt('RltdPties/Dbtr'), creditor: partyAt('RltdPties/Cdtr') },
+  bankReference: at('Refs/AcctSvcrRef'),
+  transactionId: at('Refs/TxId'),
+  paymentId: at('Refs/PmtInfId'),
+  endToEndId: at('Refs/EndToEndId'),
+  mandateId: at('Refs/MndtId'),
+  debtor: partyAt('RltdPties/Dbtr'),
+  creditor: partyAt('RltdPties/Cdtr'),
   creditorId: at('RltdPties/Cdtr/Id/PrvtId/Othr/Id', 'RltdPties/Cdtr/Pty/Id/PrvtId/Othr/Id'),
   ultimateDebtor: at('RltdPties/UltmtDbtr/Nm', 'RltdPties/UltmtDbtr/Pty/Nm'),
   ultimateCreditor: at('RltdPties/UltmtCdtr/Nm', 'RltdPties/UltmtCdtr/Pty/Nm'),
   purpose: at('Purp/Cd', 'Purp/Prtry'),
-  ...{ unstructured: at('RmtInf/Ustrd'), structured: at('RmtInf/Strd/CdtrRefInf/Ref') },
+  unstructured: at('RmtInf/Ustrd'),
+  structured: at('RmtInf/Strd/CdtrRefInf/Ref'),
   besideStructured: at('RmtInf/Strd/AddtlRmtInf'),
-  ...{ returnCode: at('RtrInf/Rsn/Cd', 'RtrInf/Rsn/Prtry'), returnWords: at('RtrInf/AddtlInf') },
+  returnCode: at('RtrInf/Rsn/Cd', 'RtrInf/Rsn/Prtry'),
+  returnWords: at('RtrInf/AddtlInf'),
   words: at('AddtlTxInf'),
 };
 /** The amounts of a payment, the one of its account first. */
@@ -360,11 +391,13 @@ class Reader implements XmlHandler {
     if (isFirst) this.#opening = this.#balance(OPENING, 'oldest');
     if (goesOn) return;
     const total = ({ sum, count }: ReturnType<typeof totalAt>) => ({
-      ...{ sum: first(texts, sum), count: first(texts, count) },
+      sum: first(texts, sum),
+      count: first(texts, count),
     });
     const [opening, closing] = [this.#opening, this.#balance(CLOSING, 'newest')];
     const own = {
-      ...{ opening, closing },
+      opening,
+      closing,
       ...(isFirst && { credits: total(OF_REPORT.credits), debits: total(OF_REPORT.debits) }),
       ...(isFirst && { all: total(OF_REPORT.all), net: netOf(texts) }),
     };

@@ -22,7 +22,8 @@ export function readReport(
 ): ReportReading {
   const fail = (what: string): never => {
     throw new Psd2Error('bank_answer', `The bank's answer to ${callName(answer)} cannot be read. ${what}`, {
-      ...{ httpStatus: answer.status, tppRequestId: answer.tppRequestId },
+      httpStatus: answer.status,
+      tppRequestId: answer.tppRequestId,
       ...(answer.reply.requestId && { requestId: answer.reply.requestId }),
       transactionId: answer.call.transactionId,
     });

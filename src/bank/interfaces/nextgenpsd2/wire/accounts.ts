@@ -69,8 +69,17 @@ export const accountAnswer = z.object({
 });
 
 const balanceType = optionalStatusOf([
-  ...['closingBooked', 'expected', 'openingBooked', 'interimAvailable', 'interimBooked'],
-  ...['forwardAvailable', 'nonInvoiced', 'authorised', 'available', 'openingAvailable', 'closingAvailable'],
+  'closingBooked',
+  'expected',
+  'openingBooked',
+  'interimAvailable',
+  'interimBooked',
+  'forwardAvailable',
+  'nonInvoiced',
+  'authorised',
+  'available',
+  'openingAvailable',
+  'closingAvailable',
 ]);
 const balance = z.object({
   balanceType,
@@ -299,9 +308,7 @@ class RowReader {
   }
 }
 
-const PLAIN_FACTS = [
-  ...(['additionalInformation', 'purposeCode', 'ultimateDebtor', 'ultimateCreditor'] as const),
-] as const;
+const PLAIN_FACTS = ['additionalInformation', 'purposeCode', 'ultimateDebtor', 'ultimateCreditor'] as const;
 const IDS = ['mandateId', 'creditorId'] as const;
 const NO_ACCOUNT = { iban: null, account: null };
 

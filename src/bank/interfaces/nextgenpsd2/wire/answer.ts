@@ -82,7 +82,10 @@ export async function understand(
   const isPageAlone = json === undefined && isPage(answer);
   const meaning = isRefused ? meaningIn(decided, status, call, bank, isPageAlone) : null;
   const refused = judgeRefusedCall({
-    ...{ status, code: decided?.code ?? null, isOAuth: decided?.isOAuth === true, isLogin: call.facts.login },
+    status,
+    code: decided?.code ?? null,
+    isOAuth: decided?.isOAuth === true,
+    isLogin: call.facts.login,
     isOwn:
       isRefused &&
       isOwnError({ ...answer, more: answer.more ?? false }, requestIdOf(sent.request, bank), bank),

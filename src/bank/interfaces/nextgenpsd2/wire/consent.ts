@@ -49,12 +49,25 @@ export type WireScaLinks = z.infer<typeof scaLinks>;
 
 /** The standard's words for the status of an authorisation. */
 export const SCA_STATUSES = [
-  ...['received', 'psuIdentified', 'psuAuthenticated', 'scaMethodSelected', 'started', 'unconfirmed'],
-  ...['finalised', 'failed', 'exempted'],
+  'received',
+  'psuIdentified',
+  'psuAuthenticated',
+  'scaMethodSelected',
+  'started',
+  'unconfirmed',
+  'finalised',
+  'failed',
+  'exempted',
 ];
 /** The standard's words for the status of a consent. */
 const CONSENT_STATUSES = [
-  ...['received', 'rejected', 'partiallyAuthorised', 'valid', 'revokedByPsu', 'expired', 'terminatedByTpp'],
+  'received',
+  'rejected',
+  'partiallyAuthorised',
+  'valid',
+  'revokedByPsu',
+  'expired',
+  'terminatedByTpp',
 ];
 const consentStatus = statusOf(CONSENT_STATUSES);
 

@@ -57,7 +57,8 @@ const method = z.pipe(
       name,
       explanation,
     }): ScaMethod => ({
-      ...{ id: authenticationMethodId, type: authenticationType ?? '' },
+      id: authenticationMethodId,
+      type: authenticationType ?? '',
       ...(authenticationVersion !== null && { version: authenticationVersion }),
       ...(name !== null && { name }),
       ...(explanation !== null && { explanation }),

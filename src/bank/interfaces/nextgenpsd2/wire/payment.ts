@@ -16,7 +16,19 @@ import {
 
 /** The standard's words for the status of a payment. */
 const TRANSACTION_STATUSES = [
-  ...['RCVD', 'PDNG', 'PATC', 'ACTC', 'ACCP', 'ACFC', 'ACWC', 'ACWP', 'ACSP', 'ACSC', 'ACCC', 'PART', 'RJCT'],
+  'RCVD',
+  'PDNG',
+  'PATC',
+  'ACTC',
+  'ACCP',
+  'ACFC',
+  'ACWC',
+  'ACWP',
+  'ACSP',
+  'ACSC',
+  'ACCC',
+  'PART',
+  'RJCT',
   'CANC',
 ];
 export const transactionStatus = statusOf(TRANSACTION_STATUSES);
