@@ -79,8 +79,8 @@ async function takeBankAddress({ globals, profiles, env }: OpenedWorld) {
   const { PSD2_BANK: bank, PSD2_BASE_URL: address } = env;
   if (!bank || address) return;
   if ((globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE) !== ENVIRONMENT_PROFILE) return;
-  const { addressOf } = await import('../commands/open/bank-file.ts');
-  const baseUrl = await addressOf(bank);
+  const { baseUrlIn } = await import('../commands/open/bank-file.ts');
+  const baseUrl = await baseUrlIn(bank);
   if (baseUrl !== undefined) process.env.PSD2_BASE_URL = baseUrl;
 }
 

@@ -19,9 +19,6 @@ const TWINS: Readonly<Record<string, string>> = {
 
 /** Rooms whose names are still to be changed. */
 const NOT_YET = [
-  'bank/interfaces/nextgenpsd2/access',
-  'commands/flow',
-  'commands/open',
   'domain/authorisations.ts',
   'domain/consent.ts',
   'domain/operation.ts',

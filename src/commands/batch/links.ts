@@ -12,7 +12,7 @@ import { runOutsideCommand } from '../shared/outside-command.ts';
  * @returns null if there is neither, so that the customers are at this machine
  * @throws Psd2Error `config` if the file cannot be written, belongs to another user, or others may read or change it
  */
-export function linksOf(context: Context, file: string | undefined): Links | null {
+export function linksFile(context: Context, file: string | undefined): Links | null {
   const command = context.profile().settings.notifyLink;
   if (file === undefined && command === undefined) return null;
   // A path that cannot be written is better known before a customer has something to authorise.

@@ -7,7 +7,7 @@ import type { OrderFilter } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { chosenCustomer } from '../flow/customer.ts';
-import { readDays, readOrder, SINCE, UNTIL, warnOfDamaged } from '../flow/list.ts';
+import { readDays, readOrderFilter, SINCE, UNTIL, warnOfDamaged } from '../flow/list.ts';
 import { BATCH_FORM, BATCH_LIST, batchData } from './batches.ts';
 
 const HELP = `
@@ -35,7 +35,7 @@ export const list = verb({ prints: BATCH_LIST, help: HELP }, withFilters, listBa
 /** @throws Psd2Error `usage`, `invalid_amount`, `invalid_date`, `config` */
 async function listBatches(context: Context, options: OptionsOf<typeof withFilters>): Promise<void> {
   const { since, until } = readDays(options);
-  const order = readOrder(options);
+  const order = readOrderFilter(options);
   const customer = await chosenCustomer(context);
   const profile = context.profile();
   const { batches, flows } = await context.store();

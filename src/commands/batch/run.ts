@@ -39,7 +39,7 @@ import { readPerson } from '../shared/psu.ts';
 import { LINE_FORM, LINES, lineData, writeSums } from './batches.ts';
 import { chooseLines } from './choose-lines.ts';
 import { tellCredentials } from './credentials-of-run.ts';
-import { linksOf } from './links.ts';
+import { linksFile } from './links.ts';
 import { followed, payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
 
@@ -110,7 +110,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   refuseUnapproved(rules, batch, lines);
   const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
   const shares = sharesIn(outcomes, chosen, choice);
-  const links = linksOf(context, options.links);
+  const links = linksFile(context, options.links);
   await tellCredentials(context, {
     shares: openShares(shares, outcomes),
     isOnePerson: options.psuId !== undefined,

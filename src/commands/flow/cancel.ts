@@ -146,9 +146,9 @@ async function cancelThere<K extends Kind>(
     }
     printFlow(context, noun, open.current);
     await noun.afterEnd?.(context, open.current);
-    const kept = 'linkUntil' in open.current ? whyKept(open.current, kind) : null;
-    if (kept !== null)
-      terminal.say(cleanText(`${endSentence(kept)}${wayToFree(open.current, context.repeated)}`));
+    const whyReferenceKept = 'linkUntil' in open.current ? whyKept(open.current, kind) : null;
+    if (whyReferenceKept !== null)
+      terminal.say(cleanText(`${endSentence(whyReferenceKept)}${wayToFree(open.current, context.repeated)}`));
     const freed = noun.referenceOf(open.current);
     if (freed !== null && standingOf(open.current) === 'refused')
       terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));

@@ -45,8 +45,8 @@ export async function driveFlow<K extends Kind>(
     if (!isForTerminal || !isKnown) printFlow(context, noun, flow);
     await noun.tidy?.(context, flow);
     await notifyOfOutcome(context, flow);
-    const told = meaning !== undefined && error instanceof Psd2Error ? error.with({ meaning }) : error;
-    const warned = noun.payment ? withWarning(told, flow, noun.payment(flow)) : told;
+    const withMeaning = meaning !== undefined && error instanceof Psd2Error ? error.with({ meaning }) : error;
+    const warned = noun.payment ? withWarning(withMeaning, flow, noun.payment(flow)) : withMeaning;
     throw withNext(warned, flow, 'accepted' in flow && flow.accepted ? [] : confirmed);
   }
   const short = isForTerminal ? noun.inOneLine?.(context, open.current) : undefined;
@@ -111,16 +111,19 @@ export function withNext(
 ): unknown {
   if (!(error instanceof Psd2Error)) return error;
   if (isOver({ state }) || error.isDeadEnd) return error.with({ flow: error.flow ?? flow });
-  const known = error.next ?? [];
+  const proposed = error.next ?? [];
   // `resume` may lead to the same.
-  if (error.code === 'still_open' && !known.some(([, verb]) => verb === 'resume'))
+  if (error.code === 'still_open' && !proposed.some(([, verb]) => verb === 'resume'))
     return error.with({ flow });
-  if (known.some(([, verb]) => verb === 'resume')) {
+  if (proposed.some(([, verb]) => verb === 'resume')) {
     const again = (words: string[]) => [...words, ...confirmed.filter((word) => !words.includes(word))];
-    return error.with({ flow, next: known.map((words) => (words[1] === 'resume' ? again(words) : words)) });
+    return error.with({
+      flow,
+      next: proposed.map((words) => (words[1] === 'resume' ? again(words) : words)),
+    });
   }
-  const hint = known.length > 0 ? error.hint : `${error.hint ?? ''} Continue with:`.trimStart();
-  const next = [...known, [kind, 'resume', flow, ...confirmed]];
+  const hint = proposed.length > 0 ? error.hint : `${error.hint ?? ''} Continue with:`.trimStart();
+  const next = [...proposed, [kind, 'resume', flow, ...confirmed]];
   return error.with({ flow, next, transactionId, ...(hint !== undefined && { hint }) });
 }
 

@@ -69,7 +69,7 @@ interface OrderOptions {
 }
 
 /** The order that a list asks for. @returns undefined without a filter @throws Psd2Error `usage`, `invalid_amount` */
-export function readOrder({ payee, amount, reference }: OrderOptions): OrderFilter | undefined {
+export function readOrderFilter({ payee, amount, reference }: OrderOptions): OrderFilter | undefined {
   // An unset variable in a script would match every transfer.
   for (const [option, text] of Object.entries({ payee, amount, reference }))
     if (text?.trim() === '') throw new Psd2Error('usage', `The value of --${option} is empty`);
@@ -82,8 +82,8 @@ async function listFlows<K extends Kind>(
   noun: FlowNoun<K>,
   options: ListOptions,
 ): Promise<void> {
-  const found = await collect(listedFlows(context, noun.kind, options));
-  await printFlows(context, noun, found, whenEmpty(context, noun.kind, options));
+  const listed = await collect(listedFlows(context, noun.kind, options));
+  await printFlows(context, noun, listed, whenEmpty(context, noun.kind, options));
 }
 
 /** Prints flows as a list. */
@@ -139,7 +139,7 @@ export async function* listedFlows<K extends Kind>(
 ): AsyncGenerator<FlowOf<K>> {
   const customer = await chosenCustomer(context);
   const { flows } = await context.store();
-  const found = flows.list(kind, {
+  const candidates = flows.list(kind, {
     since,
     until,
     customer,
@@ -148,7 +148,7 @@ export async function* listedFlows<K extends Kind>(
     states,
     onDamaged,
   });
-  const own = ofCustomer(found, customer);
+  const own = ofCustomer(candidates, customer);
   const isWanted = (flow: FlowOf<Kind>) =>
     isForAttention(flow, bankDay(context.world.now())) || (accepted && 'commits' in flow && isAccepted(flow));
   yield* attention ? onlyForAttention(flows, kind, own, isWanted) : own;

@@ -23,10 +23,10 @@ export async function notifyOfOutcome(context: Context, flow: FlowOf<Kind>): Pro
 export async function notifyOfUnknown(context: Context): Promise<void> {
   if (!context.env.PSD2_NOTIFY) return;
   const { flows } = await context.store();
-  const found: FlowOf<Kind>[] = [];
+  const undecided: FlowOf<Kind>[] = [];
   for (const kind of PAYMENTS)
-    for await (const flow of flows.list(kind, { attention: true, onDamaged: () => {} })) found.push(flow);
-  const unknown = notificationsOf(context, found);
+    for await (const flow of flows.list(kind, { attention: true, onDamaged: () => {} })) undecided.push(flow);
+  const unknown = notificationsOf(context, undecided);
   const keys = new Set(unknown.map(({ key }) => key));
   await notifyOnce(context, unknown, (key) => key.startsWith('payment ') && !keys.has(key));
 }

@@ -76,12 +76,12 @@ function waitForBrowser({ interrupt, terminal }: Pick<Context, 'interrupt' | 'te
     /** @returns what to do if the browser fails. The system's browser is no choice of the operator's, so psd2 waits on */
     begin(browser: string | undefined) {
       isAwaited = true;
-      return (message: string, said: string): void => {
+      return (message: string, output: string): void => {
         if (terminal.canAsk || browser === undefined)
           terminal.warn(`${message} Open the address above by hand.`);
         else if (isAwaited) {
           failure = new Psd2Error('config', message.replace(/\.$/, ''), {
-            hint: said === '' ? 'Check PSD2_BROWSER or BROWSER.' : endSentence(`It says: ${said}`),
+            hint: output === '' ? 'Check PSD2_BROWSER or BROWSER.' : endSentence(`It says: ${output}`),
           });
           if (isWaiting) interrupt(failure);
         }
@@ -125,17 +125,17 @@ async function listenOrWait(
       return await listenForCallback(callback);
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code !== 'callback_port_busy') throw error;
-      const taken = `The port of ${redirectUri.href} is in use, perhaps by another psd2.`;
+      const portInUse = `The port of ${redirectUri.href} is in use, perhaps by another psd2.`;
       if (purpose === 'authorisation') {
         terminal.say(
-          `${taken} psd2 asks the bank for the customer's decision instead of waiting for the browser.`,
+          `${portInUse} psd2 asks the bank for the customer's decision instead of waiting for the browser.`,
         );
         return null;
       }
       if (waited >= globals.scaTimeoutMs) throw error;
       if (waited === 0)
         terminal.say(
-          `${taken} The login waits its turn, at most ${globals.scaTimeoutMs / 1000} s. If another program has the port, end that, or interrupt this and add --paste.`,
+          `${portInUse} The login waits its turn, at most ${globals.scaTimeoutMs / 1000} s. If another program has the port, end that, or interrupt this and add --paste.`,
         );
       await world.sleep(LOOK_AGAIN_MS);
     }

@@ -50,19 +50,19 @@ async function resolve<K extends Kind>(
 ): Promise<void> {
   const { operator, machine } = actorOf(context.env);
   const by = `${operator}@${machine}`;
-  const said = { outcome: readOutcome(options), by, note: readNote(options.note) };
+  const resolution = { outcome: readOutcome(options), by, note: readNote(options.note) };
   const { flows } = await context.store(reference);
   const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
-  refuseUnlessUnknown(noun, current, said.outcome, context.terminal);
+  refuseUnlessUnknown(noun, current, resolution.outcome, context.terminal);
   refuseUnconfirmable(context, 'The outcome');
 
   const { terminal, globals } = context;
   await flows.resume(noun.kind, current.flow, async (open) => {
-    refuseUnlessUnknown(noun, open.current, said.outcome, terminal);
+    refuseUnlessUnknown(noun, open.current, resolution.outcome, terminal);
     const before = open.current;
     try {
-      await resolveFlow(open, said, {
+      await resolveFlow(open, resolution, {
         executedMeans: noun.done,
         askBank: (flow) =>
           terminal.whileWaiting(
@@ -70,10 +70,10 @@ async function resolve<K extends Kind>(
             noun.askBank(() => openBank(context, flow), flow, flows),
           ),
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
-        isOpen: (flow) => mayResolve(noun, flow, said.outcome),
+        isOpen: (flow) => mayResolve(noun, flow, resolution.outcome),
         confirm: async (flow) => {
           terminal.warn(terminal.marked(describeFlow(flow, noun.describe(flow), terminal.writeTime)));
-          return globals.yes || terminal.confirm(question(said.outcome, noun, flow));
+          return globals.yes || terminal.confirm(question(resolution.outcome, noun, flow));
         },
       });
     } finally {

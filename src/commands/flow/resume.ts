@@ -22,9 +22,9 @@ export async function resumeFlow<K extends Kind, Given>(
   const { flows } = await context.store(flow);
   const current = await flows.find(noun.kind, flow);
   refuseOtherCustomer(context, current);
-  const given = await check(current);
+  const checked = await check(current);
   const opened = await (await forFlow(context, current)).bank();
-  await opened.flows.resume(noun.kind, current.flow, (open) => work(opened, open, given));
+  await opened.flows.resume(noun.kind, current.flow, (open) => work(opened, open, checked));
 }
 
 /** More than a person reads in a list. */

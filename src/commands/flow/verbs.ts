@@ -30,8 +30,8 @@ const showOf = <K extends Kind>(noun: FlowNoun<K>): Verb =>
     (command) => command.argument('<flow>'),
     async (context, flow) => {
       const { flows } = await context.store();
-      const found = await flows.find(noun.kind, flow);
-      refuseOtherCustomer(context, found);
-      printFlow(context, noun, found);
+      const shown = await flows.find(noun.kind, flow);
+      refuseOtherCustomer(context, shown);
+      printFlow(context, noun, shown);
     },
   );

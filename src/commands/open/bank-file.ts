@@ -33,7 +33,7 @@ export function proofAt({ description, defaults }: ReadBank): string[] {
 }
 
 /** The base URL of a bank file. Undefined without one, and if something is wrong with the file. @param nameOrPath as above */
-export async function addressOf(nameOrPath: string): Promise<string | undefined> {
+export async function baseUrlIn(nameOrPath: string): Promise<string | undefined> {
   try {
     return (await contentOfBank(nameOrPath)).description.api.baseUrl;
   } catch (error) {
@@ -55,8 +55,8 @@ export function needsClientSecret({ oauth }: BankHead): boolean {
  * @throws Psd2Error `config` if something is wrong with the bank file, or a variable that it names is not set
  */
 export async function bankOf(setting: string, env: Environment, checked: CheckedBank): Promise<BankHead> {
-  const known = await knownBank(setting, checked);
-  const described = known ?? (await checkBank(setting, checked));
+  const checkedBefore = await knownBank(setting, checked);
+  const described = checkedBefore ?? (await checkBank(setting, checked));
   return { ...described, headers: filled(described.headers, env) };
 }
 
@@ -87,8 +87,8 @@ export async function interfaceOf(setting: string | null): Promise<BankInterface
 async function knownBank(setting: string, checked: CheckedBank): Promise<BankHead | undefined> {
   if (looksLikePlatform(setting)) return undefined;
   const text = isStored(setting) ? setting : await readText(setting);
-  const known = text === undefined ? undefined : checked.read(text);
-  return wasDescribed(known) ? known : undefined;
+  const checkedBefore = text === undefined ? undefined : checked.read(text);
+  return wasDescribed(checkedBefore) ? checkedBefore : undefined;
 }
 
 async function checkBank(setting: string, checked: CheckedBank): Promise<BankHead> {
@@ -103,8 +103,8 @@ async function checkBank(setting: string, checked: CheckedBank): Promise<BankHea
 }
 
 /** What psd2 itself wrote, and the seal shows that it is whole: the schema has nothing to add. */
-function wasDescribed(known: unknown): known is BankHead {
-  return known !== undefined;
+function wasDescribed(description: unknown): description is BankHead {
+  return description !== undefined;
 }
 
 /** The bank file in a setting, which no option of this command names. @throws Psd2Error `config`, also if there is none */

@@ -61,24 +61,24 @@ async function openBankFor(
 ): Promise<CustomerBank> {
   const transport = await context.transport(await grantOf(context));
   const customer = await openCustomer(context, customerId, transport.grant);
-  const { holder, login, kept } = customer;
+  const { holder, login, kept: identified } = customer;
   const application = await openApplicationBank(context, transport, find, {
     apiTrackId: login?.apiTrackId,
-    ...(kept && { ...kept, customer: customerId }),
+    ...(identified && { ...identified, customer: customerId }),
   });
   const carried = await openSessions(context, application, transport, customer);
   const counted = await context.reads();
-  const reads = kept ? countingByConsent(counted, kept.consents) : counted;
+  const reads = identified ? countingByConsent(counted, identified.consents) : counted;
   const { tokens, flows, customers } = await context.store();
   // With --raw, nothing but the answer that was asked for is printed.
   const ends =
-    kept && !context.globals.raw
+    identified && !context.globals.raw
       ? {
           flows,
           customers,
           tokens,
           customerId,
-          consents: kept.consents,
+          consents: identified.consents,
           bank: () => application.connectFor(carried),
         }
       : null;
@@ -197,9 +197,12 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
         (await import('../../bank/transport/own-address.ts')).ownAddressTowards(baseUrl),
       ...world,
     }),
-    client: (known) =>
-      known
-        ? { clientId: known.clientId, clientSecret: known.needsSecret ? setting('clientSecret') : '' }
+    client: (registered) =>
+      registered
+        ? {
+            clientId: registered.clientId,
+            clientSecret: registered.needsSecret ? setting('clientSecret') : '',
+          }
         : { clientId: setting(clientId), clientSecret: setting(clientSecret) },
   };
 }

@@ -190,7 +190,7 @@ export class CallTally {
           Atomics.add(this.#counts, WAITED, (process.hrtime.bigint() - begun) / 1000n);
         }
       },
-      slowDown: (asked) => turns.slowDown(asked),
+      slowDown: (milliseconds) => turns.slowDown(milliseconds),
       goOn: () => turns.goOn(),
     };
   }
@@ -234,11 +234,11 @@ function pausesAfter(error: unknown): boolean {
 export async function openAccountReads(context: ProfileContext): Promise<AccountReads> {
   const { globals, terminal, world } = context;
   const { reads } = (await context.wholeStore()).open(context.profile().name);
-  const taken = new Map<string, OwnRead>();
+  const takenReads = new Map<string, OwnRead>();
   const unlessItFails = warningOnce(terminal);
   const free = (name: string, own: OwnRead, error?: unknown) => {
     const { read } = own;
-    if (taken.get(name) === own) taken.delete(name);
+    if (takenReads.get(name) === own) takenReads.delete(name);
     const failedAt = pausesAfter(error) ? minuteOfDay(world.now()) : undefined;
     return unlessItFails(() => reads.giveBack(read, failedAt));
   };
@@ -247,26 +247,27 @@ export async function openAccountReads(context: ProfileContext): Promise<Account
     const now = world.now();
     const read = { day: bankDay(now), customerId, productId };
     const outcome = await unlessItFails(() => reads.take(read, allowance && limitAt(now, allowance)));
-    const name = nameOf(customerId, productId);
-    if (outcome === 'taken' && taken.get(name)?.read.day !== read.day) taken.set(name, { read, calls: 0 });
+    const name = readName(customerId, productId);
+    if (outcome === 'taken' && takenReads.get(name)?.read.day !== read.day)
+      takenReads.set(name, { read, calls: 0 });
     return outcome ?? 'taken';
   };
   return {
     take,
     begin() {
       reads.begin();
-      taken.clear();
+      takenReads.clear();
     },
     async during({ customerId, productId, call, hasData }) {
-      const name = nameOf(customerId, productId);
+      const name = readName(customerId, productId);
       await take(customerId, productId);
-      const own = taken.get(name);
+      const own = takenReads.get(name);
       if (!own) return call();
       own.calls += 1;
       const end = async (brought: boolean, error?: unknown) => {
         own.calls -= 1;
         if (brought) {
-          taken.delete(name);
+          takenReads.delete(name);
           await unlessItFails(() => reads.succeeded(own.read));
         } else if (own.calls === 0) await free(name, own, error);
       };
@@ -281,7 +282,7 @@ export async function openAccountReads(context: ProfileContext): Promise<Account
       return answer;
     },
     async giveBack(customerId) {
-      for (const [name, own] of taken)
+      for (const [name, own] of takenReads)
         if (own.read.customerId === customerId && own.calls === 0) await free(name, own);
     },
   };
@@ -306,7 +307,7 @@ function limitAt(now: Date, { budget, isSpread }: Allowance): ReadLimit {
   return isSpread ? { budget: readsBy(now, budget), minute: minuteOfDay(now) } : { budget };
 }
 
-function nameOf(customerId: string, productId: string | null): string {
+function readName(customerId: string, productId: string | null): string {
   return `${customerId} ${productId ?? '*'}`;
 }
 

@@ -27,9 +27,9 @@ export function countingByConsent(
         const allowed = isOperators ? Math.min(budget, frequencyPerDay) : frequencyPerDay;
         return reads.take(customerId, name, { ...allowance, budget: allowed });
       };
-      const taken = await takeWith(consent);
-      const other = taken === 'used-up' ? await consents.instead(consent.consentId, what) : undefined;
-      return other ? takeWith(other) : taken;
+      const turn = await takeWith(consent);
+      const other = turn === 'used-up' ? await consents.instead(consent.consentId, what) : undefined;
+      return other ? takeWith(other) : turn;
     },
     async during(read) {
       const consent = await consents.for(readOf(read.productId));

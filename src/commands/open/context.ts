@@ -15,7 +15,7 @@ import type { FindInterface } from './bank.ts';
  * opened once: a sync asks for it with each customer. A file that PSD2_BANK names may change meanwhile.
  */
 function findIn({ env, folder }: Pick<Surroundings, 'env' | 'folder'>): FindInterface {
-  const found = new Map<string | undefined, Awaited<ReturnType<FindInterface>>>();
+  const interfaces = new Map<string | undefined, Awaited<ReturnType<FindInterface>>>();
   const open = async (setting: string | undefined, profile: () => Profile) => {
     const { DEFAULT_INTERFACE, interfaceNamed } = await import('../../bank/open.ts');
     if (setting === undefined) return interfaceNamed(DEFAULT_INTERFACE);
@@ -26,9 +26,9 @@ function findIn({ env, folder }: Pick<Surroundings, 'env' | 'folder'>): FindInte
   };
   return async (profile) => {
     const setting = bankSettingOf(profile);
-    const known = found.get(setting) ?? (await open(setting, profile));
-    if (setting === undefined || setting.startsWith('{')) found.set(setting, known);
-    return known;
+    const opened = interfaces.get(setting) ?? (await open(setting, profile));
+    if (setting === undefined || setting.startsWith('{')) interfaces.set(setting, opened);
+    return opened;
   };
 }
 

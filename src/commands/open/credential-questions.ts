@@ -95,12 +95,12 @@ class Questions implements CredentialQuestions {
     if (file === null && !terminal.canAsk) return null;
     if (file !== null) return file === '' ? null : new Secret(file);
     const { method } = challenge;
-    this.#introduce('TAN', question, [['Method', method ? nameOf(method) : null]]);
+    this.#introduce('TAN', question, [['Method', method ? methodName(method) : null]]);
     if (question.wasSent) terminal.warn('psd2 has sent one before. Each is valid once: type another one.');
     this.#picture ??= await showChallenge(this.#context, challenge);
     terminal.warn(COMPARE);
     const value = await terminal.askCredential(
-      `TAN${formOf(challenge)} (not shown; Enter alone sends nothing)`,
+      `TAN${formOfTan(challenge)} (not shown; Enter alone sends nothing)`,
     );
     return value === '' ? null : new Secret(value);
   }
@@ -140,16 +140,16 @@ class Questions implements CredentialQuestions {
   async #keepMethod(question: CredentialQuestion): Promise<void> {
     const scaMethod = this.#chosen;
     if (scaMethod === undefined) return;
-    const kept = await this.#keptOf(question);
-    if (!kept || kept.scaMethod === scaMethod) return;
+    const record = await this.#keptOf(question);
+    if (!record || record.scaMethod === scaMethod) return;
     const { customers } = await this.#context.store();
     await customers.change(this.#customerId, (before) => ({ ...before, scaMethod }));
   }
 
   /** Of a customer whose own authorisation this is. */
   async #keptOf({ psuId }: CredentialQuestion) {
-    const kept = await (await this.#context.store()).customers.read(this.#customerId);
-    return kept && (kept.psu.id ?? undefined) === psuId ? kept : undefined;
+    const record = await (await this.#context.store()).customers.read(this.#customerId);
+    return record && (record.psu.id ?? undefined) === psuId ? record : undefined;
   }
 
   #who({ psuId }: CredentialQuestion): string {
@@ -280,7 +280,7 @@ function describeHost(profile: CustomerBank['profile'], { address }: EmbeddedCus
   ];
 }
 
-function nameOf({ name, type }: ScaMethod): string {
+function methodName({ name, type }: ScaMethod): string {
   return name === undefined ? type : `${name} (${type})`;
 }
 
@@ -295,7 +295,7 @@ function methodsNamed(methods: readonly ScaMethod[], named: string | undefined):
 
 function whyNotOne(methods: readonly ScaMethod[], named: string, who: string): string {
   if (methods.length === 0) return `The bank has no method ${cleanText(named)} for ${who}.`;
-  const each = methods.map((method) => `${method.id}, ${nameOf(method)}`).join('; ');
+  const each = methods.map((method) => `${method.id}, ${methodName(method)}`).join('; ');
   return `${methods.length} methods of ${who} are called ${cleanText(named)}. Name one by its id: ${cleanText(each)}.`;
 }
 
@@ -315,8 +315,8 @@ async function chooseMethod(
         .map((text) => endSentence(String(text)));
       return {
         value: id,
-        name: cleanText([nameOf(method), ...more].join('. ')),
-        short: cleanText(nameOf(method)),
+        name: cleanText([methodName(method), ...more].join('. ')),
+        short: cleanText(methodName(method)),
       };
     });
   return terminal.choose('Which method? The choice is final at many banks', choices);
@@ -328,7 +328,7 @@ function whyNotPlayed(method: ScaMethod): string | null {
 }
 
 /** What the bank says of the form of a TAN. It helps, and refuses nothing. */
-function formOf({ otpMaxLength, otpFormat }: ScaChallenge): string {
+function formOfTan({ otpMaxLength, otpFormat }: ScaChallenge): string {
   const most = /^\d{1,3}$/.exec(otpMaxLength?.trim() ?? '')?.[0];
   const signs = /int|num|digit/i.test(otpFormat ?? '') ? 'digits' : 'characters';
   return most === undefined ? '' : `, at most ${most} ${signs}`;

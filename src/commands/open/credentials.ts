@@ -21,7 +21,7 @@ export async function credentialPortsOf(
     return questions;
   };
   return {
-    refusal: () => (takesCredentials ? refusalOf(context, opened) : notInBankFile()),
+    refusal: () => (takesCredentials ? refusalOfCredentials(context, opened) : notInBankFile()),
     password: async (question) => (await open()).password(question),
     method: async (methods, question) => (await open()).method(methods, question),
     code: async (challenge, question) => (await open()).code(challenge, question),
@@ -42,7 +42,10 @@ function notInBankFile(): Psd2Error {
 }
 
 /** Why the profile lets psd2 take none, or why nobody can give one. */
-function refusalOf(context: Context, { profile }: Pick<CustomerBank, 'profile'>): Psd2Error | null {
+function refusalOfCredentials(
+  context: Context,
+  { profile }: Pick<CustomerBank, 'profile'>,
+): Psd2Error | null {
   const { terminal, credentials } = context;
   let how: ReturnType<typeof embeddedOf>;
   try {

@@ -30,8 +30,8 @@ export async function openCustomer(
   const holder = grant === 'client_credentials' ? null : customerId;
   const login = await tokens.login(holder);
   const isNamedHere = (await context.bankInterface()).customers === 'named by the operator';
-  const kept = isNamedHere ? await readKept(context, customers, customerId) : undefined;
-  return { customerId, holder, login, kept };
+  const keptConsents = isNamedHere ? await readKept(context, customers, customerId) : undefined;
+  return { customerId, holder, login, kept: keptConsents };
 }
 
 /** The customer at a bank without ids of customers, if the operator names none. */

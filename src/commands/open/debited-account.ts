@@ -56,22 +56,22 @@ export async function debitedAccount(
   const lists = valid.flatMap(({ listed }) => (listed ? [listed] : []));
   let accounts: readonly ReadAccount[] | undefined = lists.find((each) => meant(each).length > 0);
   accounts ??= await list();
-  const [found, ...others] = meant(accounts);
-  if (!found)
+  const [debited, ...others] = meant(accounts);
+  if (!debited)
     throw new Psd2Error('usage', `The account ${account} is not among the accounts of the customer`, {
       hint: 'See the accounts with:',
       next: [['accounts', 'list', '--customer', customerId]],
     });
-  const { accountId, iban, status } = found;
+  const { accountId, iban, status } = debited;
   if (iban === null) throw new Psd2Error('usage', `The account ${account} has no IBAN`);
   if (others.length > 0) {
-    const names = [found, ...others].map((each) => `${compactIban(iban)}:${each.currency ?? ''}`);
+    const names = [debited, ...others].map((each) => `${compactIban(iban)}:${each.currency ?? ''}`);
     throw new Psd2Error('usage', `More than one account of the customer has the IBAN ${iban}`, {
       hint: `Name the one that pays by its currency: ${[...new Set(names)].join(', ')}.`,
     });
   }
   const shared = accounts.filter((each) => hasIban(each, iban)).length > 1;
-  const own = currency ?? (shared ? found.currency : undefined);
+  const own = currency ?? (shared ? debited.currency : undefined);
   return {
     accountId,
     iban,

@@ -72,11 +72,11 @@ async function recordEnd(
 ): Promise<ConsentStatus['means'] | undefined> {
   try {
     const { consents = [], funds = [] } = (await customers.read(customerId)) ?? {};
-    const known = [...consents, ...funds].find((each) => each.consentId === consentId);
-    if (!known) return undefined;
+    const ended = [...consents, ...funds].find((each) => each.consentId === consentId);
+    if (!ended) return undefined;
     // Other readings need none of this.
     const { bankFor, recordStatus } = await import('../../flows/consent/by-links.ts');
-    return await flows.resume('consent', known.flow, async (open) => {
+    return await flows.resume('consent', ended.flow, async (open) => {
       const { means } = await recordStatus(
         open,
         { bank: bankFor(bank(), open.current) },

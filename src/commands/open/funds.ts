@@ -14,26 +14,26 @@ import { fundsConsentFor } from './kept-customer.ts';
 export async function confirmFunds(
   context: Context,
   { bank, customerId }: CustomerBank,
-  asked: AskedFunds,
+  query: AskedFunds,
   transactionId: string,
 ): Promise<boolean> {
   const { has } = await context.bankInterface();
   const { customers } = await context.store();
   const takesConsents = has.has('consents for confirmations of funds');
-  const kept = async () =>
-    takesConsents ? fundsConsentFor(await customers.read(customerId), asked.account) : undefined;
-  for (let consent = await kept(); ; ) {
+  const keptConsent = async () =>
+    takesConsents ? fundsConsentFor(await customers.read(customerId), query.account) : undefined;
+  for (let consent = await keptConsent(); ; ) {
     try {
-      const available = await bank.payments.funds?.({ ...asked, ...(consent && { consent }) }, transactionId);
+      const available = await bank.payments.funds?.({ ...query, ...(consent && { consent }) }, transactionId);
       if (available === undefined) throw new TypeError('The interface says that it confirms funds');
       return available;
     } catch (error) {
       const ended = consent;
-      if (!isForWant(error)) throw orUnsaid(error, asked);
+      if (!isForWant(error)) throw orUnsaid(error, query);
       if (!takesConsents) throw withoutConsents(error);
-      consent = await kept();
+      consent = await keptConsent();
       if (ended && consent && consent.consentId !== ended.consentId) continue;
-      const account = referenceToAsk(asked.account);
+      const account = referenceToAsk(query.account);
       const request = ['consent', 'request', '--category', 'FUNDS_AVAILABILITY', '--account', account];
       // With a consent, the certificate may lack the role.
       const isOther = error.code === 'forbidden' && ended !== undefined;

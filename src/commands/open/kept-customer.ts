@@ -44,49 +44,49 @@ export async function readKept(
   customers: Customers,
   customer: string,
 ): Promise<{ psu: PsuIdentification; consents: KeptConsents }> {
-  let kept = await customers.read(customer);
+  let stored = await customers.read(customer);
   const usedUp = new Set<string>();
-  const listedAs = (account: string) => kept?.accounts?.find(({ accountId }) => accountId === account);
+  const listedAs = (account: string) => stored?.accounts?.find(({ accountId }) => accountId === account);
   const isForOne = (consentId: string) =>
-    kept?.consents.find((each) => each.consentId === consentId)?.recurring === false;
+    stored?.consents.find((each) => each.consentId === consentId)?.recurring === false;
   const note = async (news: News) => {
-    if (!kept || news.isKnown(kept)) return;
-    if (await keepNews(customers, customer, news)) kept = news.added(kept);
+    if (!stored || news.isKnown(stored)) return;
+    if (await keepNews(customers, customer, news)) stored = news.added(stored);
   };
   return {
-    psu: identificationOf(kept),
+    psu: identificationOf(stored),
     consents: {
       async for(what) {
-        const valid = validOf(kept?.consents ?? [], world.now());
-        const consent = bestUnused(valid, usedUp, what, kept) ?? bestOf(valid, what, kept);
+        const valid = validOf(stored?.consents ?? [], world.now());
+        const consent = bestUnused(valid, usedUp, what, stored) ?? bestOf(valid, what, stored);
         if (consent) return consent;
-        if (kept === undefined) throw unknownCustomer(customer, await customers.list());
+        if (stored === undefined) throw unknownCustomer(customer, await customers.list());
         throw lackingConsent(customer, valid.length > 0 ? what : undefined);
       },
       async instead(consentId, what) {
-        const valid = validOf(kept?.consents ?? [], world.now());
+        const valid = validOf(stored?.consents ?? [], world.now());
         if (!valid.some((each) => each.consentId === consentId) || !isForOne(consentId)) return undefined;
         usedUp.add(consentId);
-        return bestUnused(valid, usedUp, what, kept);
+        return bestUnused(valid, usedUp, what, stored);
       },
       isForOne,
-      lastGrantedAt: () => grantedAtOf(validOf(kept?.consents ?? [], world.now())),
+      lastGrantedAt: () => grantedAtOf(validOf(stored?.consents ?? [], world.now())),
       currencyOf: (account) => listedAs(account)?.currency,
       ibanOf: (account) => listedAs(account)?.iban,
       isCard: (account) =>
-        kept?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
+        stored?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
       async listed(consentId, accounts, cards) {
         const listed = accounts.map(keptOf);
-        warnOfMore(terminal, consentId, beyondNamed(kept, consentId, accounts));
+        warnOfMore(terminal, consentId, beyondNamed(stored, consentId, accounts));
         if (listed.length > MAX_LISTED) return;
         await note({
           isKnown: (record) => knows(record, consentId, listed, cards),
           added: (record) => withListed(record, consentId, listed, cards),
         });
       },
-      reportOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.report,
+      reportOf: (consentId) => stored?.consents.find((each) => each.consentId === consentId)?.report,
       took: (consentId, report) => note(newsOf(consentId, { report })),
-      listsOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.lists,
+      listsOf: (consentId) => stored?.consents.find((each) => each.consentId === consentId)?.lists,
       async tookLists(consentId, lists) {
         if (!lists.includes('pending') && isFirst(terminal, NO_PENDING)) terminal.warn(NO_PENDING);
         await note(newsOf(consentId, { lists }));
@@ -100,11 +100,11 @@ function bestUnused(
   valid: readonly KeptConsent[],
   usedUp: ReadonlySet<string>,
   what: Read,
-  kept: KeptCustomer | undefined,
+  customer: KeptCustomer | undefined,
 ): KeptConsent | undefined {
   const unused = valid.filter(({ consentId }) => !usedUp.has(consentId));
-  const best = bestOf(unused, what, kept);
-  return best && mayRead(best, what, kept) ? best : undefined;
+  const best = bestOf(unused, what, customer);
+  return best && mayRead(best, what, customer) ? best : undefined;
 }
 
 const NO_PENDING =
@@ -137,11 +137,11 @@ function grantedAtOf([newest]: readonly KeptConsent[]): Date | undefined {
 
 /** The listed accounts that a consent does not name, by their IBANs. None if it covers all, or names accounts otherwise. */
 function beyondNamed(
-  kept: KeptCustomer | undefined,
+  customer: KeptCustomer | undefined,
   consentId: string,
   listed: readonly ListedAccount[],
 ): string[] {
-  const { accounts } = kept?.consents.find((each) => each.consentId === consentId) ?? { accounts: null };
+  const { accounts } = customer?.consents.find((each) => each.consentId === consentId) ?? { accounts: null };
   const named = (accounts ?? []).map((name) => compactIban(name).replace(/:[A-Z]{3}$/, ''));
   if (named.length === 0 || !named.every(isIbanLike)) return [];
   return listed.flatMap(({ iban }) => (iban !== null && !named.includes(compactIban(iban)) ? iban : []));
@@ -174,8 +174,8 @@ async function keepNews(customers: Customers, customer: string, news: News): Pro
   return true;
 }
 
-function identificationOf(kept: KeptCustomer | undefined): PsuIdentification {
-  const { id, idType, corporateId } = kept?.psu ?? {};
+function identificationOf(customer: KeptCustomer | undefined): PsuIdentification {
+  const { id, idType, corporateId } = customer?.psu ?? {};
   return { id: id ?? undefined, idType: idType ?? undefined, corporateId: corporateId ?? undefined };
 }
 
@@ -205,23 +205,23 @@ export function validOf(consents: readonly KeptConsent[], now: Date): KeptConsen
 export function covers(
   { accounts, listed }: KeptConsent,
   account: string,
-  known: KeptCustomer | undefined,
+  customer: KeptCustomer | undefined,
 ): boolean | undefined {
   if (accounts === null) return undefined;
   const names = accounts.map(compactIban);
-  const asked = compactIban(account);
+  const wanted = compactIban(account);
   const { id, currency } = accountReferenceOf(account);
-  const found = known?.accounts?.find(
+  const listedAccount = customer?.accounts?.find(
     (each) =>
       each.accountId === account ||
       (each.iban !== null &&
         compactIban(each.iban) === compactIban(id) &&
         (currency === null || (each.currency ?? currency) === currency)),
   );
-  const iban = found?.iban ? compactIban(found.iban) : null;
-  const sub = found?.currency && iban !== null ? [iban, `${iban}:${found.currency}`] : [iban];
+  const iban = listedAccount?.iban ? compactIban(listedAccount.iban) : null;
+  const sub = listedAccount?.currency && iban !== null ? [iban, `${iban}:${listedAccount.currency}`] : [iban];
   if (
-    names.includes(asked) ||
+    names.includes(wanted) ||
     names.includes(compactIban(id)) ||
     sub.some((each) => each !== null && names.includes(each))
   )
@@ -262,8 +262,8 @@ function knows(
   cards: 'none' | undefined,
 ): boolean {
   const consent = consents.find((each) => each.consentId === consentId);
-  const isIn = (known: readonly KeptAccount[]) =>
-    listed.every((account) => known.some((each) => isDeepStrictEqual(each, account)));
+  const isIn = (keptAccounts: readonly KeptAccount[]) =>
+    listed.every((account) => keptAccounts.some((each) => isDeepStrictEqual(each, account)));
   return (
     consent === undefined ||
     (consent.listed?.length === listed.length &&
@@ -330,25 +330,25 @@ function lackingConsent(customer: string, unread: Read | undefined): Psd2Error {
 export function bestOf(
   valid: readonly KeptConsent[],
   what: Read,
-  known: KeptCustomer | undefined,
+  customer: KeptCustomer | undefined,
 ): KeptConsent | undefined {
   if (what === 'list') return valid.find(({ accounts }) => accounts === null) ?? valid[0];
   const { account, of } = what;
   const reading = valid.filter(({ reads }) => (of ? reads.includes(of) : reads.length > 1));
   return (
-    reading.find((each) => covers(each, account, known)) ??
+    reading.find((each) => covers(each, account, customer)) ??
     reading.find(({ accounts }) => accounts === null) ??
-    reading.find((each) => covers(each, account, known) === undefined) ??
+    reading.find((each) => covers(each, account, customer) === undefined) ??
     reading[0] ??
     (of ? undefined : valid[0])
   );
 }
 
 /** Whether a consent may read this, as far as psd2 knows. */
-function mayRead(consent: KeptConsent, what: Read, known: KeptCustomer | undefined): boolean {
+function mayRead(consent: KeptConsent, what: Read, customer: KeptCustomer | undefined): boolean {
   if (what === 'list') return true;
   const isForIt = what.of ? consent.reads.includes(what.of) : consent.reads.length > 1;
-  return isForIt && covers(consent, what.account, known) !== false;
+  return isForIt && covers(consent, what.account, customer) !== false;
 }
 
 /** Forgets a consent that has ended, so that no reading uses it. */
@@ -362,9 +362,9 @@ export async function dropConsent(
   }: Pick<Consent, 'customerId' | 'resourceId' | 'transactionId' | 'terms'>,
 ): Promise<void> {
   if (isForFunds({ terms })) await tokens.erase(paymentHolder(transactionId));
-  const kept = await customers.read(customerId);
+  const record = await customers.read(customerId);
   const isIt = ({ consentId }: { consentId: string }) => consentId === resourceId;
-  if (!kept || ![...kept.consents, ...(kept.funds ?? [])].some(isIt)) return;
+  if (!record || ![...record.consents, ...(record.funds ?? [])].some(isIt)) return;
   await customers.change(customerId, (before) => ({
     ...before,
     consents: before.consents.filter((each) => !isIt(each)),
@@ -374,16 +374,16 @@ export async function dropConsent(
 
 /** The customer's consent for confirmations of funds of an account: one that names it alike, else one in another part of it. The newest first. */
 export function fundsConsentFor(
-  kept: KeptCustomer | undefined,
+  customer: KeptCustomer | undefined,
   account: string,
 ): KeptFundsConsent | undefined {
-  const asked = accountReferenceOf(maskedReference(account));
-  const named = (kept?.funds ?? []).flatMap((each) => {
+  const reference = accountReferenceOf(maskedReference(account));
+  const named = (customer?.funds ?? []).flatMap((each) => {
     const { kind, id, currency } = accountReferenceOf(each.account);
-    return kind === asked.kind && id === asked.id ? [{ each, currency }] : [];
+    return kind === reference.kind && id === reference.id ? [{ each, currency }] : [];
   });
   const best =
-    named.find(({ currency }) => currency === asked.currency) ??
-    named.find(({ currency }) => currency === null || asked.currency === null);
+    named.find(({ currency }) => currency === reference.currency) ??
+    named.find(({ currency }) => currency === null || reference.currency === null);
   return best?.each;
 }

@@ -59,8 +59,8 @@ export function openKeyRing(surroundings: Surroundings, profile: Profile): KeyRi
     async pair(name) {
       const { certificate, key: keyOf } = await read(name);
       const key = keyOf() ?? missingSetting(profile, PAIR_SETTINGS[name].key);
-      return opening(`the ${name} key`, (given) =>
-        readKeyPair({ name, certificate, key, passphrase: given, now: world.now() }),
+      return opening(`the ${name} key`, (passphrase) =>
+        readKeyPair({ name, certificate, key, passphrase: passphrase, now: world.now() }),
       );
     },
     async certificate(name) {
@@ -95,8 +95,8 @@ async function readPkcs12Pair(
   const { readPkcs12 } = await import('../../certificates/pkcs12.ts');
   const path = 'path' in source ? source.path : undefined;
   const name = path ?? `of the ${pair}`;
-  const opened = await opening(`the PKCS#12 file ${name}`, (given) =>
-    readPkcs12(content, given, { name, path }),
+  const opened = await opening(`the PKCS#12 file ${name}`, (passphrase) =>
+    readPkcs12(content, passphrase, { name, path }),
   );
   if (opened.certificates.length === 0)
     throw new Psd2Error('certificate', `The PKCS#12 file ${name} contains no certificate`);

@@ -9,15 +9,15 @@ import type { ProfileData } from '../../store/ports/store.ts';
 export async function describeElsewhere(data: AtBanks): Promise<string | undefined> {
   const [logins, customers] = [await data.tokens.otherBanks(), await data.customers.otherBanks()];
   const sum = (counts: number[]) => counts.reduce((before, count) => before + count, 0);
-  const found = {
+  const elsewhere = {
     logins: sum(logins.map((each) => each.logins)),
     customers: sum(customers.map((each) => each.customers)),
   };
   const [first, ...more] = new Set([...logins, ...customers].map(({ baseUrl }) => baseUrl));
   if (first === undefined) return undefined;
   const where = more.length === 0 ? first : `${first} and ${more.length} more base URLs`;
-  const isOne = found.logins === 1 && found.customers === 0;
-  return `${describeAtBank(found)} of this profile ${isOne ? 'belongs' : 'belong'} to ${where}`;
+  const isOne = elsewhere.logins === 1 && elsewhere.customers === 0;
+  return `${describeAtBank(elsewhere)} of this profile ${isOne ? 'belongs' : 'belong'} to ${where}`;
 }
 
 type AtBanks = Pick<ProfileData, 'tokens' | 'customers'>;

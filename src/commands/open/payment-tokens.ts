@@ -23,12 +23,12 @@ export function resourceTokensOf(
   open: (holder: string) => TokenSource,
   ofConsent: (consentId: string) => Promise<TokenSource | undefined>,
 ): ResourceTokens {
-  const known = new Map<string, TokenSource>();
+  const sources = new Map<string, TokenSource>();
   const ofPayment = async (transactionId: string) => {
     const holder = paymentHolder(transactionId);
     if (!(await tokens.login(holder))) return undefined;
-    const source = known.get(holder) ?? open(holder);
-    known.set(holder, source);
+    const source = sources.get(holder) ?? open(holder);
+    sources.set(holder, source);
     return source;
   };
   return async ({ facts }) => {

@@ -40,10 +40,10 @@ export async function returnPortsOf(
     },
     async keepTokens(granted) {
       const giveBack = await tokens.ready();
-      const kept = await granted();
+      const grantedTokens = await granted();
       await giveBack();
       const holder = payment === undefined ? customerId : paymentHolder(payment);
-      await tokens.change(holder, (slot) => slot.write(kept), NEVER);
+      await tokens.change(holder, (slot) => slot.write(grantedTokens), NEVER);
       if (payment === undefined) await (await openAccessNotes(context)).forget(customerId);
     },
     askForReturn: paste

@@ -25,13 +25,13 @@ export const queryOf = (text: string): BankQuery => bankQuery(text, isIban);
 
 /** Those that serve a bank, the most exact ones alone. */
 export function mostExact(query: BankQuery, servers: readonly Server[]): Serving[] {
-  const found = servers.flatMap(({ kind, name, file }): Serving[] => {
+  const serving = servers.flatMap(({ kind, name, file }): Serving[] => {
     const named = isObject(file) && typeof file.name === 'string' ? [file.name] : [];
     const served = servedBy(query, banksIn(file), [name, ...named]);
     return served ? [{ kind, name, ...served }] : [];
   });
-  const best = Math.max(0, ...found.map(({ exactness }) => exactness));
-  return found.filter(({ exactness }) => exactness === best);
+  const best = Math.max(0, ...serving.map(({ exactness }) => exactness));
+  return serving.filter(({ exactness }) => exactness === best);
 }
 
 /** The stored profiles with a bank file. Nothing but their settings is read: no key, no store, no schema. */
@@ -61,10 +61,10 @@ export function refuseOtherBank(context: Context, account: string): void {
   const own = settings.bank?.startsWith('{') ? banksIn(JSON.parse(settings.bank)) : [];
   // The files of all profiles are read only if the own one leaves a doubt.
   if (servedBy(query, own.filter(isExact), [])) return;
-  const found = mostExact(query, profileServers(context));
-  const [other] = found;
-  if (!other?.bank || found.some((each) => each.name === name)) return;
-  const says = `${query.iban} is an account at ${other.bank.name}, which ${listOf(found)}`;
+  const serving = mostExact(query, profileServers(context));
+  const [other] = serving;
+  if (!other?.bank || serving.some((each) => each.name === name)) return;
+  const says = `${query.iban} is an account at ${other.bank.name}, which ${servedBanks(serving)}`;
   if (own.some(({ bankCode }) => bankCode !== undefined))
     throw new Psd2Error('usage', `${says}, and not the profile ${name}`, {
       hint: `psd2 has sent nothing. Give --profile ${other.name}.`,
@@ -74,8 +74,8 @@ export function refuseOtherBank(context: Context, account: string): void {
 
 const isExact = ({ bankCode = '?' }: ServedBank) => !bankCode.includes('?');
 
-function listOf(found: readonly Serving[]): string {
-  const names = found.map(({ name }) => name);
+function servedBanks(serving: readonly Serving[]): string {
+  const names = serving.map(({ name }) => name);
   return names.length === 1 ? `the profile ${names[0]} serves` : `the profiles ${names.join(' and ')} serve`;
 }
 

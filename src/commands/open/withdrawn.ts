@@ -14,8 +14,8 @@ export async function withdrawnConsents(context: Pick<Context, 'store'>): Promis
   for await (const consent of flows.list('consent', { states: WITHDRAWN, onDamaged })) {
     const { state, customerId } = consent;
     if (isForFunds(consent) || !isWithdrawn(state) || unread.has(customerId)) continue;
-    const kept = await customers.read(customerId);
-    if (kept?.consents.length === 0) unread.add(customerId);
+    const customer = await customers.read(customerId);
+    if (customer?.consents.length === 0) unread.add(customerId);
   }
   const withdrawn: Consent[] = [];
   if (unread.size === 0) return withdrawn;
@@ -32,16 +32,16 @@ export async function withdrawnConsents(context: Pick<Context, 'store'>): Promis
 /** The newest consents for confirmations of funds of an account that were withdrawn or ended, if no other one is for that account. */
 export async function withdrawnFunds(context: Pick<Context, 'store'>): Promise<Consent[]> {
   const { flows, customers } = await context.store();
-  const found = new Map<string, Consent>();
+  const withdrawn = new Map<string, Consent>();
   for await (const consent of flows.list('consent', { states: WITHDRAWN, onDamaged: () => {} })) {
     const { customerId, grantedAt, terms } = consent;
     if (terms?.access?.type !== 'funds' || grantedAt === null) continue;
     const { account } = terms.access;
     const key = `${customerId} ${account}`;
-    if (found.has(key) || fundsConsentFor(await customers.read(customerId), account)) continue;
-    found.set(key, consent);
+    if (withdrawn.has(key) || fundsConsentFor(await customers.read(customerId), account)) continue;
+    withdrawn.set(key, consent);
   }
-  return [...found.values()];
+  return [...withdrawn.values()];
 }
 
 const WITHDRAWN: readonly ConsentState[] = ['revoked', 'expired'];

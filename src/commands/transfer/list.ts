@@ -5,7 +5,15 @@ import { hasOrder } from '../../store/flow/order-filter.ts';
 import { list as listOf } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
-import { ATTENTION_NOTE, listedFlows, readDays, readOrder, SINCE, UNTIL, whenEmpty } from '../flow/list.ts';
+import {
+  ATTENTION_NOTE,
+  listedFlows,
+  readDays,
+  readOrderFilter,
+  SINCE,
+  UNTIL,
+  whenEmpty,
+} from '../flow/list.ts';
 import { readLimit } from '../shared/option-values.ts';
 import { TRANSFERS } from './transfers.ts';
 
@@ -62,7 +70,7 @@ export async function transferList(context: Context, options: TransferListOption
   const states = options.state.map(parseState);
   const days = readDays(options);
   const { since, until } = days;
-  const order = readOrder(options);
+  const order = readOrderFilter(options);
   const isShort = options.limit === undefined && output.format === 'table' && stdoutIsTerminal;
   const limit = readLimit(options.limit, isShort ? TABLE_LIMIT : undefined);
   const chosen = {

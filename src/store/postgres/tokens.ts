@@ -64,7 +64,7 @@ export class PostgresTokens extends ProfileRows implements Tokens {
 
   async login(holder: Holder): Promise<StoredLogin | undefined> {
     const stored = await this.#usable(holder);
-    return stored && loginOf(stored);
+    return stored && loginInRow(stored);
   }
 
   async logins(): Promise<{ customerId: string; login: StoredLogin }[]> {
@@ -74,7 +74,7 @@ export class PostgresTokens extends ProfileRows implements Tokens {
        where profile = $1 and ${OF_CUSTOMERS} and secrets is not null and base_url = $2 order by holder collate "C"`,
       [this.#baseUrl ?? null],
     );
-    return rows.map((stored) => ({ customerId: stored.holder, login: loginOf(stored) }));
+    return rows.map((stored) => ({ customerId: stored.holder, login: loginInRow(stored) }));
   }
 
   async read(holder: Holder): Promise<ReadTokens | undefined> {
@@ -301,7 +301,7 @@ export class PostgresTokens extends ProfileRows implements Tokens {
     const { generation, origin, base_url: baseUrl, secrets } = stored;
     if (!secrets) return undefined;
     const opened = await this.#seals.open({ holder, baseUrl, generation }, secrets, takesPlain);
-    return { ...loginOf(stored), ...opened, generation, origin };
+    return { ...loginInRow(stored), ...opened, generation, origin };
   }
 
   async #holders(): Promise<Holder[]> {
@@ -351,7 +351,7 @@ export async function customersOf(database: Database, profile: string): Promise<
   return rows.map(({ holder }) => holder);
 }
 
-export function loginOf(stored: Omit<Row, 'origin' | 'secrets'>): StoredLogin {
+export function loginInRow(stored: Omit<Row, 'origin' | 'secrets'>): StoredLogin {
   return {
     accessTokenExpiresAt: stored.access_token_expires_at?.toISOString() ?? null,
     refreshTokenExpiresAt: stored.refresh_token_expires_at?.toISOString() ?? null,

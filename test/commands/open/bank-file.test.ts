@@ -2,9 +2,9 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
-  addressOf,
   bankFileOf,
   bankOf,
+  baseUrlIn,
   contentOfBank,
   describeStored,
   needsClientSecret,
@@ -56,10 +56,10 @@ describe('what a profile stores of a bank file', () => {
 });
 
 it('the address in a bank file is its base URL, and not known if something is wrong with the file', async () => {
-  expect(await addressOf(written('address.json', FIELDS))).toBe('https://psd2.bank.example');
-  expect(await addressOf(written('without.json', { ...FIELDS, api: undefined }))).toBeUndefined();
-  expect(await addressOf(written('wrong.json', { ...FIELDS, nam: 1 }))).toBeUndefined();
-  expect(await addressOf(join(temporary, 'no-such.json'))).toBeUndefined();
+  expect(await baseUrlIn(written('address.json', FIELDS))).toBe('https://psd2.bank.example');
+  expect(await baseUrlIn(written('without.json', { ...FIELDS, api: undefined }))).toBeUndefined();
+  expect(await baseUrlIn(written('wrong.json', { ...FIELDS, nam: 1 }))).toBeUndefined();
+  expect(await baseUrlIn(join(temporary, 'no-such.json'))).toBeUndefined();
 });
 
 it.each([

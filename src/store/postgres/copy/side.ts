@@ -20,7 +20,14 @@ import { PostgresAudit } from '../audit.ts';
 import { type Database, ProfileRows } from '../database.ts';
 import { Keys, TokenSeals } from '../keys.ts';
 import { PostgresReadResults } from '../read-results.ts';
-import { loginOf, OR_REPLACE_TOKENS, REMEMBER_LOGIN, type Row, TOKEN_COLUMNS, tokenRow } from '../tokens.ts';
+import {
+  loginInRow,
+  OR_REPLACE_TOKENS,
+  REMEMBER_LOGIN,
+  type Row,
+  TOKEN_COLUMNS,
+  tokenRow,
+} from '../tokens.ts';
 import { BatchRows } from './batch-rows.ts';
 import { CustomerRows } from './customer-rows.ts';
 import { FlowRows } from './flow-rows.ts';
@@ -285,7 +292,7 @@ class LoginRows extends ProfileRows {
     if (!secrets) return { ...login, tokens: null };
     const of = { holder: holderNamed(holder), baseUrl, generation };
     const content = await this.#seals.open(of, secrets, this.#keys.mayBePlain);
-    return { ...login, tokens: { ...loginOf(row), ...content } };
+    return { ...login, tokens: { ...loginInRow(row), ...content } };
   }
 }
 

@@ -88,9 +88,9 @@ const writers: Readonly<Record<Exclude<NameFormat, 'one-line'>, (attribute: Attr
     keyed(RFC_2253, oid, value) ?? `${oid}=#${der.toString('hex').toUpperCase()}`,
   'rfc2253-oid': ({ oid, value, der }) => keyed(RFC_2253, oid, value) ?? `${oid}=#${der.toString('hex')}`,
   openssl: ({ oid, value }) => keyed(OPENSSL, oid, value) ?? `${oid}=${escaped(value)}`,
-  rfc1779: ({ oid, value }) => `${RFC_1779[oid] ?? `OID.${oid}`}=${quoted(value)}`,
-  java: ({ oid, value }) => `${JAVA[oid] ?? `OID.${oid}`}=${quoted(value)}`,
-  dotnet: ({ oid, value }) => `${DOTNET[oid] ?? `OID.${oid}`}=${quoted(value)}`,
+  rfc1779: ({ oid, value }) => `${RFC_1779[oid] ?? `OID.${oid}`}=${inQuotes(value)}`,
+  java: ({ oid, value }) => `${JAVA[oid] ?? `OID.${oid}`}=${inQuotes(value)}`,
+  dotnet: ({ oid, value }) => `${DOTNET[oid] ?? `OID.${oid}`}=${inQuotes(value)}`,
 };
 
 /** Undefined if these names have none for the type. */
@@ -105,7 +105,7 @@ function escaped(value: string): string {
 }
 
 /** A value in quotes if it has special characters (RFC 1779, section 2.3). The quotes are escaped for the header. */
-function quoted(value: string): string {
+function inQuotes(value: string): string {
   const plain = value.replaceAll('"', '');
   return inAscii(/[,+="<>#;\n\\]|^ | $/.test(value) ? `\\"${plain}\\"` : plain, '\\');
 }
@@ -121,7 +121,7 @@ function inAscii(text: string, before: string): string {
 
 /** The bytes of the serial number as the certificate has them: those of a positive number may begin with 00. */
 export function serialBytes({ raw }: X509Certificate): Buffer {
-  return fieldsOf(raw)[0]?.content ?? Buffer.alloc(0);
+  return fieldsOfCertificate(raw)[0]?.content ?? Buffer.alloc(0);
 }
 
 /** A value in DER. */
@@ -152,13 +152,13 @@ function valuesIn(content: Buffer): Der[] {
 const VERSION = 0xa0;
 
 /** The fields of a certificate after its version (RFC 5280, section 4.1): serial number, algorithm, issuer, validity, subject. */
-function fieldsOf(certificate: Buffer): Der[] {
+function fieldsOfCertificate(certificate: Buffer): Der[] {
   const [toBeSigned] = valuesIn(valuesIn(certificate)[0]?.content ?? certificate);
   return valuesIn(toBeSigned?.content ?? certificate).filter(({ tag }) => tag !== VERSION);
 }
 
 function attributesOf(certificate: Buffer, whose: 'issuer' | 'subject'): Attribute[] {
-  const name = fieldsOf(certificate)[whose === 'issuer' ? 2 : 4];
+  const name = fieldsOfCertificate(certificate)[whose === 'issuer' ? 2 : 4];
   const sets = valuesIn(name?.content ?? Buffer.alloc(0));
   return sets
     .flatMap(({ content }) => valuesIn(content))

@@ -15,11 +15,11 @@ export type SaidOfSca = SaidOfMethods & {
 };
 
 /** What the bank wants from psd2 next, of the customer. Null: nothing. */
-export function stepIn(said: SaidOfSca): EmbeddedStep | null {
-  const { _links: links, scaStatus } = said;
-  const methods = said.scaMethods ?? [];
-  const chosen = said.chosenScaMethod ?? null;
-  const challenge = said.challengeData ?? null;
+export function stepIn(answer: SaidOfSca): EmbeddedStep | null {
+  const { _links: links, scaStatus } = answer;
+  const methods = answer.scaMethods ?? [];
+  const chosen = answer.chosenScaMethod ?? null;
+  const challenge = answer.challengeData ?? null;
   const more = {
     ...(methods.length > 0 && { methods }),
     ...(chosen && { chosen }),
@@ -94,13 +94,13 @@ export function anew(links: ScaLinks | null): ScaLinks | null {
 }
 
 /** What an earlier answer said of methods, the chosen one and the challenge stays until the authorisation is over. */
-export function stepAfter(known: EmbeddedStep | undefined, step: EmbeddedStep): EmbeddedStep {
-  const chosen = step.chosen ?? known?.chosen;
+export function stepAfter(before: EmbeddedStep | undefined, step: EmbeddedStep): EmbeddedStep {
+  const chosen = step.chosen ?? before?.chosen;
   // Another method has another challenge.
-  const isSameMethod = step.chosen === undefined || step.chosen.id === known?.chosen?.id;
-  const challenge = isSameMethod && step.next === known?.next ? known.challenge : undefined;
+  const isSameMethod = step.chosen === undefined || step.chosen.id === before?.chosen?.id;
+  const challenge = isSameMethod && step.next === before?.next ? before.challenge : undefined;
   return {
-    ...(known?.methods && { methods: known.methods }),
+    ...(before?.methods && { methods: before.methods }),
     ...(chosen && { chosen }),
     ...(challenge && { challenge }),
     ...step,

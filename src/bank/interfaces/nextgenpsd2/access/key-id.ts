@@ -16,7 +16,9 @@ const PLACEHOLDER = /\{(serial|dn|organizationId)\}/g;
 export function keyIdOf(certificate: X509Certificate, form: KeyIdForm): string {
   return templateOf(form).replace(PLACEHOLDER, (_, part: string) => {
     if (part === 'serial') return serialOf(certificate, form);
-    return part === 'dn' ? nameOf(certificate, form) : organizationIdOf(certificate, 'signing certificate');
+    return part === 'dn'
+      ? distinguishedName(certificate, form)
+      : organizationIdOf(certificate, 'signing certificate');
   });
 }
 
@@ -47,7 +49,7 @@ function serialOf(certificate: X509Certificate, form: KeyIdForm): string {
   return form.case === 'upper' ? written.toUpperCase() : written;
 }
 
-function nameOf(certificate: X509Certificate, { dn, format, spaces }: KeyIdForm): string {
+function distinguishedName(certificate: X509Certificate, { dn, format, spaces }: KeyIdForm): string {
   const name = writeName(certificate, dn, format);
   if (spaces === 'keep') return name;
   return name.replaceAll(' ', spaces === 'percent' ? '%20' : '');
@@ -59,8 +61,8 @@ function nameOf(certificate: X509Certificate, { dn, format, spaces }: KeyIdForm)
  * @throws Psd2Error `certificate`
  */
 export function organizationIdOf(certificate: X509Certificate, name: string): string {
-  const found = /^organizationIdentifier=(.*)$/m.exec(certificate.subject)?.[1];
-  if (found) return found.replace(/\\(.)/g, '$1');
+  const organizationId = /^organizationIdentifier=(.*)$/m.exec(certificate.subject)?.[1];
+  if (organizationId) return organizationId.replace(/\\(.)/g, '$1');
   throw new Psd2Error(
     'certificate',
     `The ${name} has no organization identifier, which names the application here`,

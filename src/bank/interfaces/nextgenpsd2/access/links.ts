@@ -67,7 +67,7 @@ export function readLink(
   const path = written.map((part) => ({ written: part, plain: plainOf(part) }));
   for (const end of paths.ends(operation)) {
     const parts = end.split('/');
-    const at = placeOf(parts, path, orBelow);
+    const at = placeInPath(parts, path, orBelow);
     const after = path.slice(at + parts.length);
     const ids = at < 0 ? null : idsOf(parts, path.slice(at), values);
     if (!ids || after.some(({ plain }) => plain === null)) continue;
@@ -87,7 +87,7 @@ interface Part {
 }
 
 /** Where a path has such parts. The last place counts: a server would look there. @returns -1 if it has none */
-function placeOf(parts: readonly string[], path: readonly Part[], orBelow: boolean): number {
+function placeInPath(parts: readonly string[], path: readonly Part[], orBelow: boolean): number {
   const last = path.length - parts.length;
   const shapes = parts.map((part) => new RegExp(`^${sourceOf(part)}$`));
   const isAt = (at: number) => shapes.every((shape, index) => shape.test(path[at + index]?.plain ?? ''));
@@ -104,12 +104,12 @@ function idsOf(
   const ids: Record<string, string> = { ...inHand };
   for (const [index, part] of parts.entries()) {
     const { written = '', plain = '' } = path[index] ?? {};
-    const found = new RegExp(`^${sourceOf(part)}$`).exec(plain ?? '')?.slice(1) ?? [];
+    const matched = new RegExp(`^${sourceOf(part)}$`).exec(plain ?? '')?.slice(1) ?? [];
     for (const [at, name] of variablesIn(part).entries()) {
       const own = inHand[name];
-      if (own !== undefined && plainOf(own) !== found[at]) return null;
+      if (own !== undefined && plainOf(own) !== matched[at]) return null;
       // The bank's own spelling of an id may have a percent sign.
-      ids[name] ??= part === `{${name}}` ? decodedOnce(written) : (found[at] ?? '');
+      ids[name] ??= part === `{${name}}` ? decodedOnce(written) : (matched[at] ?? '');
     }
   }
   return ids;
@@ -164,7 +164,7 @@ export function browserLink(href: string, base: Base, name: string): string {
   const isAbsolute = /^[a-z][a-z\d+.-]*:/i.test(href);
   const url = resolved(href, base, name);
   if (url.protocol === 'https:' || isLoopback(url)) return isAbsolute ? href : url.href;
-  throw refused(`The bank's link ${name} is not an https address`, {
+  throw refusedLink(`The bank's link ${name} is not an https address`, {
     hint: 'psd2 does not send the customer there.',
   });
 }
@@ -183,7 +183,7 @@ export function serverLink(
 ): ServerAddress {
   const url = resolved(href, base, name);
   if (url.protocol !== 'https:' || !hosts.has(url.host))
-    throw refused(
+    throw refusedLink(
       `The OAuth address ${name} is on a host that psd2 does not know: ${url.host || url.protocol}`,
       { hint: 'psd2 sends codes and tokens only to hosts that the bank file (oauth) or the base URL names.' },
     );
@@ -201,7 +201,7 @@ function resolved(href: string, base: Base, name: string): URL {
   const atRoot = `${base.origin}${base.pathPrefix}/`;
   const url = isUsable(href) ? urlFrom(text, atRoot) : undefined;
   if (url) return url;
-  throw refused(`The bank's link ${name} is not a valid address: ${shownLink(href)}`, {});
+  throw refusedLink(`The bank's link ${name} is not a valid address: ${shownLink(href)}`, {});
 }
 
 function isUsable(href: string): boolean {
@@ -217,6 +217,6 @@ function onHostOrBelow(href: string, { origin, pathPrefix, version, links }: Bas
   return isBelow ? `${origin}${pathPrefix}/${href.replace(/^\//, '')}` : href;
 }
 
-function refused(message: string, advice: { hint?: string }): Psd2Error {
+function refusedLink(message: string, advice: { hint?: string }): Psd2Error {
   return new Psd2Error('bank_answer', message, advice);
 }

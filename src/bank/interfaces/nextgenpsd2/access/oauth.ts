@@ -51,7 +51,7 @@ export function clientOf(
 export function oauthOf(bank: NextGenCaller, description: BankDescription, base: Base): OAuth {
   const { oauth } = description;
   const hosts = hostsOf(description, base);
-  const known = new Map<string, Promise<OAuthServer>>();
+  const servers = new Map<string, Promise<OAuthServer>>();
   const read = async (address: string | undefined, transactionId: string): Promise<OAuthServer> => {
     if (address === undefined) return serverIn({}, description, base, hosts);
     const link = serverLink(address, base, hosts, 'of the metadata');
@@ -67,10 +67,10 @@ export function oauthOf(bank: NextGenCaller, description: BankDescription, base:
       const isDescribed = oauth.authorizationEndpoint !== undefined && oauth.tokenEndpoint !== undefined;
       const address = oauth.metadata ?? (isDescribed ? undefined : named);
       const key = address ?? '';
-      const reading = known.get(key) ?? read(address, transactionId);
-      known.set(key, reading);
+      const reading = servers.get(key) ?? read(address, transactionId);
+      servers.set(key, reading);
       return reading.catch((error: unknown) => {
-        known.delete(key);
+        servers.delete(key);
         throw error;
       });
     },
@@ -225,8 +225,8 @@ export function loginOf(
     async authorize({ transactionId, codeVerifier, isForPayments = false, ...login }) {
       if (mode !== 'pre-step') throw noLogin();
       const server = await oauth.server(undefined, transactionId);
-      const asked = scopeBefore(scope.preStep, isForPayments);
-      return oauth.address(server, { ...login, codeVerifier, scope: asked }, transactionId);
+      const preStepScope = scopeBefore(scope.preStep, isForPayments);
+      return oauth.address(server, { ...login, codeVerifier, scope: preStepScope }, transactionId);
     },
     async assertIssuer(iss, named, transactionId) {
       assertIssuer(await oauth.server(named, transactionId), iss, transactionId);

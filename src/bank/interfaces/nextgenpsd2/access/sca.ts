@@ -146,12 +146,12 @@ const LONGEST_MESSAGE = 500;
  * @throws Psd2Error `bank_answer` for what the bank wants in a form that psd2 does not have
  */
 export function linksOf(
-  said: SaidOfSca,
+  answer: SaidOfSca,
   headers: Readonly<Record<string, string>>,
   linked: Linked & Pick<Calls, 'description' | 'odd'>,
   isDone = false,
 ): ScaLinks {
-  const { scaStatus, psuMessage, authorisationId, _links: links } = said;
+  const { scaStatus, psuMessage, authorisationId, _links: links } = answer;
   const chosen = headers['aspsp-sca-approach']?.trim().toUpperCase();
   const start =
     links?.startAuthorisation ??
@@ -160,15 +160,15 @@ export function linksOf(
   // Where OAuth is the only approach, both links lead to the metadata of the OAuth server.
   const isOAuthAlone = linked.description.sca.approaches.every((approach) => approach === 'oauth');
   const oauth = links?.scaOAuth ?? (isOAuthAlone ? links?.scaRedirect : undefined);
-  const step = chosen === 'DECOUPLED' ? null : (stepIn(said) ?? usualStep(said, chosen));
-  const given = {
+  const step = chosen === 'DECOUPLED' ? null : (stepIn(answer) ?? usualStep(answer, chosen));
+  const stated = {
     ...(authorisationId && { id: authorisationId }),
     ...(start && { start }),
     ...(links?.scaStatus && { status: links.scaStatus }),
     ...(links?.confirmation && { confirmation: links.confirmation }),
   };
-  const id = idOf(linked, given) ?? idOfStep(linked, step);
-  const found = {
+  const id = idOfAuthorisation(linked, stated) ?? idOfStep(linked, step);
+  const linksOfSca = {
     ...(id && { id }),
     ...(links?.scaRedirect && !isOAuthAlone && { redirect: links.scaRedirect }),
     ...(oauth && { oauth }),
@@ -179,17 +179,19 @@ export function linksOf(
     ...(id && links?.confirmation && { confirmation: links.confirmation }),
   };
   const isOver = isDone || scaStatus === 'exempted' || scaStatus === 'finalised';
-  const hasWay = isOver || Boolean(found.redirect ?? found.oauth ?? start);
+  const hasWay = isOver || Boolean(linksOfSca.redirect ?? linksOfSca.oauth ?? start);
   // psd2 takes credentials only where the bank has no other way.
   const isStep = !hasWay && step !== null;
   if (!hasWay && chosen !== 'DECOUPLED' && !isStep) refuseUnusual(links);
-  if (!isOver) noteOddLinks(linked, { ...given, ...(isStep && { step }) }, linked.odd);
+  if (!isOver) noteOddLinks(linked, { ...stated, ...(isStep && { step }) }, linked.odd);
   // A page that psd2 must not open is refused before anybody waits for its customer.
-  if (!isOver && found.redirect !== undefined) browserLink(found.redirect, linked.base, 'scaRedirect');
-  const isEmbedded = isStep || (chosen === 'EMBEDDED' && (found.redirect ?? found.oauth) === undefined);
+  if (!isOver && linksOfSca.redirect !== undefined)
+    browserLink(linksOfSca.redirect, linked.base, 'scaRedirect');
+  const isEmbedded =
+    isStep || (chosen === 'EMBEDDED' && (linksOfSca.redirect ?? linksOfSca.oauth) === undefined);
   return {
     approach: isEmbedded && !isOver ? 'embedded' : (APPROACHES[chosen ?? ''] ?? null),
-    ...found,
+    ...linksOfSca,
     ...(isOver && { isDone: true }),
     ...timed('madeAt', headers),
     ...(psuMessage !== null && { message: psuMessage.slice(0, LONGEST_MESSAGE) }),
@@ -222,9 +224,9 @@ export function timed<Name extends 'madeAt' | 'saidAt'>(
 ): { [Key in Name]?: string } {
   const time = new Date(date ?? '');
   if (age !== undefined || Number.isNaN(time.getTime())) return {};
-  const said: { [Key in Name]?: string } = {};
-  said[name] = time.toISOString();
-  return said;
+  const bankTime: { [Key in Name]?: string } = {};
+  bankTime[name] = time.toISOString();
+  return bankTime;
 }
 
 /** The resource is at the bank, whatever its links are: the flow must keep its id. */
@@ -244,7 +246,7 @@ function ownStatus({ paths, resource }: Linked, authorisationId: string): string
 }
 
 /** The id of the authorisation that has begun: the bank's own word, else that of a link. */
-function idOf(linked: Linked, { id, status, usualStatus, confirmation }: LinksOfAuthorisation) {
+function idOfAuthorisation(linked: Linked, { id, status, usualStatus, confirmation }: LinksOfAuthorisation) {
   const operations = AUTHORISATIONS[linked.resource.start];
   const offer =
     offered(linked, status, operations.status) ??
@@ -304,7 +306,7 @@ function begunCall(
   const { status, update } = AUTHORISATIONS[linked.resource.start];
   const operation = what === 'status' ? status : update;
   const offer = offered(linked, links[what], operation, links.id);
-  const authorisationId = offer?.ids.authorisationId ?? idOf(linked, links);
+  const authorisationId = offer?.ids.authorisationId ?? idOfAuthorisation(linked, links);
   if (links[what] === undefined || authorisationId === undefined) return null;
   const values = { ...linked.resource.values, authorisationId };
   return callOf(linked.paths, operation, values, transactionId, offer?.query);
@@ -349,8 +351,8 @@ async function proceed(
 ): Promise<ScaTurn> {
   const { resourceId, redirectUri, transactionId, beforeSend, psu } = sca;
   const id = { [authorised.oauth.id]: resourceId };
-  const asked = { id, scope: filled(authorised.oauth.scope, id) };
-  const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, asked));
+  const request = { id, scope: filled(authorised.oauth.scope, id) };
+  const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, request));
   if (turn) return turn;
   if (calls.description.sca.first === 'password') {
     const links = withPassword(sca.links);
@@ -359,7 +361,7 @@ async function proceed(
   const linked = { ...calls, resource: authorised.resource(resourceId) };
   const more = { redirectUri, transactionId, beforeSend, psu };
   const started = await startAuthorisation(linked, sca.links?.start, more);
-  const next = await turnOf(calls, oauth, sca, started.links, asked);
+  const next = await turnOf(calls, oauth, sca, started.links, request);
   if (next) return { ...next, ...(started.cost && { cost: started.cost }) };
   throw noWay('has started the authorisation, but names no way', transactionId);
 }
@@ -370,7 +372,7 @@ async function turnOf(
   oauth: OAuth,
   { login, transactionId }: Pick<ScaAuthorisation, 'login' | 'transactionId'>,
   links: ScaLinks,
-  asked: Pick<AuthorizationRequest, 'scope' | 'id'>,
+  request: Pick<AuthorizationRequest, 'scope' | 'id'>,
 ): Promise<ScaTurn | null> {
   if (links.unusable !== undefined)
     throw new Psd2Error('bank_answer', links.unusable, { transactionId, isDeadEnd: true });
@@ -379,7 +381,7 @@ async function turnOf(
     return { next: 'open', url: browserLink(links.redirect, calls.base, 'scaRedirect'), links };
   if (links.oauth !== undefined) {
     const server = await oauth.server(links.oauth, transactionId);
-    const url = await oauth.address(server, { ...login, ...asked }, transactionId);
+    const url = await oauth.address(server, { ...login, ...request }, transactionId);
     return { next: 'log in', url, server: links.oauth, links };
   }
   if (links.step) return { next: 'give', step: links.step, links };
@@ -427,12 +429,12 @@ async function give(linked: Calls & Linked, sca: Giving): Promise<ScaStepAnswer>
     once: true,
     // What is on its way is worth its answer.
     interruptible: 'until sent',
-    ...bodyOf(gift),
+    ...bodyOfGift(gift),
   };
   return linked.bank.ask(sent, (answer) => stepAnswer(answer, linked, links));
 }
 
-function bodyOf(gift: ScaGift): Pick<BankCall, 'credential' | 'body'> {
+function bodyOfGift(gift: ScaGift): Pick<BankCall, 'credential' | 'body'> {
   switch (gift.what) {
     case 'password':
       return { credential: { value: gift.value, body: (password) => ({ psuData: { password } }) } };
@@ -470,19 +472,19 @@ function stepAnswer(
  * on elsewhere, whatever the bank calls it.
  */
 function following(before: ScaLinks, after: ScaLinks, scaStatus: string | null): ScaLinks {
-  const { id, begins, step: known } = before;
+  const { id, begins, step: stepBefore } = before;
   const { step } = after;
   return {
     ...(id !== undefined && { id }),
     ...(begins !== undefined && { begins }),
     ...(before.status !== undefined && { status: before.status }),
     // The same is asked for once more, so what was said for it holds.
-    ...(before.message !== undefined && step?.next === known?.next && { message: before.message }),
+    ...(before.message !== undefined && step?.next === stepBefore?.next && { message: before.message }),
     ...after,
     ...(!step && !after.isDone && { approach: 'decoupled' }),
     // Another authorisation may go on from here.
-    ...(scaStatus === 'failed' && known && { approach: 'embedded', step: known }),
-    ...(step && { step: stepAfter(known, step) }),
+    ...(scaStatus === 'failed' && stepBefore && { approach: 'embedded', step: stepBefore }),
+    ...(step && { step: stepAfter(stepBefore, step) }),
   };
 }
 
@@ -509,11 +511,13 @@ const PROGRESS: Readonly<Record<string, ScaProgress['means']>> = {
 };
 
 /** What an SCA status means. */
-export function progressOf(said: { scaStatus: string; psuMessage: string | null } & SaidOfCost): ScaProgress {
-  const { scaStatus, psuMessage } = said;
+export function progressOf(
+  answer: { scaStatus: string; psuMessage: string | null } & SaidOfCost,
+): ScaProgress {
+  const { scaStatus, psuMessage } = answer;
   const means = Object.hasOwn(PROGRESS, scaStatus) ? PROGRESS[scaStatus] : undefined;
   const message = psuMessage?.slice(0, LONGEST_MESSAGE) ?? null;
-  const cost = costIn(said);
+  const cost = costIn(answer);
   return { scaStatus, means: means ?? 'going on', message, ...(cost && { cost }) };
 }
 
