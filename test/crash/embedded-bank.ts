@@ -16,10 +16,7 @@ export interface BankSide {
   /** What the bank has of all payments. */
   list(): Promise<z.infer<typeof paymentsShape>>;
   /** Those of this amount: how often each was paid, and whether it is cancelled. */
-  payments(
-    all: z.infer<typeof paymentsShape>,
-    amount: string,
-  ): { paid: number; isCancelled: boolean }[];
+  payments(all: z.infer<typeof paymentsShape>, amount: string): { paid: number; isCancelled: boolean }[];
 }
 
 const runningShape = z.object({ controlToken: z.string(), customerSiteUrl: z.string() });

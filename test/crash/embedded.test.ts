@@ -7,7 +7,16 @@ import { type How, PATIENCE_MS, useCrashBank, type Watched } from './bank.ts';
 import { type BankSide, useBankSide } from './embedded-bank.ts';
 import { choose, cutsOf, type Point, pointsIn, problemsAt, SIDE_BY_SIDE } from './matrix.ts';
 import { doorRules } from './nextgenpsd2.ts';
-import { type Flow, flowsAt, judgeEnd, mattering, newTry, succeeded, type Tried, useFollowers } from './tried.ts';
+import {
+  type Flow,
+  flowsAt,
+  judgeEnd,
+  mattering,
+  newTry,
+  succeeded,
+  type Tried,
+  useFollowers,
+} from './tried.ts';
 
 // The customer authorises in psd2 (docs/embedded.md). From the PIN on the bank may execute, and no later psd2 may send again by itself
 // what this one has sent of the customer's.
@@ -66,7 +75,7 @@ interface Payer extends Lodging {
 }
 
 describe.each([
-  ['as the standard has it', ['--variation', 'embedded', '--variation', 'multiple-consents'], FILE, CASES],
+  ['as the standard has it', ['--variation', 'embedded,multiple-consents'], FILE, CASES],
   ['in the shape of Atruvia', ['--variation', 'embedded-atruvia'], ATRUVIAS_FILE, ATRUVIA],
 ] as const)('at a bank of embedded SCA, %s', (_, variations, file, played) => {
   const bank = useCrashBank([...doorRules(file), ...variations, '--page-size', '1000']);
@@ -149,8 +158,7 @@ describe.each([
     judgeEnd('it again', await run(known ? again(known.flow) : command), tried.problems);
     // Another consent is another question to the customer.
     if (each.kind === 'transfer') judgeEnd('the same again', await run(command), tried.problems);
-    for (const { flow } of await flows())
-      judgeEnd('the last one', await run(again(flow)), tried.problems);
+    for (const { flow } of await flows()) judgeEnd('the last one', await run(again(flow)), tried.problems);
     const ended = await flows();
     tried.ends = ended.map(({ state }) => state);
     if (ended.length === 0) tried.problems.push('there is no flow');
@@ -186,7 +194,12 @@ describe.each([
       const given = mattering(how === 'cut' ? cutsOf(all) : all, GIVEN, 0, 2);
       const points = choose(given, undefined, how === 'SIGKILL' ? SOME.SIGKILL : SOME.others);
       const one = (point: Point) => tryStopped(each, backend, how, point);
-      const problems = await problemsAt([`embedded ${name} ${backend}`, how], points, one, async (tries) => tries);
+      const problems = await problemsAt(
+        [`embedded ${name} ${backend}`, how],
+        points,
+        one,
+        async (tries) => tries,
+      );
       expect(problems).toEqual([]);
     },
     PATIENCE_MS,
