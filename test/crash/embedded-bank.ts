@@ -12,7 +12,6 @@ export interface BankSide {
   options: string[];
   /** How often the bank got each PIN and TAN, of each authorised subject. */
   arrived(): Map<string, number>;
-  forget(): void;
   /** What the bank has of all payments. */
   list(): Promise<z.infer<typeof paymentsShape>>;
   /** Those of this amount: how often each was paid, and whether it is cancelled. */
@@ -83,7 +82,6 @@ export function useBankSide(bank: CrashBank): (name: string, user: string) => Ba
       env: relay.env(name),
       options: ['--psu-password-file', pin, '--otp-file', tan],
       arrived: () => arrived,
-      forget: () => arrived.clear(),
       list: () => ask('payments', paymentsShape),
       payments: (all, amount) =>
         all

@@ -5,8 +5,9 @@ import { sample } from '../support/sample.ts';
 import { BACKENDS, type Backend, type Lodging, useBackends } from './backends.ts';
 import { type How, PATIENCE_MS, useCrashBank, type Watched } from './bank.ts';
 import { type BankSide, useBankSide } from './embedded-bank.ts';
-import { choose, cutsOf, type Point, pointsIn, problemsAt, SIDE_BY_SIDE } from './matrix.ts';
+import { asTried, choose, cutsOf, type Point, pointsIn, problemsAt, SIDE_BY_SIDE } from './matrix.ts';
 import { doorRules } from './nextgenpsd2.ts';
+import { eventsOf, restore } from './restored-journal.ts';
 import {
   type Flow,
   flowsAt,
@@ -57,6 +58,10 @@ const IBANS = {
   carla: 'IT93B0999001600000030981270',
 };
 const SOON = bankDay(5);
+/** Such a journal may know nothing of what was cancelled or consented to. It then says less than the bank. */
+const RESTORED = 'restored journal';
+/** Lines of a journal before its end. */
+const LINES = 10;
 const HOW = ['SIGKILL', 'cut', 'SIGTERM', 'twice', 'SIGSTOP'] as const;
 /** Each gift is announced, leaves, is answered, and its answer is recorded. */
 const GIVEN = [/ credential-(?:sent|answered) #/, /^(?:before|sent|after) (?:POST|PUT) .*authorisations/];
@@ -122,7 +127,6 @@ describe.each([
         succeeded(order, await followers.psd2(place, order, variables));
         const [made] = await flows();
         command = again(made?.flow ?? '');
-        bankSide.forget();
       }
       return work({ ...lodging, bankSide, command, run, variables, flows, again });
     });
@@ -146,6 +150,21 @@ describe.each([
         if (how !== 'SIGKILL') judgeEnd('it', stopped, tried.problems);
       }
       place.passTime();
+      await goOn(payer, each, tried);
+      return tried;
+    });
+  }
+
+  /** Puts the journal of a flow that has ended back to its first lines. The bank, and the log of calls, are of today. */
+  function tryRestored(each: Case, backend: Backend, { at }: Point): Promise<Tried> {
+    return paying(each, backend, async (payer) => {
+      const { place, command, run, flows } = payer;
+      const tried = newTry('embedded SCA', `${each.name}, ${backend}`, RESTORED, at, place.amount);
+      judgeEnd('it', await run(command), tried.problems);
+      const [flow] = await flows();
+      if (!flow) throw new Error('there is no flow');
+      const lines = eventsOf(payer, backend, flow).length;
+      restore(payer, backend, each.kind, flow, Math.min(Number(at), lines - 1));
       await goOn(payer, each, tried);
       return tried;
     });
@@ -175,7 +194,7 @@ describe.each([
   async function judgeConsent({ place, variables }: Payer, tried: Tried): Promise<void> {
     const { code } = await followers.psd2(place, ['accounts', 'list', '--json'], variables);
     const isGiven = tried.ends.includes('confirmed');
-    if (isGiven !== (code === 0))
+    if (isGiven ? code !== 0 : code === 0 && tried.how !== RESTORED)
       tried.problems.push(`it ended ${tried.ends.join(', ')}, and the list of accounts with ${code}`);
   }
 
@@ -198,9 +217,26 @@ describe.each([
         [`embedded ${name} ${backend}`, how],
         points,
         one,
-        async (tries) => tries,
+        asTried,
       );
       expect(problems).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(
+    sample(
+      played.flatMap((each) => BACKENDS.map((backend) => [each.name, backend, each] as const)),
+      1,
+      ([name, backend]) => `${name} ${backend}`,
+    ),
+  )(
+    '%s (flows in %s), whose journal is put back to its first lines: nothing is given twice',
+    async (name, backend, each) => {
+      const all = Array.from({ length: LINES }, (_line, n) => ({ at: `${n + 1}`, phase: '' }));
+      const one = (point: Point) => tryRestored(each, backend, point);
+      const points = choose(all, undefined, SOME.others);
+      expect(await problemsAt([`embedded ${name} ${backend}`, RESTORED], points, one, asTried)).toEqual([]);
     },
     PATIENCE_MS,
   );
@@ -222,7 +258,8 @@ function judgePayment(
   const says = `psd2 says ${tried.ends.join(', ')}`;
   if (cancels) {
     const isCancelled = there.every((each) => each.isCancelled);
-    if (tried.ends.includes('cancelled') !== isCancelled)
+    const isSaid = tried.ends.includes('cancelled');
+    if (isSaid ? !isCancelled : isCancelled && tried.how !== RESTORED)
       tried.problems.push(`${says}, and the bank that it is ${isCancelled ? '' : 'not '}cancelled`);
     return;
   }

@@ -29,7 +29,12 @@ it('npm test takes the tests of the kill and of PIN and TAN in each run, and one
   expect(files.every((file) => existsSync(file))).toBe(true);
   for (const always of ['kill', 'embedded-secrets'])
     expect(files).toContain(join('test', 'crash', `${always}.test.ts`));
-  expect(files.map((file) => file.split(sep)[1]).slice(0, 4)).toEqual(['crash', 'crash', 'scenarios', 'crash']);
+  expect(files.map((file) => file.split(sep)[1]).slice(0, 4)).toEqual([
+    'crash',
+    'crash',
+    'scenarios',
+    'crash',
+  ]);
   expect(files).toHaveLength(5);
   expect(filesOf('1')).toEqual(files);
   expect(filesOf('2')).not.toEqual(files);
