@@ -1,4 +1,4 @@
-// Measures the figures of test/crash/README.md: npm run reliability [-- cb|nextgenpsd2|proof] [-- --anew], and
+// Measures the figures of test/crash/README.md: npm run reliability [-- cb|nextgenpsd2|proof|embedded] [-- --anew], and
 // npm run reliability -- fleet (reliability-fleet.js).
 // Stops psd2 at every point between two of its steps, in every way, and records the outcomes under node_modules/.cache. If
 // neither the program nor the tests changed, a second run continues from there. --anew starts from the beginning.
@@ -52,6 +52,11 @@ const PARTS = {
     runs: [{ tests: ['proof'], sideBySide: 2 * processors }],
     kinds: ['what an answer proves'],
     table: (all) => `${tableOf(PARTS.proof.kinds, all)}\n`,
+  },
+  embedded: {
+    runs: [{ tests: ['embedded', 'embedded-secrets'], sideBySide: 2 * processors }],
+    kinds: ['embedded SCA'],
+    table: (all) => `${tableOf(PARTS.embedded.kinds, all)}\n`,
   },
 };
 const HEAD = `| Kind | How | Cases | Points | As promised | Paid or executed twice | Logins lost | Rows twice or missing | Ends unknown | Not as promised |

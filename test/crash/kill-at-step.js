@@ -1,7 +1,7 @@
 // Loaded into psd2 with `node --import`: kills it at a step. A step is a change in its configuration folder, or what it sends to
 // a database; each has the moments `before` and `after`, and `half` where data is written. KILL_AT is a pattern for what
 // happens, for example `^after link tokens/`, and KILL_NTH says at the how-manieth moment that it fits (default: the first).
-// KILL_HOW is the signal (default: SIGKILL). KILL_MARK is a file that it makes before, so that a test knows that psd2 is there.
+// KILL_HOW is the signal (default: SIGKILL), or `throw` for a bug of psd2 there. KILL_MARK is a file that it makes before, so that a test knows that psd2 is there.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
@@ -23,6 +23,7 @@ function moment(what, half = () => {}) {
   if (left !== 0) return;
   half();
   if (KILL_MARK !== undefined) writeFileSync(KILL_MARK, '');
+  if (KILL_HOW === 'throw') throw new TypeError('A bug');
   process.kill(process.pid, KILL_HOW);
 }
 

@@ -71,7 +71,7 @@ export function cutsOf(points: Point[]): Point[] {
 }
 
 /** The most points of a case that `npm run reliability` tries. `--points` sets it. */
-const MOST = Number(process.env.CRASH_POINTS ?? Infinity);
+export const MOST = Number(process.env.CRASH_POINTS ?? Infinity);
 /** Each case has other ones. */
 let cases = 0;
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -15,6 +15,7 @@ export interface Call {
   path: string;
   /** The token in `Authorization`, without the scheme. */
   token: string | undefined;
+  headers: IncomingHttpHeaders;
   body: string;
   /** The connection that it came over. */
   connection: object;
@@ -85,7 +86,8 @@ export function useRelay(sandbox: () => string): Relay {
     };
     const path = url.split('?', 1)[0] ?? '';
     const token = incoming.headers.authorization?.replace(/^Bearer /, '');
-    const call = { method, path, token, body: body.toString('utf8'), connection: incoming.socket };
+    const { headers } = incoming;
+    const call = { method, path, token, headers, body: body.toString('utf8'), connection: incoming.socket };
     const answered = await treatment(call, toBank);
     if (!answered) {
       incoming.socket.destroy();

@@ -16,6 +16,7 @@ export const KINDS = [
   'NextGenPSD2 payment',
   'smoke test',
   'what an answer proves',
+  'embedded SCA',
 ] as const;
 
 /** The result of one try. */

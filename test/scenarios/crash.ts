@@ -1,11 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type How, PATIENCE_MS, type Place, useCrashBank } from '../crash/bank.ts';
 import { choose, distinct, type Point, problemsOf, SIDE_BY_SIDE, sideBySide } from '../crash/matrix.ts';
 import { pointsOf } from '../crash/outcome.ts';
-import { useRelay } from '../crash/relay.ts';
+import { type Relay, useRelay } from '../crash/relay.ts';
 import { flowsAt, judgeEnd, useFollowers } from '../crash/tried.ts';
 import { bySeed, sample } from '../support/sample.ts';
 import { meet, profileOf, rulesOf } from './play.ts';
+import { allowCredentials } from './program.ts';
 import type { BankOfRow, Row, Step } from './row.ts';
 import { byBank, ROWS } from './rows.ts';
 
@@ -17,29 +18,47 @@ const ENDED_UNPAID = ['failed', 'rejected', 'cancelled', 'expired'];
 const PAID = ['executed', 'settled'];
 /** What announces the call that moves money, or that psd2 makes once: at the other interface that is the initiation. */
 const ANNOUNCED = { cb: /half .* (?:execute|confirm)-sent /, other: /half .* (?:verify|execute)-sent / };
+/** What a body of embedded SCA has of the customer. */
+const GIVEN = /"(password|scaAuthenticationData)"/;
 /** How many points of each row. `npm run reliability` takes all. */
 const EACH = 1;
 
 const crashing = ROWS.filter(({ bank, waits, steps: [first] }) => {
   const command = first?.words.slice(0, 2).join(' ');
-  return !waits && (command === 'transfer create' || (bank === 'cb' && command === 'consent request'));
+  const isConsent =
+    command === 'consent request' && (bank === 'cb' || first?.env?.PSD2_EMBEDDED !== undefined);
+  return !waits && (command === 'transfer create' || isConsent);
 });
 
 function useStops(kind: BankOfRow) {
   const bank = useCrashBank(rulesOf(kind));
   const relay = useRelay(bank.sandbox);
   const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
+  beforeAll(async () => {
+    if (kind !== 'cb') await allowCredentials(bank.operator);
+  });
 
   /** A place at which the first command meets what the row says. The relay sends the customer. */
   function open({ steps: [first] }: Row) {
     const place = bank.newPlace();
     if (!first) throw new TypeError('A row has a step');
-    meet({ relay, name: place.name }, first);
+    /** The PINs and TANs that came, from files: each goes once, whoever goes on. */
+    const given: string[] = [];
+    const counting: Relay = {
+      ...relay,
+      treat: (name, treatment) =>
+        relay.treat(name, (call, toBank) => {
+          const [, what] = GIVEN.exec(call.body) ?? [];
+          if (what) given.push(what);
+          return treatment(call, toBank);
+        }),
+    };
+    meet({ relay: counting, name: place.name }, first);
     const env = {
       ...{ PSD2_PROFILE: profileOf(kind), PSD2_BROWSER: 'true' },
       ...{ PSD2_SCA_TIMEOUT: '2', ...relay.env(place.name), ...first.env },
     };
-    return { place, env, begin: wordsAt(place, first), noun: first.words[0] ?? '' };
+    return { place, env, given, begin: wordsAt(place, first), noun: first.words[0] ?? '' };
   }
 
   async function record(row: Row): Promise<Point[]> {
@@ -54,7 +73,7 @@ function useStops(kind: BankOfRow) {
 
   /** Stops the first command at a point, goes on, and returns what became of it. */
   async function stopAt(row: Row, at: string) {
-    const { place, begin, env, noun } = open(row);
+    const { place, begin, env, given, noun } = open(row);
     const how = bySeed(HOWS, (each) => `${each} ${row.name} ${at}`)[0] ?? 'SIGKILL';
     const problems: string[] = [];
     await place.watched(begin, { at, how }, env);
@@ -65,6 +84,8 @@ function useStops(kind: BankOfRow) {
     for (const who of ['resumed', 'resumed again'])
       judgeEnd(who, await followers.psd2(place, goOn, env), problems);
     const [last] = await flowsAt(followers, place, noun, env);
+    for (const [nth, what] of given.entries())
+      if (given.indexOf(what) < nth) problems.push(`the bank got the ${what} again`);
     place.remove();
     return { point: `${how} ${at}`, amount: place.amount, end: last?.state ?? 'nothing', problems };
   }

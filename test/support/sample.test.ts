@@ -23,13 +23,19 @@ it.each([{ TEST_ALL: '1' }, { CRASH_MATRIX: 'all' }])('%j leaves nothing out', (
   expect(chosen(env)).toEqual({ cases: CASES, fewer: [0, 1, 4, 6] });
 });
 
-it('npm test takes the tests of the kill in each run, and one long file of each other kind', () => {
+it('npm test takes the tests of the kill and of PIN and TAN in each run, and one long file of each other kind', () => {
   const filesOf = (seed: string) => sampling({ TEST_SEED: seed }).someFiles('test');
   const files = filesOf('1');
   expect(files.every((file) => existsSync(file))).toBe(true);
-  expect(files).toContain(join('test', 'crash', 'kill.test.ts'));
-  expect(files.map((file) => file.split(sep)[1]).slice(0, 3)).toEqual(['crash', 'scenarios', 'crash']);
-  expect(files).toHaveLength(4);
+  for (const always of ['kill', 'embedded-secrets'])
+    expect(files).toContain(join('test', 'crash', `${always}.test.ts`));
+  expect(files.map((file) => file.split(sep)[1]).slice(0, 4)).toEqual([
+    'crash',
+    'crash',
+    'scenarios',
+    'crash',
+  ]);
+  expect(files).toHaveLength(5);
   expect(filesOf('1')).toEqual(files);
   expect(filesOf('2')).not.toEqual(files);
 });

@@ -6,9 +6,11 @@ import { join } from 'node:path';
 const KINDS: readonly (readonly [RegExp, number])[] = [
   // A transfer is paid once and a consent is not lost, wherever psd2 is killed: no run goes without it.
   [/^crash\/kill\.test\.ts$/, 1],
+  // Neither does one go without this: a PIN and a TAN are nowhere afterwards.
+  [/^crash\/embedded-secrets\.test\.ts$/, 1],
   // Some of the rows in which money moves.
   [/^scenarios\/crash-.*\.long\.test\.ts$/, 1],
-  [/^crash\/(?!kill\.).*\.test\.ts$/, 1],
+  [/^crash\/(?!kill\.|embedded-secrets\.).*\.test\.ts$/, 1],
   // The bank lies, the input is random, or the built program does something at length.
   [/^((hostile|fuzz)\/.*\.test|(?!scenarios\/).*\.long\.test)\.ts$/, 1],
 ];
@@ -52,7 +54,7 @@ export function sampling(env: Readonly<Record<string, string | undefined>>) {
     return cases.filter((each) => chosen.includes(each));
   }
 
-  /** The long test files that `npm test` takes: those of the kill, and one of each other kind. */
+  /** The long test files that `npm test` takes: two that no run goes without, and one of each other kind. */
   function someFiles(folder: string): string[] {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     return KINDS.flatMap(([kind, few]) =>
