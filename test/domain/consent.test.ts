@@ -527,6 +527,11 @@ describe('what the customer gives psd2 for a consent', () => {
       },
     ],
     [
+      'no byte of the first has left: nobody has begun',
+      [sent('q1', anna), { type: 'credential-not-begun' }],
+      { credentials: [], authorisations: [] },
+    ],
+    [
       'no byte of the next of the same person has left: what they have begun stays',
       [
         sent('q1', anna),

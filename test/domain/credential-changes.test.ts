@@ -143,6 +143,16 @@ describe('no byte of it has left', () => {
     });
   });
 
+  it.each([
+    ['of one', []],
+    ['of three', [gift('q1', 'anna', true), gift('q2', 'ben')]],
+  ])('it takes back the last one %s', (_, left) => {
+    const sent = [...left, gift('q5', 'cleo')];
+    const before = payment({ credentials: sent, cancellationCredentials: sent });
+    expect(withoutCredential(before, {}).credentials).toEqual(left);
+    expect(withoutCredential(before, { ofCancellation: true }).cancellationCredentials).toEqual(left);
+  });
+
   it('of a cancellation, it takes back nothing of the payment', () => {
     const before = payment({ ...both, authorisations: [begun(null, 'ben')] });
     expect(withoutCredential(before, { ofCancellation: true })).toEqual({
