@@ -128,9 +128,9 @@ export const ROOMS = {
     left: 'the quick parser of JSON gives the same as the slow one, and guards that no file reaches',
     least: 90,
     mutate: ['src/bank-file/**', 'src/bank/interfaces/nextgenpsd2/description/**'],
-    // What a bank file means is tested at the interface, what is wrong in one in the commands.
+    // What a bank file means is tested at the interface, what is wrong in one in the commands, and what each field says in the help.
     tests: [
-      'test/bank-file',
+      ...[HELP, 'test/bank-file'],
       'test/docs/banks-page.test.ts',
       'test/bank/interfaces/nextgenpsd2/description',
       'test/commands/bank/bank.test.ts',
@@ -148,7 +148,15 @@ export const ROOMS = {
     ],
   },
   bank: { least: 90, mutate: ['src/bank/**'], tests: ['test/bank'] },
-  signature: { least: 90, mutate: ['src/signature/**'], tests: ['test/signature'] },
+  signature: {
+    least: 90,
+    mutate: ['src/signature/**'],
+    // What an answer's signature proves is tested at both interfaces.
+    tests: [
+      'test/signature',
+      ...['cb', 'nextgenpsd2/wire'].map((place) => `test/bank/interfaces/${place}/answer-check.test.ts`),
+    ],
+  },
   // Few of the tests of the room `store` are about these two.
   secrets: {
     least: 90,
