@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { begunBy, type PersonsAuthorisation, saidOf, startedBy } from './authorisations.ts';
+import { begunBy, type PersonsAuthorisation, saidOf, startedBy, withoutRefused } from './authorisations.ts';
 import { addDays, bankDay, earlier, endOfDay, type IsoDate } from './calendar.ts';
 import { answeredIn, type SentCredential, sentBy } from './embedded.ts';
 import type { consentEvent } from './events.ts';
@@ -185,7 +185,7 @@ function credentialed(
       };
     }
     case 'credential-not-begun':
-      return { credentials: credentials.slice(0, -1) };
+      return { credentials: credentials.slice(0, -1), authorisations: withoutRefused(authorisations) };
     case 'credential-answered': {
       const { scaStatus, links: next = links } = event;
       const begun = startedBy(authorisations, next?.id, credentials.at(-1)?.psuId ?? undefined, at);

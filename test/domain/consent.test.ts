@@ -438,3 +438,113 @@ describe("a consent that the customer's SCA alone grants", () => {
     expect([nextConsentStep(ended), consentEnd(ended, new Date())]).toEqual(['done', null]);
   });
 });
+
+describe('what the customer gives psd2 for a consent', () => {
+  const sent = (requestId: string, more: object = {}): ConsentEvent => ({
+    type: 'credential-sent',
+    what: 'password',
+    requestId,
+    digest: null,
+    ...more,
+  });
+  const answered = (scaStatus: string | null, id?: string): ConsentEvent => ({
+    type: 'credential-answered',
+    scaStatus,
+    ...(id !== undefined && { links: { approach: 'embedded', id } }),
+  });
+  const gift = (requestId: string, psuId: string | null, isAnswered: boolean) => ({
+    what: 'password',
+    psuId,
+    isAnswered,
+    requestId,
+  });
+  const authorisation = (
+    id: string | null,
+    psuId: string | null,
+    scaStatus: string | null,
+    second: number,
+  ) => ({
+    id,
+    psuId,
+    scaStatus,
+    at: `2026-11-21T10:00:0${second}.000Z`,
+  });
+  const anna = { begins: true, psuId: 'anna' };
+  const ben = { begins: true, psuId: 'ben' };
+
+  it.each<[string, ConsentEvent[], object]>([
+    [
+      'it is about to leave',
+      [sent('q1', anna)],
+      {
+        credentials: [gift('q1', 'anna', false)],
+        authorisations: [authorisation(null, 'anna', null, 1)],
+        links: null,
+      },
+    ],
+    [
+      'the bank answers',
+      [sent('q1', anna), answered('started', 'a1')],
+      {
+        credentials: [gift('q1', 'anna', true)],
+        authorisations: [authorisation('a1', 'anna', 'started', 1)],
+        links: { id: 'a1' },
+      },
+    ],
+    [
+      'the bank does not say how far it is',
+      [sent('q1', anna), answered(null, 'a1')],
+      { credentials: [gift('q1', 'anna', true)], authorisations: [authorisation('a1', 'anna', null, 1)] },
+    ],
+    [
+      'the same person gives the next, and the answer has no links',
+      [sent('q1', anna), answered('started', 'a1'), sent('q2', { psuId: 'anna' }), answered('finalised')],
+      {
+        credentials: [gift('q1', 'anna', true), gift('q2', 'anna', true)],
+        authorisations: [authorisation('a1', 'anna', 'finalised', 1)],
+        links: { id: 'a1' },
+      },
+    ],
+    [
+      'a second person begins',
+      [sent('q1', anna), answered('finalised', 'a1'), sent('q2', ben), answered('started', 'b1')],
+      {
+        credentials: [gift('q1', 'anna', true), gift('q2', 'ben', true)],
+        authorisations: [
+          authorisation('a1', 'anna', 'finalised', 1),
+          authorisation('b1', 'ben', 'started', 3),
+        ],
+        links: { id: 'b1' },
+      },
+    ],
+    [
+      'no byte of what the second person gave has left: they have begun nothing',
+      [sent('q1', anna), answered('finalised', 'a1'), sent('q2', ben), { type: 'credential-not-begun' }],
+      {
+        credentials: [gift('q1', 'anna', true)],
+        authorisations: [authorisation('a1', 'anna', 'finalised', 1)],
+        links: { id: 'a1' },
+      },
+    ],
+    [
+      'no byte of the first has left: nobody has begun',
+      [sent('q1', anna), { type: 'credential-not-begun' }],
+      { credentials: [], authorisations: [] },
+    ],
+    [
+      'no byte of the next of the same person has left: what they have begun stays',
+      [
+        sent('q1', anna),
+        answered('started', 'a1'),
+        sent('q2', { psuId: 'anna' }),
+        { type: 'credential-not-begun' },
+      ],
+      {
+        credentials: [gift('q1', 'anna', true)],
+        authorisations: [authorisation('a1', 'anna', 'started', 1)],
+      },
+    ],
+  ])('%s', (_, events, state) => {
+    expect(consentOf(events)).toMatchObject({ state: 'authorizing', ...state });
+  });
+});

@@ -89,6 +89,45 @@ describe('the links that customers may have', () => {
     expect(linksOf(of(A), SENT, { initiation: null })).toEqual(of(A));
   });
 
+  describe('of a customer who gives psd2 something, instead of taking a link', () => {
+    const sent = (more: object = {}): StepEvent => ({
+      type: 'credential-sent',
+      what: 'password',
+      requestId: 'q',
+      digest: null,
+      ...more,
+    });
+    const answer = (more: object = {}): StepEvent => ({
+      type: 'credential-answered',
+      scaStatus: null,
+      ...more,
+    });
+
+    it('are one more when it is about to leave: that of the authorisation that it begins, or goes on with', () => {
+      expect(linksOf(of(A), sent({ begins: true }))).toEqual([...of(A), LOST]);
+      expect(linksOf(of(A), sent(), { links: B })).toEqual(of(A, B));
+      expect(linksOf(of(A), sent(), { links: A })).toEqual(of(A));
+      expect(linksOf([], sent())).toEqual([LOST]);
+    });
+
+    it('have the name that the bank answers', () => {
+      expect(linksOf([...of(A), LOST], answer({ links: B }))).toEqual(of(A, B));
+      expect(linksOf([...of(A), LOST], answer())).toEqual([...of(A), LOST]);
+      expect(linksOf([...of(A), LOST], answer({ links: { ...B, isDone: true } }))).toEqual([...of(A), LOST]);
+    });
+
+    it.each<[string, (more: object) => StepEvent]>([
+      ['is about to leave', sent],
+      ['begins one', (more) => sent({ begins: true, ...more })],
+      ['is answered', (more) => answer({ links: B, ...more })],
+    ])('stay as they are where it cannot be of this payment: it %s', (_, event) => {
+      const before = of(A);
+      for (const changes of [{ bulk: 'op-1' }, { initiation: null }, { bulk: 'op-1', initiation: null }])
+        expect(linksOf(before, event({}), { links: B, ...changes })).toBe(before);
+      expect(linksOf(before, event({ ofCancellation: true }), { links: B })).toBe(before);
+    });
+  });
+
   it('begin with the answer to the initiation only if the bank asks the phone at once', () => {
     expect(linksOf(of(A), { ...VERIFIED, links: PHONE })).toEqual(of(PHONE));
     expect(linksOf(of(A), { ...VERIFIED, links: B })).toEqual([]);

@@ -7,6 +7,7 @@
 // npm run mutation -- --sample 8        tries 8 mutants of each source that is not known, first of those never measured; --seed 2: others
 // npm run mutation -- --stale           measures nothing, and names what has changed or was never measured
 //
+// A source that is named is measured again, also with --sample: its tests may be new.
 // With --changed, what has changed since it was measured comes before what never was. A room of which some sources were never
 // measured has no score yet, so it cannot miss it.
 // Stryker changes one place of the sources at a time, and warm-worker.js runs the tests that reach it. This script prints
@@ -38,7 +39,7 @@ const RESULTS = new URL('./results.json', import.meta.url);
 const EQUIVALENT = JSON.parse(readFileSync(new URL('./equivalent.json', import.meta.url), 'utf8'));
 
 /** How many sources a sample measures together at most: each start costs the time of the room's tests once. */
-const TOGETHER = 12;
+const TOGETHER = 36;
 
 /** The result of a source that has only types. */
 const NO_MUTANTS = { mutants: 0, noticed: 0, equivalent: 0, survivors: [] };
@@ -175,8 +176,10 @@ function chosenSources() {
   const chosen = sources
     .map((file) => ({ file, size: statSync(file).size, standing: standingOf(file, known, contentOf) }))
     .filter(({ file, standing }) => {
+      // Who names a source has new tests of it.
+      if (positionals.includes(file)) return true;
       if ((values.changed || sample !== undefined) && standing === 'as it is') return false;
-      return positionals.length === 0 || positionals.includes(file) || positionals.includes(roomOf(file));
+      return positionals.length === 0 || positionals.includes(roomOf(file));
     });
   const mine = values.part === undefined ? chosen : partOf(chosen, values.part);
   if (mine === undefined) {

@@ -29,6 +29,11 @@ it.each<[string, ReturnType<typeof read>, string?, string?]>([
     'RF73539007547034ABCDEFGHIJ',
     'It "RF73539007547034ABCDEFGHIJ" is not a reference of ISO 11649: its check digits are wrong',
   ],
+  // One within a longer text, whose check digits are right.
+  [
+    'RF53AAAAAAAAAARF12BBBBBBBBBB',
+    'It "RF53AAAAAAAAAARF12BBBBBBBBBB" is not a reference of ISO 11649: its check digits are wrong',
+  ],
   ['RF18539007547034+', 'It "RF18539007547034+" is not a reference of ISO 11649: its check digits are wrong'],
   // Not at the beginning, or without digits: no reference of ISO 11649.
   ['XRF18539007547034', { reference: 'XRF18539007547034', type: 'SCOR', issuer: null }],

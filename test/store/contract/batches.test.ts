@@ -49,6 +49,18 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
     expect(await listed(others)).toEqual([found]);
   });
 
+  it('the batch that was added last comes first, whatever its id', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const added: string[] = [];
+    for (const n of [1, 2, 3, 4, 5]) {
+      vi.setSystemTime(new Date(`2026-11-21T10:00:0${n}Z`));
+      added.push((await batches.add(order([batchLine(1, `${n}.00`)]))).batch);
+    }
+    expect((await listed(others)).map(({ batch }) => batch)).toEqual(added.toReversed());
+    expect([added, added.toReversed()]).not.toContainEqual(added.toSorted());
+  });
+
   it('batches that were added at the same time are in the order of their ids, the last one first', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T10:00:00Z') });
     onTestFinished(() => void vi.useRealTimers());

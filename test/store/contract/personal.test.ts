@@ -112,6 +112,31 @@ describe.each(named(useBackends()))('what is kept of a customer in %s', (_name, 
     expect((await collected(ANNA)).rows).toEqual([]);
   });
 
+  it('the last round does not name who was forgotten, and names the others', async () => {
+    const { tokens, customers, personal, rounds } = await worker();
+    const all = [ANNA, ...OTHERS];
+    for (const customer of all) {
+      await tokens.change(customer, (slot) => slot.write(login));
+      await customers.change(customer, (before) => ({ ...before, psu: { ...before.psu, corporateId: 'x' } }));
+    }
+    const round = await (await rounds()).join();
+    if ('dueIn' in round) return expect.unreachable();
+    for (let next = await round.next(1); typeof next !== 'string'; next = await round.next(1)) {
+      const { customerId } = next;
+      const code = customerId === ANNA ? 'forbidden' : 'sca_required';
+      const end = { status: 'failed' as const, code, message: `The bank said ${code}` };
+      await next.finish(end);
+      await round.note({ calls: 1, ends: [{ customerId, ...end }], isOver: false });
+    }
+    await personal.removeRows(ANNA);
+    const told = await (await (await worker()).rounds()).status();
+    expect(told?.needSca.toSorted()).toEqual(OTHERS.toSorted());
+    expect(told?.failures.map(({ code, customers: count }) => [code, count])).toEqual([
+      ['sca_required', OTHERS.length],
+    ]);
+    expect(JSON.stringify(told)).not.toContain('forbidden');
+  });
+
   it('flows are found as they were written, in their order, also under the pseudonym', async () => {
     const { flows, personal } = await worker();
     const made = async (customerId: string, reference: string) => {

@@ -64,6 +64,37 @@ const idsIn = (of: string, mention?: string) =>
   [...readCalls(of, mention)].map(({ tppRequestId }) => tppRequestId);
 
 describe('the log of calls', () => {
+  // A journal that was restored from an older state reads there what had left, and what its answer proved.
+  it.each<Partial<LoggedCall>>([
+    ...(['began', 'nothing began', 'unknown', 'ask again'] as const).map((verdict) => ({ verdict })),
+    ...(['password', 'method', 'code'] as const).map((what) => ({ gives: { what } })),
+    { gives: { what: 'code', ofCancellation: true } },
+    ...(['own', 'unusable', 'no reply'] as const).map((failureKind) => ({ failureKind })),
+    ...(['ais', 'pis', 'piis', 'consent', 'auth', 'other'] as const).map((kind) => ({ kind })),
+    { begun: 'p-1' },
+    { customer: 'anna' },
+    { connectMs: 3 },
+    { firstByteMs: 7 },
+    { run: 'r-1' },
+    { neverLeft: true },
+    { irrevocable: true },
+  ])('it keeps %j', (changes) => {
+    log.append(call(changes));
+    log.append(call({ tppRequestId: 'q2' }));
+    expect([...readCalls(folder)]).toEqual([call({ tppRequestId: 'q2' }), call(changes)]);
+  });
+
+  it('the words of a call are the customer, the flow, and the parts of its path as they are meant', () => {
+    expect(wordsOf(call({ customer: 'anna', flow: 'tr-1', path: '/a%20b/%E0%A4%A' }))).toEqual([
+      'anna',
+      'tr-1',
+      '',
+      'a b',
+      '%E0%A4%A',
+    ]);
+    expect(wordsOf(call({ path: '/x' }))).toEqual(['', 'x']);
+  });
+
   it('the log of calls returns what was written, newest first, and can be searched for a text', () => {
     const calls = [
       call(),

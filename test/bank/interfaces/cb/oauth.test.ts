@@ -72,6 +72,39 @@ describe('OAuth', () => {
     },
   );
 
+  it.each([
+    [
+      302,
+      { location: AT },
+      undefined,
+      'the bank accepts the application, its signature and the redirect URI',
+    ],
+    [302, {}, undefined, 'The bank answered without a Location (HTTP 302)'],
+    [200, {}, success().body, 'The bank answered without a Location (HTTP 200)'],
+    [200, {}, '{"tppMessages":[]}', 'This bank answers as NextGenPSD2'],
+    [
+      401,
+      {},
+      '{"tppMessages":[{"category":"ERROR","code":"CERTIFICATE_INVALID"}]}',
+      'This bank answers as NextGenPSD2',
+    ],
+    [400, {}, undefined, `The bank refused ${AUTHORIZE} (HTTP 400): the answer is empty`],
+  ] as const)(
+    'to a probe, HTTP %i with %o and the body %s says: %s',
+    async (status, headers, body, words) => {
+      const path =
+        '/auth/oauth/v2/authorize?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&state=s';
+      recorded.expect('GET', path, { status, headers, ...(body !== undefined && { body }) });
+      const login = { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', transactionId };
+      const { judge } = await openClient().bankWith().login.probe(login);
+      const verdict = await judge().then(
+        ({ says }) => says,
+        (error: unknown) => (error instanceof Psd2Error ? error.message : error),
+      );
+      expect(verdict).toContain(words);
+    },
+  );
+
   it('psd2 announces a token call, and Ctrl-C cannot end it after it has left', async () => {
     const interrupted = new Psd2Error('interrupted', 'Interrupted');
     const controller = new AbortController();

@@ -15,6 +15,7 @@ it.each([
   ['SI19', true],
   ['SI20', true],
   ['XCA30', false],
+  ['CA30X', false],
   [null, false],
 ])('of the codes of products, %s is one that cannot pay: %s', (productCode, cannotPay) => {
   expect(cb.cannotPay?.({ productCode })).toBe(cannotPay);

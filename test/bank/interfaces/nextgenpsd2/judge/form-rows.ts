@@ -555,6 +555,13 @@ const several: readonly Row[] = [
     says: unknown,
   },
   {
+    name: 'a field between two values that look like a tag',
+    status: 400,
+    body: errors(error('FORMAT_ERROR', "'creditorAgent' is wrong")),
+    sent: { with: { creditorName: '<a', creditorAgent: 'b', ultimateCreditor: 'c>' } },
+    says: proven,
+  },
+  {
     name: "a header under the bank's name",
     status: 400,
     body: errors(error('FORMAT_ERROR', 'TPP-Customer is wrong')),

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BankCall } from '../../../../../src/bank/call/call.ts';
 import {
   beganNothing,
@@ -68,4 +68,96 @@ it.each<[QuestionVerdict, string, Scripted, nothing: boolean]>([
 ])('%s: %s', async (verdict, _, answer, nothing) => {
   const given = await answered(ASKING, answer);
   expect([judgeQuestion(given), beganNothing(given)]).toEqual([verdict, nothing]);
+});
+
+describe('the codes of the standard', () => {
+  const verdictOn = async (code: string, status: number) =>
+    judgeQuestion(await answered(ASKING, refused(code, status)));
+
+  /** Each code, and what a question has hit on with it. What begins or ends otherwise is a code of the bank's own. */
+  const ABOUT: readonly [code: string, verdict: QuestionVerdict][] = [
+    ['SIGNATURE_MISSING', 'minds the signature'],
+    ['SIGNATURE_INVALID', 'minds the signature'],
+    ['KID_MISSING', 'minds the signature'],
+    ['KID_INVALID', 'minds the signature'],
+    ['CERTIFICATE_MISSING', 'minds the signature'],
+    ['CERTIFICATE_INVALID', 'minds the certificate'],
+    ['CERTIFICATE_EXPIRED', 'minds the certificate'],
+    ['TOKEN_UNKNOWN', 'wants a token'],
+    ['TOKEN_EXPIRED', 'wants a token'],
+    ['invalid_token', 'wants a token'],
+    ['CONSENT_INVALID', 'minds the consent'],
+    ['CONSENT_EXPIRED', 'minds the consent'],
+    ['PRODUCT_UNKNOWN', 'is not there'],
+    ['PRODUCT_INVALID', 'is not there'],
+    ['RESOURCE_UNKNOWN', 'is not there'],
+    ['SERVICE_INVALID', 'is not there'],
+    ['STATUS_INVALID', 'minds the state'],
+    ['FORMAT_ERROR', 'minds the content'],
+    ['PARAMETER_NOT_CONSISTENT', 'minds the content'],
+    ['PARAMETER_NOT_SUPPORTED', 'minds the content'],
+    ['PAYMENT_FAILED', 'minds the content'],
+    ['RESOURCE_EXPIRED', 'minds something else'],
+    ['PRODUCT_MISSING', 'minds something else'],
+    ['SERVICE_BLOCKED', 'minds something else'],
+  ];
+  it.each(ABOUT)('%s %s, and no longer name does', async (code, verdict) => {
+    expect(await verdictOn(code, 400)).toBe(verdict);
+    expect(await verdictOn(`OUR_${code}`, 400)).toBe('minds something else');
+  });
+
+  it.each([
+    'CERTIFICATE_MISSING',
+    'invalid_token',
+    'PRODUCT_UNKNOWN',
+    'PRODUCT_INVALID',
+    'RESOURCE_UNKNOWN',
+    'SERVICE_INVALID',
+    'STATUS_INVALID',
+    'FORMAT_ERROR',
+    'PAYMENT_FAILED',
+  ])('%s is a whole code', async (code) => {
+    expect(await verdictOn(`${code}_X`, 400)).toBe(
+      code.startsWith('CERTIFICATE') ? 'minds the certificate' : 'minds something else',
+    );
+  });
+
+  it.each<[code: string, isAnswer: boolean]>([
+    ['CONSENT_INVALID', true],
+    ['RESOURCE_UNKNOWN', true],
+    ['PRODUCT_INVALID', true],
+    ['SIGNATURE_INVALID', true],
+    ['KID_MISSING', true],
+    ['TOKEN_INVALID', true],
+    ['PARAMETER_NOT_SUPPORTED', true],
+    ['STATUS_INVALID', true],
+    ['SERVICE_INVALID', true],
+    ['ROLE_INVALID', true],
+    ['FORMAT_ERROR', true],
+    ['CERTIFICATE_INVALID', false],
+    ['PAYMENT_FAILED', false],
+    ['SERVICE_BLOCKED', false],
+    ['ROLE_INVALID_X', false],
+    ['FORMAT_ERROR_X', false],
+    ['OUR_CONSENT_INVALID', false],
+    ['OUR_ROLE_INVALID', false],
+    ['OUR_FORMAT_ERROR', false],
+  ])('with HTTP 403, %s answers the question: %s', async (code, isAnswer) => {
+    const verdict = await verdictOn(code, 403);
+    expect(verdict === 'minds being asked').toBe(!isAnswer);
+  });
+});
+
+it('one error of a payment that failed is enough: it may have begun, whatever else the bank minds', async () => {
+  const failedAnd = (...codes: readonly string[]) =>
+    said({ tppMessages: codes.map((code) => ({ category: 'ERROR', code })) }, 400);
+  const began = async (...codes: readonly string[]) =>
+    beganNothing(await answered(ASKING, failedAnd(...codes)));
+  expect(
+    await Promise.all([
+      began('FORMAT_ERROR', 'PRODUCT_INVALID'),
+      began('FORMAT_ERROR', 'PAYMENT_FAILED'),
+      began('PAYMENT_FAILED', 'FORMAT_ERROR'),
+    ]),
+  ).toEqual([true, false, false]);
 });

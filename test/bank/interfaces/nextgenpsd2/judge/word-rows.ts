@@ -243,6 +243,13 @@ const innocent = [
   ],
   ...['Nicht vorhanden', 'Unknown', 'Well known', 'The certificate lacks it', 'Not a kind of payment'],
   ...['Produkt nie istnieje', 'Neexistuje'],
+  // Each word for "not", alone
+  ...['No such payment exists', 'No payment exists', 'It cannot exist', 'Kein Produkt vorhanden'],
+  ...["Aucun produit n'existe", "Il n'existe", 'Il ne peut exister', 'Il peut non exister', 'Pas existant'],
+  ...['Geen product bestaat', 'Het bestaat niet', 'Nessun prodotto esiste', 'Ningún producto existe'],
+  ...['Ingen produkt findes', 'Produktet ikke findes', 'Niciun produs există'],
+  ...['Ne egzistuoja', 'Nėra egzistuoja'],
+  ...['Inte finns', 'Ej finns', 'Ei olemassa', 'Ne postoji', 'Nem létezik'],
 ];
 
 /** What only looks as if it did not exist. */
@@ -288,6 +295,12 @@ export const WORDS: readonly Row[] = [
   product('Another has no such product', unknown),
   product('Not for "Invoice 4711, already due"', proven),
   product('https://tpp.example/back?state=again is not registered', proven),
+  // One value begins as another one
+  product('Acme 1 already due is not registered', proven, {
+    sent: {
+      with: { creditorName: 'Acme 1', remittanceInformationUnstructured: 'Acme 1 already due' },
+    },
+  }),
   product('already', unknown, { sent: { with: { remittanceInformationUnstructured: 'already' } } }),
   product('It is there already', unknown, {
     sent: { with: { remittanceInformationUnstructured: 'already' } },
