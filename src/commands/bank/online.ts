@@ -2,12 +2,12 @@ import type { OddLinks } from '../../bank/ports/customer.ts';
 import type { ReadBank } from '../../bank-file/bank-file.ts';
 import { Psd2Error } from '../../errors.ts';
 import { bankFor } from '../../flows/consent/by-links.ts';
+import { checkCertificates } from '../checks/certificates.ts';
+import { checkConnection } from '../checks/connection.ts';
+import { sayContested } from '../checks/contested.ts';
+import { Diagnosis } from '../checks/diagnosis.ts';
+import { checkKeyIds } from '../checks/key-id.ts';
 import type { Context } from '../context.ts';
-import { checkConnection } from '../doctor/connection.ts';
-import { sayContested } from '../doctor/contested.ts';
-import { Diagnosis } from '../doctor/diagnosis.ts';
-import { checkKeyIds } from '../doctor/key-id.ts';
-import { checkCertificates } from '../doctor/keys.ts';
 import { foreignLinks } from '../open/oddities.ts';
 import { finding } from '../shared/checks.ts';
 

@@ -16,16 +16,16 @@ import {
   requireSource,
   staleAfterOf,
 } from '../../store/machine/settings.ts';
+import { checkConsents, checkEndings, checkToken } from '../checks/access.ts';
+import { checkCertificates, checkChains, checkSigner } from '../checks/certificates.ts';
+import { checkConnection, checkRedirectPort, connectionChecks } from '../checks/connection.ts';
+import { sayContested } from '../checks/contested.ts';
+import { Diagnosis, type Finding } from '../checks/diagnosis.ts';
+import { sayLearn } from '../checks/key-id.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { CHECKS, finding, printChecks } from '../shared/checks.ts';
 import { newRunId } from '../shared/run-id.ts';
-import { checkConsents, checkEndings, checkToken } from './access.ts';
-import { checkConnection, checkRedirectPort, connectionChecks } from './connection.ts';
-import { sayContested } from './contested.ts';
-import { Diagnosis, type Finding } from './diagnosis.ts';
-import { sayLearn } from './key-id.ts';
-import { checkCertificates, checkChains, checkSigner } from './keys.ts';
 
 /** The checks of what is in the store. */
 const STORE_CHECKS = ['token', 'consents', 'expiring'];

@@ -1,12 +1,12 @@
 import { Psd2Error } from '../../errors.ts';
 import { list } from '../../terminal/output/fields.ts';
+import { allEndings, DAY_MS, type Ending, ending, endingBefore } from '../checks/endings.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { warnOfDamaged } from '../flow/list.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
 import { notifyOnce } from '../shared/notify-once.ts';
 import { readDays } from '../shared/option-values.ts';
-import { allEndings, DAY_MS, type Ending, ending, endingBefore } from './endings.ts';
 
 /** `psd2 expiring`: certificates, logins and consents that end soon, soonest first, each with the command that renews it. */
 export const expiring = verb(

@@ -28,9 +28,9 @@ import {
 } from '../../store/machine/settings.ts';
 import { typedPath } from '../../terminal/complete-path.ts';
 import { checkProfileCertificates } from '../cert/profile-certificates.ts';
+import { checkConnection, checkRedirectPort } from '../checks/connection.ts';
+import { Diagnosis } from '../checks/diagnosis.ts';
 import type { Context, KeyRing } from '../context.ts';
-import { checkConnection, checkRedirectPort } from '../doctor/connection.ts';
-import { Diagnosis } from '../doctor/diagnosis.ts';
 import { contentOfBank, describeStored, needsClientSecret } from '../open/bank-file.ts';
 import { PAIR_SETTINGS } from '../open/keys.ts';
 import { sandboxFolderOf } from '../sandbox/running.ts';

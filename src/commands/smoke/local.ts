@@ -1,9 +1,9 @@
 import type { SmokeWarning } from '../../smoke/result.ts';
+import { checkCertificates, checkChains, checkSigner } from '../checks/certificates.ts';
+import { checkPath, checkProbe } from '../checks/connection.ts';
+import { Diagnosis } from '../checks/diagnosis.ts';
 import type { Context } from '../context.ts';
-import { checkPath, checkProbe } from '../doctor/connection.ts';
-import { Diagnosis } from '../doctor/diagnosis.ts';
 import { checkMachine } from '../doctor/doctor.ts';
-import { checkCertificates, checkChains, checkSigner } from '../doctor/keys.ts';
 import { type Found, foundBy, missing, type Smoke } from './smoke.ts';
 
 const DAY_MS = 86_400_000;

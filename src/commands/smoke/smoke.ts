@@ -3,9 +3,9 @@ import type { Observation } from '../../bank/ports/call.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { DriftFinding, Ends, SmokeCall, SmokeWarning } from '../../smoke/result.ts';
 import type { StepId } from '../../smoke/steps.ts';
+import type { Said } from '../checks/connection.ts';
+import type { Diagnosis } from '../checks/diagnosis.ts';
 import type { Context, CustomerBank, HeardAnswer } from '../context.ts';
-import type { Said } from '../doctor/connection.ts';
-import type { Diagnosis } from '../doctor/diagnosis.ts';
 import type { Plan } from './plan.ts';
 import type { Made } from './record.ts';
 

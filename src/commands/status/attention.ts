@@ -5,16 +5,9 @@ import { unapproved } from '../../flows/batch/approval.ts';
 import { controlsOf, staleAfterOf } from '../../store/machine/settings.ts';
 import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
+import { allEndings, DAY_MS, type Ending, endingBefore, type Logins, optionsOf } from '../checks/endings.ts';
+import { SOON_DAYS } from '../checks/warn.ts';
 import type { Context } from '../context.ts';
-import {
-  allEndings,
-  DAY_MS,
-  type Ending,
-  endingBefore,
-  type Logins,
-  optionsOf,
-} from '../expiring/endings.ts';
-import { SOON_DAYS } from '../expiring/warn.ts';
 import { customerIdOf } from '../flow/customer.ts';
 import { listedFlows } from '../flow/list.ts';
 import { openAccessNotes } from '../open/call-records.ts';

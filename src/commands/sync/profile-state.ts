@@ -2,9 +2,9 @@ import { needsAttention } from '../../domain/flow-states.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
+import { allEndings, DAY_MS, endingBefore } from '../checks/endings.ts';
+import { SOON_DAYS } from '../checks/warn.ts';
 import type { Context } from '../context.ts';
-import { allEndings, DAY_MS, endingBefore } from '../expiring/endings.ts';
-import { SOON_DAYS } from '../expiring/warn.ts';
 
 /** What a monitor wants to know of a profile, besides its calls. */
 export interface ProfileState {

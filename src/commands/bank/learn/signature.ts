@@ -1,7 +1,7 @@
 import type { Heard } from '../../../bank/ports/questions.ts';
 import { stepInterfaceAnswered } from '../../../domain/interface-name.ts';
 import { Psd2Error } from '../../../errors.ts';
-import { searchChange } from '../../doctor/key-id.ts';
+import { searchChange } from '../../checks/key-id.ts';
 import type { Asker } from './asker.ts';
 import type { Change } from './draft.ts';
 

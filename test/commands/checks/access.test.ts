@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkConsents, checkEndings, checkToken } from '../../../src/commands/doctor/access.ts';
+import { checkConsents, checkEndings, checkToken } from '../../../src/commands/checks/access.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BasicConstraintsExtension, X509CertificateGenerator } from '@peculiar/x509';
 import { expect, inject, it } from 'vitest';
-import { checkChains, checkSigner } from '../../../src/commands/doctor/keys.ts';
+import { checkChains, checkSigner } from '../../../src/commands/checks/certificates.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';

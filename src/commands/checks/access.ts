@@ -2,13 +2,13 @@ import { ACCESS } from '../../advice.ts';
 import { addDays, bankDay } from '../../domain/calendar.ts';
 import { consentEnd, DAYS_OF_CONSENT, untilSca } from '../../domain/consent.ts';
 import type { Context } from '../context.ts';
-import { allEndings, DAY_MS } from '../expiring/endings.ts';
-import { describeSoon, SOON_DAYS } from '../expiring/warn.ts';
 import { openAccessNotes } from '../open/call-records.ts';
 import { customerOf } from '../open/customer.ts';
 import { describeElsewhere, describeLogins } from '../open/other-logins.ts';
 import { finding } from '../shared/checks.ts';
 import type { Finding } from './diagnosis.ts';
+import { allEndings, DAY_MS } from './endings.ts';
+import { describeSoon, SOON_DAYS } from './warn.ts';
 
 /** Whether the customer is logged in, and for how long; nothing is renewed. */
 export async function checkToken(context: Context): Promise<Finding> {
