@@ -239,7 +239,6 @@ export const WALLS: Record<string, readonly string[]> = {
     'commands/auth',
     'commands/checks',
     'commands/consent',
-    'commands/doctor',
     'commands/transfer',
     'exit-codes.ts',
     'smoke',

@@ -1,73 +1,23 @@
-import { readCertificateFile } from '../../certificates/certificate-file.ts';
-import { chainOf } from '../../certificates/key-pair.ts';
-import type { Profile } from '../../store/machine/settings.ts';
 import { checkProfileCertificates, neededByConsents } from '../cert/profile-certificates.ts';
-import type { Context, KeyRing } from '../context.ts';
-import { finding } from '../shared/checks.ts';
-import type { Finding } from './diagnosis.ts';
+import type { Check } from './check.ts';
 
-/** A certificate with fewer days left is worth a warning. */
-const SOON_DAYS = 30;
-
-/**
- * Whether the profile's certificates suit their use, and for how long.
- *
- * @param how `days`: fewer days left are worth a warning. `ends` is told when each one ends
- */
-export async function checkCertificates(
-  context: Context,
-  profile: Profile,
-  keys: KeyRing,
-  {
-    days = SOON_DAYS,
-    ends = () => {},
-  }: { days?: number; ends?: (name: string, notAfter: string) => void } = {},
-) {
-  const limits = {
-    now: context.world.now(),
-    days,
-    soon: 'warn' as const,
-    ...(await neededByConsents(context)),
-  };
-  const checks = await checkProfileCertificates(context, profile, limits, keys);
-  return checks.map(({ name, status, detail, fix, notAfter }): Finding & { name: string } => {
-    ends(name, notAfter);
-    return { name, status, detail, fix, code: 'certificate' };
-  });
-}
-
-/** How long the chain of each certificate is, and whether its file has others. */
-export async function checkChains({ world }: Context, profile: Profile, keys: KeyRing): Promise<Finding> {
-  const lengths: string[] = [];
-  for (const name of ['QWAC', 'QSealC'] as const) {
-    if (name === 'QSealC' && !profile.settings.qsealCertificate) continue;
-    const { certificate } = await keys.read(name);
-    const { certificates } = await readCertificateFile(Buffer.from(certificate), undefined, name);
-    const chain = chainOf(certificates, world.now());
-    const others = certificates.filter((each) => !chain.includes(each) && !each.checkIssued(each)).length;
-    if (others > 0)
-      return finding(
-        'warn',
-        `the file of the ${name} has ${others} ${others === 1 ? 'certificate that does' : 'certificates that do'} not belong to its chain. psd2 does not send ${others === 1 ? 'it' : 'them'}`,
-        { hint: 'If a bank misses an issuer, put the certificate of that issuer into the file.' },
-      );
-    lengths.push(`${name}: sent ${withIssuers(chain.length - 1)}`);
-  }
-  return finding('ok', lengths.join('; '));
-}
-
-/** Banks know the authorities, so a certificate without its issuers is no fault. */
-function withIssuers(count: number): string {
-  if (count === 0) return 'alone, since its file has no issuers';
-  return `with ${count} ${count === 1 ? 'issuer' : 'issuers'}`;
-}
-
-/** Whether the operator's signer makes signatures that match the certificate. */
-export async function checkSigner(context: Context, { settings }: Profile, keys: KeyRing): Promise<Finding> {
-  if (settings.signer === undefined) return finding('skip', 'psd2 signs itself: no PSD2_SIGNER');
-  const { outsideSigner } = await import('../open/outside-signer.ts');
-  const certificate = await keys.certificate(settings.qsealCertificate ? 'QSealC' : 'QWAC');
-  const algorithm = certificate.publicKey.asymmetricKeyType === 'ec' ? 'ecdsa-sha256' : 'rsa-sha256';
-  await outsideSigner(context, settings.signer, certificate)('psd2 doctor', algorithm);
-  return finding('ok', 'the signer command makes signatures that match the certificate');
-}
+/** Whether the profile's certificates suit their use, and for how long. Each has a name of its own. */
+export const certificates: Check = {
+  id: 'certificates',
+  needs: ['settings'],
+  names: async () => ['QWAC'],
+  async run({ context, diagnosis, days }) {
+    const profile = await context.unsealed();
+    const keys = await context.keys();
+    await diagnosis.add('QWAC', async () => {
+      const needed = await neededByConsents(context);
+      const limits = { now: context.world.now(), days, soon: 'warn' as const, ...needed };
+      const checked = await checkProfileCertificates(context, profile, limits, keys);
+      return checked.map(({ name, status, detail, fix, notAfter }) => {
+        diagnosis.ends.set(name, notAfter);
+        return { name, status, detail, fix, code: 'certificate' };
+      });
+    });
+    return undefined;
+  },
+};

@@ -1,6 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
 import { list } from '../../terminal/output/fields.ts';
-import { allEndings, DAY_MS, type Ending, ending, endingBefore } from '../checks/endings.ts';
+import { allEndings, type Ending, ending, endingWithin } from '../checks/endings.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { warnOfDamaged } from '../flow/list.ts';
@@ -35,7 +35,7 @@ async function listEndings(context: Context, options: { within: string }): Promi
     warnOfDamaged(context)(damage, flow);
     damages.push(damage);
   });
-  const soon = endingBefore(all, new Date(context.world.now().getTime() + days * DAY_MS));
+  const soon = endingWithin(all, context.world.now(), days);
   await notify(context, soon, all);
   if (!all.some(({ kind }) => kind === 'login')) {
     const elsewhere = await describeElsewhere(await context.store());

@@ -5,10 +5,10 @@ import { blockedBy, READINGS, STEP_IDS, type StepId } from '../../smoke/steps.ts
 import { silentOutput } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { errorData } from '../shared/error-data.ts';
-import { capital, consent, lackOfConsent, lackOfLogin, login } from './access.ts';
+import { capital, lackOfConsent, lackOfLogin, testConsent, testLogin } from './access.ts';
 import { endMade } from './clean-up.ts';
 import { funds, NO_FUNDS } from './funds.ts';
-import { certificates, connection, settings, signature } from './local.ts';
+import { testCertificates, testConnection, testSettings, testSignature } from './local.ts';
 import { initiate, pay, refusedToBegin } from './payments.ts';
 import { isKnown, type Plan } from './plan.ts';
 import { accounts, balance, transactions } from './readings.ts';
@@ -17,12 +17,12 @@ import { shapes } from './shapes.ts';
 import { callOf, type Found, missing, type Smoke } from './smoke.ts';
 
 const WORK: Readonly<Partial<Record<StepId, (smoke: Smoke) => Promise<Found>>>> = {
-  settings,
-  certificates,
-  connection,
-  signature,
-  login,
-  consent,
+  settings: testSettings,
+  certificates: testCertificates,
+  connection: testConnection,
+  signature: testSignature,
+  login: testLogin,
+  consent: testConsent,
   accounts,
   balance,
   transactions,

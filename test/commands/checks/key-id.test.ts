@@ -81,7 +81,7 @@ async function look(
     ...(answer !== undefined && { operator: { confirm } }),
   });
   const diagnosis = new Diagnosis();
-  await checkKeyIds(context, diagnosis, code ?? undefined, ['doctor', '--yes']);
+  await checkKeyIds({ context, diagnosis, refusal: code ?? undefined }, ['doctor', '--yes']);
   return { check: diagnosis.checks[0], tried, questions, failure: diagnosis.failure };
 }
 
