@@ -14,7 +14,6 @@ export type CheckId =
   | 'signature'
   | 'login'
   | 'consent'
-  | 'readings'
   | 'endings';
 
 /** What the bank said to the call of `connection`: a usable answer, or why there is none. */
