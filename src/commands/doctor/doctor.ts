@@ -1,5 +1,5 @@
 import { certificates } from '../checks/certificates.ts';
-import { type Check, examine, openSubject } from '../checks/check.ts';
+import { examine, openSubject } from '../checks/check.ts';
 import { connection } from '../checks/connection.ts';
 import { consent } from '../checks/consent.ts';
 import { sayContested } from '../checks/contested.ts';
@@ -16,11 +16,6 @@ import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { CHECKS, printChecks } from '../shared/checks.ts';
 import { newRunId } from '../shared/run-id.ts';
-
-/** Up to the call to the bank. */
-const WAY: readonly Check[] = [settings, store, certificates, keys, redirect, connection, signature];
-/** What is in the store. */
-const STORED: readonly Check[] = [login, consent, endings];
 
 export const doctor = bareVerb(
   CHECKS,
@@ -44,10 +39,11 @@ async function diagnose(outer: Context): Promise<void> {
   const context = outer.env.PSD2_RUN ? outer : outer.within({ calls: { run: newRunId('do', outer.world) } });
   const diagnosis = new Diagnosis();
   const subject = openSubject(context, diagnosis);
-  await examine(subject, WAY);
+  // In here, so that only a run loads them.
+  await examine(subject, [settings, store, certificates, keys, redirect, connection, signature]);
   await sayLearn(diagnosis, subject.refusal);
   await sayContested(subject);
-  await examine(subject, STORED);
+  await examine(subject, [login, consent, endings]);
   if (await printChecks(context, diagnosis.checks)) return;
   diagnosis.fail();
 }
