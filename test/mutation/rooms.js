@@ -18,7 +18,7 @@ const ROWS = 'test/scenarios/memory.test.ts';
 
 /** The commands that pay. */
 const PAYING = commands(95, 'transfer', 'operation', 'batch', 'flow', 'funds');
-const LOGINS = commands(90, 'auth', 'customer', 'open', 'cert', 'doctor', 'expiring', 'status');
+const LOGINS = commands(90, 'auth', 'customer', 'open', 'cert', 'checks', 'doctor', 'expiring', 'status');
 const READING = commands(90, 'accounts', 'sync', 'consent', 'products', 'api');
 
 /**

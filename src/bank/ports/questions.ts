@@ -28,6 +28,14 @@ export type QuestionVerdict =
   /** Nobody's word, so it shows nothing of the bank. */
   | 'says nothing';
 
+/** What the answer to a reading with a consent that does not exist shows of the signature. */
+export type SignatureVerdict =
+  /** The bank has looked at the consent, so it accepts the certificates and the signature. */
+  | 'accepted'
+  /** It wants a token first, so nothing is known of the signature. */
+  | 'wants a token'
+  | 'not shown';
+
 /** What a bank answered to a question, whatever it was. */
 export interface Heard {
   /** `POST /v1/consents` */
@@ -118,7 +126,7 @@ export interface OAuthFacts {
 
 export interface Questions {
   /** Reads the accounts with a consent that does not exist. */
-  reading(more?: With): Promise<Heard>;
+  reading(more?: With): Promise<Heard & { signature: SignatureVerdict }>;
   consent(asked: AskedConsent, more?: With): Promise<BegunConsent>;
   /** How the consent is. `details` is null if the answer does not show it. */
   details(consentId: string, more?: With): Promise<Heard & { details: ConsentDetails | null }>;

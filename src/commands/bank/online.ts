@@ -2,12 +2,14 @@ import type { OddLinks } from '../../bank/ports/customer.ts';
 import type { ReadBank } from '../../bank-file/bank-file.ts';
 import { Psd2Error } from '../../errors.ts';
 import { bankFor } from '../../flows/consent/by-links.ts';
+import { certificates } from '../checks/certificates.ts';
+import { examine, openSubject } from '../checks/check.ts';
+import { connection } from '../checks/connection.ts';
+import { sayContested } from '../checks/contested.ts';
+import { Diagnosis } from '../checks/diagnosis.ts';
+import { checkKeyIds } from '../checks/key-id.ts';
+import { signature } from '../checks/signature.ts';
 import type { Context } from '../context.ts';
-import { checkConnection } from '../doctor/connection.ts';
-import { sayContested } from '../doctor/contested.ts';
-import { Diagnosis } from '../doctor/diagnosis.ts';
-import { checkKeyIds } from '../doctor/key-id.ts';
-import { checkCertificates } from '../doctor/keys.ts';
 import { foreignLinks } from '../open/oddities.ts';
 import { finding } from '../shared/checks.ts';
 
@@ -30,11 +32,10 @@ export async function diagnoseBank(
     settings: { ...settings, bank: JSON.stringify(file), ...(baseUrl !== undefined && { baseUrl }) },
   });
   const diagnosis = new Diagnosis();
-  const keys = await trial.keys();
-  await diagnosis.add('QWAC', () => checkCertificates(trial, trial.profile(), keys));
-  const refusal = await checkConnection(trial, diagnosis);
-  await checkKeyIds(trial, diagnosis, refusal, ['bank', 'check', '--online', named, '--yes']);
-  await sayContested(trial, diagnosis, refusal);
+  const subject = openSubject(trial, diagnosis);
+  await examine(subject, [certificates, connection, signature]);
+  await checkKeyIds(subject, ['bank', 'check', '--online', named, '--yes']);
+  await sayContested(subject);
   await sayOddLinks(trial, diagnosis);
   return diagnosis;
 }

@@ -1,12 +1,12 @@
 import { Psd2Error } from '../../errors.ts';
 import { list } from '../../terminal/output/fields.ts';
+import { allEndings, type Ending, ending, endingWithin } from '../checks/endings.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { warnOfDamaged } from '../flow/list.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
 import { notifyOnce } from '../shared/notify-once.ts';
 import { readDays } from '../shared/option-values.ts';
-import { allEndings, DAY_MS, type Ending, ending, endingBefore } from './endings.ts';
 
 /** `psd2 expiring`: certificates, logins and consents that end soon, soonest first, each with the command that renews it. */
 export const expiring = verb(
@@ -35,7 +35,7 @@ async function listEndings(context: Context, options: { within: string }): Promi
     warnOfDamaged(context)(damage, flow);
     damages.push(damage);
   });
-  const soon = endingBefore(all, new Date(context.world.now().getTime() + days * DAY_MS));
+  const soon = endingWithin(all, context.world.now(), days);
   await notify(context, soon, all);
   if (!all.some(({ kind }) => kind === 'login')) {
     const elsewhere = await describeElsewhere(await context.store());

@@ -28,9 +28,12 @@ import {
 } from '../../store/machine/settings.ts';
 import { typedPath } from '../../terminal/complete-path.ts';
 import { checkProfileCertificates } from '../cert/profile-certificates.ts';
+import { examine, openSubject } from '../checks/check.ts';
+import { connection } from '../checks/connection.ts';
+import { Diagnosis } from '../checks/diagnosis.ts';
+import { redirect } from '../checks/redirect.ts';
+import { signature } from '../checks/signature.ts';
 import type { Context, KeyRing } from '../context.ts';
-import { checkConnection, checkRedirectPort } from '../doctor/connection.ts';
-import { Diagnosis } from '../doctor/diagnosis.ts';
 import { contentOfBank, describeStored, needsClientSecret } from '../open/bank-file.ts';
 import { PAIR_SETTINGS } from '../open/keys.ts';
 import { sandboxFolderOf } from '../sandbox/running.ts';
@@ -417,10 +420,7 @@ async function tryConnection(context: Context): Promise<void> {
   const diagnosis = new Diagnosis();
   await terminal.whileWaiting(
     'Testing the connection',
-    (async () => {
-      await diagnosis.make('redirect port', () => checkRedirectPort(context, context.profile()));
-      await checkConnection(context, diagnosis);
-    })(),
+    examine(openSubject(context, diagnosis), [redirect, connection, signature]),
   );
   showChecks(context, diagnosis.checks);
   if (diagnosis.ok || (await terminal.confirm('Store the profile anyway?'))) return;

@@ -1,24 +1,26 @@
 import { hash } from 'node:crypto';
-import { bankDay, daysApart, type IsoDate } from '../../domain/calendar.ts';
-import { consentEnd } from '../../domain/consent.ts';
+import { bankDay, daysApart, endOfDay, type IsoDate } from '../../domain/calendar.ts';
+import { untilSca } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import { recordStatus } from '../../flows/consent/by-links.ts';
 import type { KeptConsent } from '../../store/ports/customers.ts';
 import type { StoredTokens } from '../../store/ports/tokens.ts';
 import { logInBy } from '../auth/login.ts';
+import { findConsents, findGranted } from '../checks/consent.ts';
+import { endsSoon } from '../checks/endings.ts';
+import { describeMissing, findLogin } from '../checks/login.ts';
 import { grantPortsOf } from '../consent/grant.ts';
 import { requestBy } from '../consent/request.ts';
 import type { Context } from '../context.ts';
 import { forFlow } from '../flow/customer.ts';
 import { customerOf } from '../open/customer.ts';
-import { validOf } from '../open/kept-customer.ts';
 import { type Found, missing, type Smoke } from './smoke.ts';
 
 /** What can be told of a step before it runs. */
 type Foreseen = Pick<Smoke, 'context' | 'plan'>;
 
 /** Step 5: whether the login is valid. A token is renewed only if it is due. */
-export async function login(smoke: Smoke): Promise<Found> {
+export async function testLogin(smoke: Smoke): Promise<Found> {
   const { context, plan } = smoke;
   const lack = await lackOfLogin(smoke);
   if (lack) return lack;
@@ -34,11 +36,16 @@ export async function lackOfLogin({ context, plan }: Foreseen): Promise<Found | 
   const { logsIn } = await context.bankInterface();
   if (logsIn === 'nobody') return { skipped: 'this bank has no login' };
   if (logsIn === 'application' || (plan.login === 'new' && logsIn === 'customers')) return undefined;
-  const { tokens } = await context.store();
-  const customer = context.globals.customer ?? (await tokens.last());
-  if (customer !== undefined && (await tokens.login(customer))) return undefined;
-  if (logsIn === 'with a consent') return { skipped: 'the customer logs in with the consent' };
-  return lacking({ plan }, 'nobody is logged in', ['auth', 'login']);
+  const login = await findLogin(context);
+  if (login.is === 'there') return undefined;
+  if (login.is === 'not needed') return { skipped: 'the customer logs in with the consent' };
+  // A report names no customer whom the operator has not named.
+  const isUnnamed = context.globals.customer === undefined && login.customerId !== undefined;
+  const why =
+    isUnnamed && login.others !== undefined
+      ? 'the customer who logged in last is not logged in any more'
+      : describeMissing(login);
+  return lacking({ plan }, why, ['auth', 'login']);
 }
 
 /** The customer steps need something that is not there. They fail only if the operator wants them. */
@@ -87,7 +94,7 @@ export function printsOf({
 }
 
 /** Step 6: whether the customer's consent is valid, and for how long. */
-export async function consent(smoke: Smoke): Promise<Found> {
+export async function testConsent(smoke: Smoke): Promise<Found> {
   if (smoke.plan.consent === 'new') return requestTestConsent(smoke);
   const { customers } = await smoke.context.bankInterface();
   return customers === 'named by the operator' ? keptConsent(smoke) : grantedConsent(smoke);
@@ -104,11 +111,8 @@ export async function lackOfConsent({ context, plan }: Foreseen): Promise<Found 
 
 /** The customer's newest valid consent, or why there is none. */
 async function newestConsent(context: Context): Promise<KeptConsent | string> {
-  const { customers } = await context.store();
-  const customer = await customerOf(context);
-  const record = await customers.read(customer);
-  const [newest] = validOf(record?.consents ?? [], context.world.now());
-  return newest ?? `customer ${customer} has ${record ? 'no valid consent' : 'given no consent'}`;
+  const { customerId, record, inForce } = await findConsents(context);
+  return inForce[0] ?? `customer ${customerId} has ${record ? 'no valid consent' : 'given no consent'}`;
 }
 
 /** The consent that readings use, and what the bank says of it. */
@@ -127,33 +131,27 @@ async function keptConsent(smoke: Smoke): Promise<Found> {
       throw new Psd2Error('not_logged_in', `The consent ${consent.flow} is ${consentStatus} at the bank`, {
         next: [['consent', 'request', '--customer', customer]],
       });
-    return untilWhen(smoke, validUntil ?? newest.validUntil);
+    const day = untilSca({ ...newest, validUntil: validUntil ?? newest.validUntil });
+    return untilWhen(smoke, day, day && endOfDay(day));
   });
 }
 
-/** The consent as the journal has it: such a bank does not tell. */
+/** The consent as the journal has it: such a bank does not tell. Readings need that for accounts. */
 async function grantedConsent(smoke: Smoke): Promise<Found> {
-  const { context } = smoke;
-  const { tokens, flows } = await context.store();
-  const customer = context.globals.customer ?? (await tokens.last());
-  for await (const flow of flows.list('consent')) {
-    const end = consentEnd(flow, context.world.now());
-    if (!end || flow.customerId !== customer) continue;
-    if (end.daysLeft <= 0) break;
-    return untilWhen(smoke, end.lastDay);
-  }
+  const granted = await findGranted(smoke.context);
+  const end = granted.get('ACCOUNT_INFO') ?? [...granted.values()][0];
+  if (end && end.daysLeft > 0) return untilWhen(smoke, end.lastDay, end.expiresAt);
   return { skipped: 'psd2 has no record of a consent that is in force' };
 }
 
-function untilWhen({ context, ends, plan }: Smoke, day: IsoDate | null): Found {
-  if (day === null) return { detail: 'without an end' };
+/** @param endsAt ISO 8601. Null, as the day: it has no end */
+function untilWhen({ context, ends, plan }: Smoke, day: IsoDate | null, endsAt: string | null): Found {
+  if (day === null || endsAt === null) return { detail: 'without an end' };
   ends.consent = `${day}T00:00:00.000Z`;
-  const days = daysApart(bankDay(context.world.now()), day);
-  const isSoon = days < plan.withinDays;
-  return {
-    detail: `until ${day}`,
-    ...(isSoon && { warnings: [{ code: 'consent_ends', message: `the consent ends in ${days} days` }] }),
-  };
+  const now = context.world.now();
+  if (!endsSoon(endsAt, now, plan.withinDays)) return { detail: `until ${day}` };
+  const message = `the consent ends in ${daysApart(bankDay(now), day)} days`;
+  return { detail: `until ${day}`, warnings: [{ code: 'consent_ends', message }] };
 }
 
 /** A consent of this run alone, for one reading or for as little as the bank takes. */

@@ -82,14 +82,20 @@ async function endTestLogin(
 
 async function endTestConsent(context: Context, transactionId: string): Promise<End> {
   const { flows } = await context.store();
-  const { has } = await context.bankInterface();
+  const { has, customers } = await context.bankInterface();
   for await (const flow of flows.list('consent')) {
     if (flow.transactionId !== transactionId) continue;
     const isAtBank = flow.resourceId !== null;
     if (has.has('consent deletion') && isAtBank) {
       return endAtBank(context, flow);
     }
-    if (isOpen(flow)) await cancelFlow(context, flow.flow, CONSENTS);
+    const isUndecided = isOpen(flow);
+    if (isUndecided) await cancelFlow(context, flow.flow, CONSENTS);
+    // Where the customer's SCA alone grants it, they may still do so with the link that they have.
+    if (isUndecided && isAtBank && customers === 'named by the operator') {
+      const why = 'this bank has no call that ends it, and its customer may still authorise it';
+      return { stays: { code: 'consent_stays', message: `the consent ${flow.flow} stays: ${why}` } };
+    }
     const isConfirmed = flow.state === 'confirmed';
     // The step has said so. It is as it always is at this bank, so nobody is warned.
     if (isConfirmed && !has.has('consent deletion')) return { gone: true };

@@ -5,10 +5,10 @@ import { blockedBy, READINGS, STEP_IDS, type StepId } from '../../smoke/steps.ts
 import { silentOutput } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { errorData } from '../shared/error-data.ts';
-import { capital, consent, lackOfConsent, lackOfLogin, login } from './access.ts';
+import { capital, lackOfConsent, lackOfLogin, testConsent, testLogin } from './access.ts';
 import { endMade } from './clean-up.ts';
 import { funds, NO_FUNDS } from './funds.ts';
-import { certificates, connection, settings, signature } from './local.ts';
+import { testCertificates, testConnection, testSettings, testSignature } from './local.ts';
 import { initiate, pay, refusedToBegin } from './payments.ts';
 import { isKnown, type Plan } from './plan.ts';
 import { accounts, balance, transactions } from './readings.ts';
@@ -17,12 +17,12 @@ import { shapes } from './shapes.ts';
 import { callOf, type Found, missing, type Smoke } from './smoke.ts';
 
 const WORK: Readonly<Partial<Record<StepId, (smoke: Smoke) => Promise<Found>>>> = {
-  settings,
-  certificates,
-  connection,
-  signature,
-  login,
-  consent,
+  settings: testSettings,
+  certificates: testCertificates,
+  connection: testConnection,
+  signature: testSignature,
+  login: testLogin,
+  consent: testConsent,
   accounts,
   balance,
   transactions,
@@ -114,18 +114,20 @@ function orUndone(smoke: Smoke, step: SmokeStep, lacks: boolean, before: readonl
   const hasRead = before.some((each) => READINGS.includes(each.id) && (isDone(each) || each.error !== null));
   const isLastReading = id === READINGS.findLast((each) => plan.steps.has(each));
   // Without the list, the other two do not run.
-  if (isUnread && !hasRead && (id === 'accounts' || isLastReading))
-    return fail(
-      new Psd2Error('not_read', capital(reason ?? ''), {
-        hint: 'Pass --psu-ip <address> if the customer is present, run it on another day, or give it a consent of its own.',
-      }),
-    );
+  if (isUnread && !hasRead && (id === 'accounts' || isLastReading || option !== undefined))
+    return fail(new Psd2Error('not_read', capital(reason ?? ''), WAY_OUT));
   const isNothing = !lacks && id === 'login' && plan.steps.has(id);
   const countsSkips = plan.failOn.has('skip') && warnings.length > 0;
   if ((option === undefined || isNothing) && !countsSkips) return step;
   const undone = option === undefined ? 'did not run' : `asked for with ${option}, and did not run`;
-  return fail(new Psd2Error('skipped', `${capital(undone)}: ${reason}`));
+  const says = `${capital(undone)}: ${reason}`;
+  return fail(isUnread ? new Psd2Error('not_read', says, WAY_OUT) : new Psd2Error('skipped', says));
 }
+
+/** What to do if today's reads are used up. */
+const WAY_OUT = {
+  hint: 'Pass --psu-ip <address> if the customer is present, run it on another day, or give it a consent of its own.',
+};
 
 function isDone({ status }: Pick<SmokeStep, 'status'>): boolean {
   return status === 'pass' || status === 'warn';

@@ -1,37 +1,46 @@
 import type { SmokeWarning } from '../../smoke/result.ts';
+import { certificates } from '../checks/certificates.ts';
+import { type Check, examine, openSubject } from '../checks/check.ts';
+import { connection } from '../checks/connection.ts';
+import { Diagnosis } from '../checks/diagnosis.ts';
+import { keys } from '../checks/keys.ts';
+import { settings } from '../checks/settings.ts';
+import { signature } from '../checks/signature.ts';
+import { store } from '../checks/store.ts';
 import type { Context } from '../context.ts';
-import { checkPath, checkProbe } from '../doctor/connection.ts';
-import { Diagnosis } from '../doctor/diagnosis.ts';
-import { checkMachine } from '../doctor/doctor.ts';
-import { checkCertificates, checkChains, checkSigner } from '../doctor/keys.ts';
 import { type Found, foundBy, missing, type Smoke } from './smoke.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Step 1: what the doctor checks without the bank. */
-export async function settings({ context }: Smoke): Promise<Found> {
+/** Makes checks of a step. Both steps of the bank's answer look at the same one. */
+async function diagnose(smoke: Smoke, ...checks: readonly Check[]): Promise<Diagnosis> {
   const diagnosis = new Diagnosis();
-  await checkMachine(context, diagnosis);
-  return foundBy(diagnosis);
+  // The step says itself what ends soon.
+  const subject = openSubject(smoke.context, diagnosis, 0);
+  subject.reply = smoke.said;
+  await examine(subject, checks);
+  smoke.said = subject.reply;
+  return diagnosis;
+}
+
+/** Step 1: what the doctor checks without the bank. */
+export async function testSettings(smoke: Smoke): Promise<Found> {
+  return foundBy(await diagnose(smoke, settings, store));
 }
 
 /** Step 2 */
-export async function certificates({ context, plan, ends }: Smoke): Promise<Found> {
-  const diagnosis = new Diagnosis();
-  const profile = await context.unsealed();
-  const keys = await context.keys();
+export async function testCertificates(smoke: Smoke): Promise<Found> {
+  const { context, plan, ends } = smoke;
+  const diagnosis = await diagnose(smoke, certificates, keys);
   const soon: SmokeWarning[] = [];
-  const note = (name: string, notAfter: string) => {
+  for (const [name, notAfter] of diagnosis.ends) {
     const days = daysUntil(context, notAfter);
     const message = `${name} ends in ${days} ${days === 1 ? 'day' : 'days'}`;
     // One that has ended fails.
     if (days >= 0 && days < plan.withinDays) soon.push({ code: 'certificate_ends', message });
     if (name === 'QWAC') ends.qwac = notAfter;
     if (name === 'QSealC') ends.qsealc = notAfter;
-  };
-  await diagnosis.add('QWAC', () => checkCertificates(context, profile, keys, { days: 0, ends: note }));
-  await diagnosis.make('chain', () => checkChains(context, profile, keys));
-  await diagnosis.make('signer', () => checkSigner(context, profile, keys));
+  }
   const left = [ends.qwac, ends.qsealc].flatMap((end) => (end === null ? [] : [daysUntil(context, end)]));
   const { warnings = [], ...result } = foundBy(
     diagnosis,
@@ -41,12 +50,10 @@ export async function certificates({ context, plan, ends }: Smoke): Promise<Foun
 }
 
 /** Step 3: the call of the doctor, as far as it shows the way to the bank. */
-export async function connection(smoke: Smoke): Promise<Found> {
+export async function testConnection(smoke: Smoke): Promise<Found> {
   const { context, ends, plan } = smoke;
-  const diagnosis = new Diagnosis();
   const begun = context.world.now().getTime();
-  const heard = await checkPath(context, diagnosis);
-  if (typeof heard !== 'string') smoke.said = heard;
+  const diagnosis = await diagnose(smoke, connection);
   const [call] = smoke.observed;
   const { protocol = null, certificateEnds = null } = call?.tls ?? {};
   if (certificateEnds) ends.bank = certificateEnds.toISOString();
@@ -69,11 +76,10 @@ export async function connection(smoke: Smoke): Promise<Found> {
 }
 
 /** Step 4: whether the bank accepts the signature of the call. */
-export async function signature(smoke: Smoke): Promise<Found> {
-  const { context, said: heard, observed } = smoke;
-  if (!heard) return missing('the connection was not tested');
-  const diagnosis = new Diagnosis();
-  await checkProbe(context, diagnosis, heard);
+export async function testSignature(smoke: Smoke): Promise<Found> {
+  const { said: reply, observed } = smoke;
+  if (!reply) return missing('the connection was not tested');
+  const diagnosis = await diagnose(smoke, signature);
   const [call] = observed;
   return { ...foundBy(diagnosis), milliseconds: (call?.milliseconds ?? 0) - (call?.connectMs ?? 0) };
 }

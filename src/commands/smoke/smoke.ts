@@ -3,9 +3,9 @@ import type { Observation } from '../../bank/ports/call.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { DriftFinding, Ends, SmokeCall, SmokeWarning } from '../../smoke/result.ts';
 import type { StepId } from '../../smoke/steps.ts';
+import type { Reply } from '../checks/check.ts';
+import type { Diagnosis } from '../checks/diagnosis.ts';
 import type { Context, CustomerBank, HeardAnswer } from '../context.ts';
-import type { Said } from '../doctor/connection.ts';
-import type { Diagnosis } from '../doctor/diagnosis.ts';
 import type { Plan } from './plan.ts';
 import type { Made } from './record.ts';
 
@@ -35,7 +35,7 @@ export interface Smoke {
   /** Only a second Ctrl-C ends what it does. */
   cleaning: Context;
   /** What the bank said to the call of the doctor. */
-  said: Said | undefined;
+  said: Reply | undefined;
   /** The bank, once a reading has opened it. */
   opened: CustomerBank | undefined;
   accounts: Account[] | undefined;

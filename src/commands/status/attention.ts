@@ -5,16 +5,15 @@ import { unapproved } from '../../flows/batch/approval.ts';
 import { controlsOf, staleAfterOf } from '../../store/machine/settings.ts';
 import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
-import type { Context } from '../context.ts';
 import {
   allEndings,
-  DAY_MS,
   type Ending,
-  endingBefore,
+  endingWithin,
   type Logins,
   optionsOf,
-} from '../expiring/endings.ts';
-import { SOON_DAYS } from '../expiring/warn.ts';
+  SOON_DAYS,
+} from '../checks/endings.ts';
+import type { Context } from '../context.ts';
 import { customerIdOf } from '../flow/customer.ts';
 import { listedFlows } from '../flow/list.ts';
 import { openAccessNotes } from '../open/call-records.ts';
@@ -190,7 +189,7 @@ async function endedItems(context: Context, logins: Logins): Promise<Item[]> {
   const now = context.world.now();
   // A damaged consent is an item of its own.
   const endings = await allEndings(context, () => {}, logins);
-  const soon = endingBefore(endings, new Date(now.getTime() + SOON_DAYS * DAY_MS));
+  const soon = endingWithin(endings, now, SOON_DAYS);
   return soon
     .filter(({ kind, endsAt }) => kind === 'certificate' || Date.parse(endsAt) <= now.getTime())
     .map((ending) => ({

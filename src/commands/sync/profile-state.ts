@@ -2,9 +2,8 @@ import { needsAttention } from '../../domain/flow-states.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
+import { allEndings, endingWithin, SOON_DAYS } from '../checks/endings.ts';
 import type { Context } from '../context.ts';
-import { allEndings, DAY_MS, endingBefore } from '../expiring/endings.ts';
-import { SOON_DAYS } from '../expiring/warn.ts';
 
 /** What a monitor wants to know of a profile, besides its calls. */
 export interface ProfileState {
@@ -18,6 +17,7 @@ export interface ProfileState {
 
 /** To count all flows and logins may take a store some seconds. */
 const AGE_MS = 5 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 const PAYMENTS = ['transfer', 'operation'] as const;
 
 /**
@@ -69,10 +69,7 @@ async function readProfileState(context: Context): Promise<ProfileState> {
     ['login', 0],
     ['consent', 0],
   ]);
-  const soon = endingBefore(
-    await allEndings(context, () => {}),
-    new Date(now.getTime() + SOON_DAYS * DAY_MS),
-  );
+  const soon = endingWithin(await allEndings(context, () => {}), now, SOON_DAYS);
   for (const { kind } of soon) endings.set(kind, (endings.get(kind) ?? 0) + 1);
   return { payments, oldestReadAt: oldest === undefined ? null : new Date(oldest), endings };
 }

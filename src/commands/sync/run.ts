@@ -276,7 +276,7 @@ async function syncInThreads(
 }
 
 async function warnOfEndings(context: Context, { share, size }: Round): Promise<void> {
-  const { MAX_CUSTOMERS, warnOfEndings: warn } = await import('../expiring/warn.ts');
+  const { MAX_CUSTOMERS, warnOfEndings: warn } = await import('../checks/warn.ts');
   if ('customers' in share) await warn(context, share.customers);
   else await warn(context, size > MAX_CUSTOMERS ? 'many' : await (await context.store()).tokens.customers());
 }

@@ -17,7 +17,7 @@ const END = 'pass clean-up: nothing to end';
 
 it.each<[logsIn: BankHere['interface']['logsIn'], customer: string | undefined, line: string]>([
   ['customers', undefined, 'pass login'],
-  ['customers', '7777777', 'skip login [skipped]: nobody is logged in'],
+  ['customers', '7777777', 'skip login [skipped]: customer 7777777 is not logged in'],
   ['nobody', undefined, 'skip login: this bank has no login'],
   ['application', '7777777', 'pass login'],
   ['with a consent', undefined, 'pass login'],
@@ -31,6 +31,15 @@ it.each<[logsIn: BankHere['interface']['logsIn'], customer: string | undefined, 
     ...(customer !== undefined && { globals: { customer } }),
   });
   expect(lines[0]).toBe(line);
+});
+
+it('who logged in last is not named if the operator has not named them', async () => {
+  const payer = await payerAt(new BankHere(), temporary);
+  const { context } = payer.open();
+  await storeLogin(context, 'ada');
+  await (await context.store()).tokens.forget('ada');
+  const { lines } = await smokeAt(payer, []);
+  expect(lines[0]).toBe('skip login [skipped]: the customer who logged in last is not logged in any more');
 });
 
 it('a login that has ended fails, and a new one is not made beside another', async () => {
@@ -108,6 +117,14 @@ it.each<[what: string, days: number, options: string[], line: (lastDay: string) 
   expect(ran.data.ends?.consent).toBe(lines[1] === NO_RECORD ? null : `${lastDay}T00:00:00.000Z`);
 });
 
+it('of several consents of the journal, that for accounts counts, since readings need it', async () => {
+  const payer = await payerAt(new BankHere(), temporary);
+  await storeConsent(payer.open().context, ANNA, INFO);
+  await storeConsent(payer.open({ now: later(100) }).context, ANNA, [{ name: 'PAYMENTS', products: [] }]);
+  const { lines } = await smokeAt(payer, [], { now: later(200) });
+  expect(lines[1]).toBe(NO_RECORD);
+});
+
 const CONSENT_ALONE = ['--steps', 'consent'];
 const ADA = { globals: { customer: 'ada' } };
 /** An operator at a bank that says what became of the consents of its customers. */
@@ -141,7 +158,12 @@ it('the newest consent that is kept is asked for, and how long it lasts is told'
 it('a consent without an end, and one whose end only psd2 knows', async () => {
   const { bank, request, smoke, payer } = await grantedAt();
   await request();
-  expect((await smoke()).lines[1]).toBe('pass consent: without an end');
+  // Readings need the customer's SCA again after that time.
+  expect((await smoke()).lines[1]).toBe(`pass consent: until ${addDays(TODAY, 180)}`);
+  const once = await grantedAt();
+  once.bank.becomes = { consentStatus: 'valid', means: 'valid', validUntil: null, recurring: false };
+  await once.request();
+  expect((await once.smoke()).lines[1]).toBe('pass consent: without an end');
   await payer.run(['consent', 'request', '--valid-until', addDays(TODAY, 6)], ADA);
   const fiveDays = `warn consent [consent_ends]: the consent ends in 5 days; until ${addDays(TODAY, 6)}`;
   // The bank's day begins in the evening before (UTC).
@@ -268,7 +290,10 @@ it('at a bank without a call that ends it, a consent stays, and nobody is warned
   const undecided = await smokeAt(await payerAt(bank, temporary), ['--consent'], {
     globals: { customer: 'ada', scaTimeout: '1' },
   });
-  expect(undecided.exitCode).toBe(13);
+  expect([undecided.exitCode, undecided.lines.at(-1)]).toEqual([
+    13,
+    'warn clean-up [consent_stays]: the consent co-1 stays: this bank has no call that ends it, and its customer may still authorise it; nothing to end',
+  ]);
 });
 
 it('a consent that is kept without its flow is not asked for', async () => {

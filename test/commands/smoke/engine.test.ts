@@ -162,8 +162,11 @@ it('reads at most four times a day in production, and then says that nobody look
   expect(bank.calls).toEqual([]);
   await useUp(payer, '0000012345');
   // Without the list, the last reading says it.
-  const { end: alone } = await smokeAt(payer, ['--steps', 'transactions', '--account', '0000012345']);
-  expect(alone).toEqual(end);
+  const only = async (steps: string) =>
+    (await smokeAt(payer, ['--steps', steps, '--account', '0000012345'])).end;
+  expect([await only('transactions'), await only('balance')]).toEqual([end, end]);
+  // Nor are both of them skipped for another reason.
+  expect(await only('balance,transactions')).toEqual([`${end[0]} (and 1 more)`, end[1]]);
 });
 
 it('a reading that was left out beside one that was read is a warning', async () => {
@@ -185,12 +188,12 @@ it('the profile of a sandbox may read as often as it likes', async () => {
 
 it.each<[what: string, options: string[], how: object, exitCode: number, lines: string[]]>([
   [
-    'nobody is logged in',
+    'the customer is not logged in',
     [],
     { globals: { customer: '7777777' } },
     0,
     [
-      'skip login [skipped]: nobody is logged in',
+      'skip login [skipped]: customer 7777777 is not logged in',
       ...['consent', 'accounts', 'balance', 'transactions', 'shapes'].map((id) => `skip ${id}: after login`),
     ],
   ],
@@ -200,29 +203,29 @@ it.each<[what: string, options: string[], how: object, exitCode: number, lines: 
     { globals: { customer: '7777777' }, given: ['customer'] },
     4,
     [
-      'fail login: Nobody is logged in (not_logged_in, exit 4)',
+      'fail login: Customer 7777777 is not logged in (not_logged_in, exit 4)',
       ...['consent', 'accounts', 'balance', 'transactions', 'shapes'].map((id) => `skip ${id}: after login`),
     ],
   ],
   [
-    'nobody is logged in, and the steps are named',
+    'the customer is not logged in, and the steps are named',
     ['--steps', 'login,accounts,balance'],
     { globals: { customer: '7777777' } },
     12,
     [
-      'fail login: Asked for with --steps, and did not run: nobody is logged in (skipped, exit 12)',
+      'fail login: Asked for with --steps, and did not run: customer 7777777 is not logged in (skipped, exit 12)',
       'fail accounts: Asked for with --steps, and did not run: after login (skipped, exit 12)',
       'fail balance: Asked for with --steps, and did not run: after login (skipped, exit 12)',
     ],
   ],
   [
-    'nobody is logged in, and a range of steps is named',
+    'the customer is not logged in, and a range of steps is named',
     ['--steps', 'login..accounts'],
     { globals: { customer: '7777777' } },
     12,
     ['login', 'consent', 'accounts'].map(
       (id) =>
-        `fail ${id}: Asked for with --steps, and did not run: ${id === 'login' ? 'nobody is logged in' : 'after login'} (skipped, exit 12)`,
+        `fail ${id}: Asked for with --steps, and did not run: ${id === 'login' ? 'customer 7777777 is not logged in' : 'after login'} (skipped, exit 12)`,
     ),
   ],
   [
@@ -245,12 +248,12 @@ it.each<[what: string, options: string[], how: object, exitCode: number, lines: 
     ['pass accounts: 1', 'pass balance', `pass ${PAGE}`],
   ],
   [
-    'a payment is asked for, and nobody is logged in',
+    'a payment is asked for, and the customer is not logged in',
     ['--initiate', '--to', 'DE89370400440532013000', '--name', 'Ada'],
     { globals: { customer: '7777777' } },
     12,
     [
-      'skip login [skipped]: nobody is logged in',
+      'skip login [skipped]: customer 7777777 is not logged in',
       ...['consent', 'accounts', 'balance', 'transactions'].map((id) => `skip ${id}: after login`),
       'fail initiate: Asked for with --initiate, and did not run: after login (skipped, exit 12)',
       'skip shapes: after login',
@@ -408,12 +411,14 @@ it('says before a run what it would leave out, and asks no bank', async () => {
   expect(await foreseen([])).toEqual(asked);
   expect(await foreseen(['--steps', 'login..accounts'])).toHaveLength(10);
   expect(await foreseen([], nobody)).toEqual([
-    'login: nobody is logged in',
+    'login: customer 7777777 is not logged in',
     ...after,
     ...asked,
     'shapes: after login',
   ]);
-  expect((await foreseen(['--fail-on', 'skip'], nobody))[0]).toBe('login: fails: Nobody is logged in');
+  expect((await foreseen(['--fail-on', 'skip'], nobody))[0]).toBe(
+    'login: fails: Customer 7777777 is not logged in',
+  );
   expect(await foreseen(['--login'], nobody)).toEqual(asked);
   const payee = ['--to', 'DE89370400440532013000', '--name', 'Ada'];
   expect(await foreseen(['--funds', '--initiate', ...payee])).toEqual([asked[2]]);

@@ -1,7 +1,7 @@
-import type { Heard } from '../../../bank/ports/questions.ts';
+import type { Heard, SignatureVerdict } from '../../../bank/ports/questions.ts';
 import { stepInterfaceAnswered } from '../../../domain/interface-name.ts';
 import { Psd2Error } from '../../../errors.ts';
-import { searchChange } from '../../doctor/key-id.ts';
+import { searchChange } from '../../checks/key-id.ts';
 import type { Asker } from './asker.ts';
 import type { Change } from './draft.ts';
 
@@ -14,8 +14,7 @@ export const isSignature = ({ verdict }: Heard) => verdict === 'minds the signat
 export const wantsToken = ({ verdict }: Heard) => verdict === 'wants a token';
 
 /** The bank has looked at the consent, or for a token: it minds no signature. */
-const hasPassed = (heard: Heard) =>
-  /^CONSENT_(UNKNOWN|INVALID|EXPIRED)$/.test(heard.code ?? '') || wantsToken(heard);
+const hasPassed = ({ signature }: { signature: SignatureVerdict }) => signature !== 'not shown';
 
 /**
  * Which signature the bank wants: readings of a consent that does not exist, one change at a time.

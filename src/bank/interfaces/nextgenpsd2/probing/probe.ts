@@ -2,6 +2,7 @@ import { stepInterfaceAnswered } from '../../../../domain/interface-name.ts';
 import { type ErrorCode, Psd2Error } from '../../../../errors.ts';
 import { type BankCall, isPage, PAGE_ADVICE, type WireSettings } from '../../../call/call.ts';
 import type { LoginProbe, Verdict } from '../../../ports/customer.ts';
+import type { SignatureVerdict } from '../../../ports/questions.ts';
 import { judgeQuestion } from '../judge/question.ts';
 import { answerKind, type NextGenAnswer, type NextGenCaller, readNothing } from '../wire/answer.ts';
 import { hasOwnId } from '../wire/answer-check.ts';
@@ -54,6 +55,14 @@ function readingOfNothing(paths: Paths, newId: () => string): BankCall {
   return { ...call, headers: { 'consent-id': newId() }, once: true };
 }
 
+/** What an answer to such a reading shows of the signature: for `doctor`, `smoke`, `bank check` and `bank learn` alike. */
+export function judgeSignature(answer: NextGenAnswer): SignatureVerdict {
+  const verdict = judgeQuestion(answer);
+  if (verdict === 'wants a token') return verdict;
+  const code = answer.reply.decided?.code ?? '';
+  return verdict === 'minds the consent' && ABOUT_CONSENT.includes(code) ? 'accepted' : 'not shown';
+}
+
 /** @throws Psd2Error if the answer is about the signature, a certificate, or unusable */
 function judgeProbe(answer: NextGenAnswer): Verdict {
   const { meaning, decided } = answer.reply;
@@ -63,13 +72,13 @@ function judgeProbe(answer: NextGenAnswer): Verdict {
     assertBanksInterface(answer);
     return { says: 'the bank answers a reading with a consent that does not exist', isUnsure: 'other' };
   }
-  const verdict = judgeQuestion(answer);
-  if (verdict === 'wants a token')
+  const signature = judgeSignature(answer);
+  if (signature === 'wants a token')
     return {
       says: 'the bank needs a login before it checks the signature, so the signature is untested',
       isUnsure: 'asks for a token',
     };
-  if (verdict === 'minds the consent' && code !== null && ABOUT_CONSENT.includes(code)) {
+  if (signature === 'accepted') {
     const says = `the bank accepts the certificates and the signature: it only refused a test's consent (${code})`;
     return { says };
   }

@@ -15,6 +15,7 @@ import { consentAnswer, consentDetailsAnswer, startAnswer } from '../wire/consen
 import { metadataAnswer } from '../wire/oauth.ts';
 import { callOf } from '../wire/paths.ts';
 import { begunAnswer, paymentStatusAnswer } from '../wire/payment.ts';
+import { judgeSignature } from './probe.ts';
 import { isStepAnswer } from './step-answer.ts';
 
 const LOGIN = { reads: null, needsConsent: false, login: true } as const;
@@ -98,7 +99,8 @@ function readingsOf(
   return {
     async reading(more) {
       const call = callOf(paths, 'getAccountList', {}, newId());
-      return heard(await send({ ...call, headers: { 'consent-id': newId() }, ...more }));
+      const answer = await send({ ...call, headers: { 'consent-id': newId() }, ...more });
+      return { ...heard(answer), signature: judgeSignature(answer) };
     },
     async transactions({ consentId, bookingStatus, dateFrom }, more) {
       const names = new Map(Object.entries(description.accounts.parameters));

@@ -15,6 +15,8 @@ import { keylessOf } from '../cert/certificates.ts';
 import type { Context } from '../context.ts';
 import { waitingFields } from '../flow/fields.ts';
 import { PAIR_SETTINGS } from '../open/keys.ts';
+import type { Check } from './check.ts';
+import type { Finding } from './diagnosis.ts';
 
 /** Something that ends, and the command that renews it. */
 export const ending = object({
@@ -44,13 +46,60 @@ function writeName({
 
 export type Ending = ValueOf<typeof ending>;
 
-export const DAY_MS = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** With fewer days left, psd2 warns. */
+export const SOON_DAYS = 14;
 
-/** What ends before a time, soonest first. This includes what has already ended. */
-export function endingBefore(endings: readonly Ending[], time: Date): Ending[] {
-  return endings
-    .filter(({ endsAt }) => Date.parse(endsAt) < time.getTime())
+/** What ends soon in the profile, whoever the customer is. */
+export const endings: Check = {
+  id: 'endings',
+  needs: ['settings', 'store'],
+  names: async () => ['expiring'],
+  async run({ context, diagnosis }) {
+    await diagnosis.make('expiring', () => checkEndings(context));
+    return undefined;
+  },
+};
+
+async function checkEndings(context: Context): Promise<Finding> {
+  const all = await allEndings(context);
+  const soon = describeSoon(all, context.world.now(), SOON_DAYS, context.output.writeTime);
+  return soon === undefined
+    ? { status: 'ok', detail: `nothing ends within ${SOON_DAYS} days`, fix: null }
+    : { status: 'warn', detail: soon, fix: { next: [['expiring']] } };
+}
+
+/** Whether something ends within some days, or has ended. @param endsAt ISO 8601 */
+export function endsSoon(endsAt: string, now: Date, days: number): boolean {
+  return Date.parse(endsAt) - now.getTime() < days * DAY_MS;
+}
+
+/** What ends within some days, soonest first. This includes what has already ended. */
+export function endingWithin(all: readonly Ending[], now: Date, days: number): Ending[] {
+  return all
+    .filter(({ endsAt }) => endsSoon(endsAt, now, days))
     .sort((a, b) => Date.parse(a.endsAt) - Date.parse(b.endsAt));
+}
+
+/** Says what ends soon; undefined if nothing does. @param writeTime formats an ISO 8601 time */
+export function describeSoon(
+  all: readonly Ending[],
+  now: Date,
+  days: number,
+  writeTime: (time: string) => string,
+): string | undefined {
+  const [first, ...more] = endingWithin(all, now, days);
+  if (!first) return undefined;
+  const others = more.length === 0 ? '' : `, and ${more.length} more`;
+  return `${endingName(first)} ${Date.parse(first.endsAt) <= now.getTime() ? 'has ended' : 'ends'} at ${writeTime(first.endsAt)}${others}`;
+}
+
+/** `the QWAC`, `the login of customer 1048262`, ... */
+function endingName({ kind, name, customerId }: Ending): string {
+  if (kind === 'certificate') return `the ${name} certificate`;
+  return kind === 'login'
+    ? `the login of customer ${customerId}`
+    : `the consent ${name} of customer ${customerId}`;
 }
 
 /**

@@ -1,40 +1,24 @@
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { chainOf } from '../../certificates/key-pair.ts';
 import type { Profile } from '../../store/machine/settings.ts';
-import { checkProfileCertificates, neededByConsents } from '../cert/profile-certificates.ts';
 import type { Context, KeyRing } from '../context.ts';
 import { finding } from '../shared/checks.ts';
+import type { Check } from './check.ts';
 import type { Finding } from './diagnosis.ts';
 
-/** A certificate with fewer days left is worth a warning. */
-const SOON_DAYS = 30;
-
-/**
- * Whether the profile's certificates suit their use, and for how long.
- *
- * @param how `days`: fewer days left are worth a warning. `ends` is told when each one ends
- */
-export async function checkCertificates(
-  context: Context,
-  profile: Profile,
-  keys: KeyRing,
-  {
-    days = SOON_DAYS,
-    ends = () => {},
-  }: { days?: number; ends?: (name: string, notAfter: string) => void } = {},
-) {
-  const limits = {
-    now: context.world.now(),
-    days,
-    soon: 'warn' as const,
-    ...(await neededByConsents(context)),
-  };
-  const checks = await checkProfileCertificates(context, profile, limits, keys);
-  return checks.map(({ name, status, detail, fix, notAfter }): Finding & { name: string } => {
-    ends(name, notAfter);
-    return { name, status, detail, fix, code: 'certificate' };
-  });
-}
+/** What psd2 sends with a certificate, and whether the operator's signer can be used. */
+export const keys: Check = {
+  id: 'keys',
+  needs: ['settings'],
+  names: async () => ['chain', 'signer'],
+  async run({ context, diagnosis }) {
+    const profile = await context.unsealed();
+    const ring = await context.keys();
+    await diagnosis.make('chain', () => checkChains(context, profile, ring));
+    await diagnosis.make('signer', () => checkSigner(context, profile, ring));
+    return undefined;
+  },
+};
 
 /** How long the chain of each certificate is, and whether its file has others. */
 export async function checkChains({ world }: Context, profile: Profile, keys: KeyRing): Promise<Finding> {

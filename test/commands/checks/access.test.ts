@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { checkConsents, checkEndings, checkToken } from '../../../src/commands/doctor/access.ts';
+import { consent } from '../../../src/commands/checks/consent.ts';
+import { endings } from '../../../src/commands/checks/endings.ts';
+import { login } from '../../../src/commands/checks/login.ts';
+import type { Context } from '../../../src/commands/context.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { storeConsent, storeConsentFlow, storeLogin } from '../access.ts';
 import { type How, openCommand, useFolder } from '../command.ts';
 import { bankWhere } from '../named-bank.ts';
+import { makeOne } from './make-one.ts';
+
+const checkToken = async (context: Context) => (await makeOne(context, login)).token;
+const checkConsents = async (context: Context) => (await makeOne(context, consent)).consents;
+const checkEndings = async (context: Context) => (await makeOne(context, endings)).expiring;
 
 const NOW = '2026-03-01T00:00:00.000Z';
 const CUSTOMER = '1000001';
@@ -22,7 +30,7 @@ const days = (count: number) => new Date(Date.parse(NOW) + count * 24 * 60 * 60 
 
 it.each([
   ['2026-08-13T23:00:00.000Z', 'ok', 'ACCOUNT_INFO for 15 more days'],
-  ['2026-08-14T00:00:00.000Z', 'warn', 'ACCOUNT_INFO for 14 more days'],
+  ['2026-08-14T00:00:00.001Z', 'warn', 'ACCOUNT_INFO for 14 more days'],
   ['2026-08-28T00:00:00.000Z', 'warn', 'ACCOUNT_INFO is older than 180 days'],
 ])('at %s, the doctor says %s of a consent of 1 March', async (now, status, detail) => {
   const context = open();
@@ -75,7 +83,7 @@ it('of two consents of a category the newer one counts, and the command asks for
     fix: { next: [['consent', 'request', '--all-accounts', '--category', 'ACCOUNT_INFO']] },
   });
   const late = await checkConsents(openCommand(folder, days(275)).context);
-  expect(late.fix?.next).toEqual([
+  expect(late?.fix?.next).toEqual([
     ['consent', 'request', '--all-accounts', '--category', 'PAYMENTS', '--category', 'ACCOUNT_INFO'],
   ]);
 });
@@ -144,7 +152,8 @@ describe('without a login', () => {
       ...{ status: 'skip', fix: null },
       detail: 'customers of this bank do not log in before they consent',
     };
-    expect(await checkToken(open({ find: bankWhere({ logsIn: 'nobody' }) }))).toEqual(skipped);
+    for (const logsIn of ['nobody', 'application'] as const)
+      expect(await checkToken(open({ find: bankWhere({ logsIn }) }))).toEqual(skipped);
     const context = open({ find: bankWhere({ logsIn: 'with a consent' }) });
     expect(await checkToken(context)).toEqual(skipped);
     await storeLogin(context, CUSTOMER, { accessTokenExpiresAt: days(-1), refreshToken: null });

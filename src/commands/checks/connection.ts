@@ -1,40 +1,31 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { BankInterface } from '../../bank/ports/bank.ts';
-import type { LoginProbe } from '../../bank/ports/customer.ts';
 import { CallFailed, proxyFor } from '../../bank/transport/connection.ts';
 import { ClosedUnanswered } from '../../bank/transport/line.ts';
-import { isLoopback } from '../../domain/local-address.ts';
 import { Psd2Error } from '../../errors.ts';
-import { baseUrlOf, type Profile, redirectUriOf } from '../../store/machine/settings.ts';
+import { baseUrlOf, redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { finding } from '../shared/checks.ts';
+import type { Check, Reply, Subject } from './check.ts';
 import type { Diagnosis, Finding } from './diagnosis.ts';
 
 /** A bank accepts a signature only for some time before or after its `Date`, and does not say for how long. */
 const CLOCK_WARN_MS = 5_000;
 const CLOCK_FAIL_MS = 60_000;
 
-/** The names of the checks that {@link checkConnection} makes, in their order. @param probes the last of them */
-export function connectionChecks(probes: BankInterface['probes']): string[] {
-  return ['proxy', 'DNS', 'TLS', 'clock', probes];
-}
-
 /**
- * Checks the path to the bank: proxy, DNS, mutual TLS, and whether it accepts one call that psd2 sends, once. At a bank where
- * customers log in, a login begins with it. Elsewhere it is a reading with a consent that does not exist.
- *
- * @returns the code with which the bank refused that call, empty without one. Undefined if it did not, or if psd2 could not ask
+ * Whether the way to the bank is right: proxy, DNS, mutual TLS, and the clock. It makes one call. At a bank where customers log in, a
+ * login begins with it. Elsewhere it is a reading with a consent that does not exist.
  */
-export async function checkConnection(context: Context, diagnosis: Diagnosis): Promise<string | undefined> {
-  const { probes } = await context.bankInterface();
-  const heard = await checkPath(context, diagnosis);
-  if (typeof heard === 'string') diagnosis.skip([probes], heard);
-  return typeof heard === 'string' ? undefined : checkProbe(context, diagnosis, heard);
-}
+export const connection: Check = {
+  id: 'connection',
+  needs: ['settings', 'store'],
+  names: async () => ['proxy', 'DNS', 'TLS', 'clock'],
+  run: checkPath,
+};
 
-/** Checks proxy, DNS, mutual TLS and the clock. @returns what the bank said to the call, or why it was not asked */
-export async function checkPath(context: Context, diagnosis: Diagnosis): Promise<Said | string> {
+async function checkPath(subject: Subject): Promise<string | undefined> {
+  const { context, diagnosis } = subject;
   const baseUrl = baseUrlOf(context.profile());
   const isPlain = baseUrl.protocol === 'http:';
   const proxy = await diagnosis.make('proxy', async () => {
@@ -52,43 +43,25 @@ export async function checkPath(context: Context, diagnosis: Diagnosis): Promise
     diagnosis.skip(['TLS', 'clock'], unknown);
     return unknown;
   }
-  const heard = await checkTls(context, diagnosis, { isPlain, hasProxy: proxy !== undefined });
-  if (!heard) {
+  subject.reply = await checkTls(context, diagnosis, { isPlain, hasProxy: proxy !== undefined });
+  if (!subject.reply) {
     const silent = 'the bank did not answer';
     diagnosis.skip(['clock'], silent);
     return silent;
   }
-  const { answer } = heard;
+  const { answer } = subject.reply;
   if (answer) await diagnosis.make('clock', async () => compareClocks(context.world.now(), answer.date));
   else diagnosis.skip(['clock'], "psd2 cannot trust the bank's answer");
-  return heard;
+  return undefined;
 }
-
-/** Checks what the bank said to the call. @returns the code with which the bank refused it, as {@link checkConnection} says */
-export async function checkProbe(
-  context: Context,
-  diagnosis: Diagnosis,
-  heard: Said,
-): Promise<string | undefined> {
-  let refusal: string | undefined;
-  await diagnosis.make((await context.bankInterface()).probes, () =>
-    judge(heard, (code) => {
-      refusal = code;
-    }),
-  );
-  return refusal;
-}
-
-/** What the bank said to the call: a usable answer, or why there is none. */
-export type Said = { answer: LoginProbe } | { answer?: never; refusal: Psd2Error };
 
 /** Makes the call, once. @returns undefined when there was no answer */
 function checkTls(
   context: Context,
   diagnosis: Diagnosis,
   { isPlain, hasProxy }: { isPlain: boolean; hasProxy: boolean },
-): Promise<Said | undefined> {
-  return diagnosis.make('TLS', async (): Promise<Finding & { value: Said }> => {
+): Promise<Reply | undefined> {
+  return diagnosis.make('TLS', async (): Promise<Finding & { value: Reply }> => {
     const bank = await context.applicationBank('authorization_code');
     const login = {
       // Not every bank knows the application by an id.
@@ -146,19 +119,6 @@ function lostTo(error: Psd2Error, { passing, hint }: CallFailed): Psd2Error {
   });
 }
 
-/** Whether the bank accepts the call, as it does when it knows the application. @param refused hears the code of a refusal */
-async function judge(heard: Said, refused: (code: string | undefined) => void): Promise<Finding> {
-  try {
-    if (!heard.answer) throw heard.refusal;
-    const { says, isUnsure, code } = await heard.answer.judge();
-    if (isUnsure === 'other') refused(code);
-    return finding(isUnsure ? 'warn' : 'ok', says);
-  } catch (error) {
-    if (error instanceof Psd2Error) refused(error.context.bankCode ?? undefined);
-    throw error;
-  }
-}
-
 /** @returns true as its value when the name is known */
 async function checkDns({ globals }: Context, hostname: string): Promise<Finding & { value: true }> {
   if (isIP(hostname) !== 0) return { ...finding('skip', `${hostname} is an address`), value: true };
@@ -194,21 +154,4 @@ export function compareClocks(now: Date, date: string | undefined): Finding {
   const fix = { hint: 'Set the clock, ideally with NTP: timedatectl set-ntp true' };
   if (Math.abs(ahead) > CLOCK_FAIL_MS) return { status: 'fail', code: 'config', detail, fix };
   return Math.abs(ahead) > CLOCK_WARN_MS ? finding('warn', detail, fix) : finding('ok', detail);
-}
-
-/** Whether psd2 can listen where the customer's browser returns to. */
-export async function checkRedirectPort({ env }: Context, profile: Profile): Promise<Finding> {
-  const uri = new URL(redirectUriOf(profile));
-  if (!isLoopback(uri)) return finding('skip', `${uri.href} is not on this computer: log in with --paste`);
-  const { serveOnLoopback } = await import('../../callback/loopback-server.ts');
-  const { makeLoopbackCertificate } = await import('../../certificates/loopback.ts');
-  const stop = await serveOnLoopback(
-    uri,
-    () => makeLoopbackCertificate([uri.hostname]),
-    (_, response) => response.end(),
-  );
-  await stop();
-  const port = uri.port || (uri.protocol === 'https:' ? '443' : '80');
-  const forward = `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>`;
-  return finding('ok', `psd2 can listen at ${uri.href}`, env.SSH_CONNECTION ? { hint: forward } : null);
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import type { LoginProbe } from '../../../src/bank/ports/customer.ts';
-import { Diagnosis } from '../../../src/commands/doctor/diagnosis.ts';
-import { checkKeyIds } from '../../../src/commands/doctor/key-id.ts';
+import { Diagnosis } from '../../../src/commands/checks/diagnosis.ts';
+import { checkKeyIds } from '../../../src/commands/checks/key-id.ts';
 import type { FindInterface } from '../../../src/commands/open/bank.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
@@ -81,7 +81,7 @@ async function look(
     ...(answer !== undefined && { operator: { confirm } }),
   });
   const diagnosis = new Diagnosis();
-  await checkKeyIds(context, diagnosis, code ?? undefined, ['doctor', '--yes']);
+  await checkKeyIds({ context, diagnosis, refusal: code ?? undefined }, ['doctor', '--yes']);
   return { check: diagnosis.checks[0], tried, questions, failure: diagnosis.failure };
 }
 

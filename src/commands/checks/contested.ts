@@ -1,6 +1,5 @@
-import type { Context } from '../context.ts';
 import { finding } from '../shared/checks.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import type { Subject } from './check.ts';
 
 /** The groups of fields that the call of a diagnosis shows to the bank. */
 const IN_THE_CALL = ['signing', 'headers', 'api', 'psu', 'oauth'];
@@ -13,18 +12,11 @@ function groupsOf(code: string): readonly string[] {
   return IN_THE_CALL;
 }
 
-/**
- * After the bank has refused the call of a diagnosis: says what the sources of the platform contest, and what may be the reason.
- *
- * @param code with which the bank refused it. Empty: without one. Undefined: it did not
- */
-export async function sayContested(
-  context: Context,
-  diagnosis: Diagnosis,
-  code: string | undefined,
-): Promise<void> {
+/** After the bank has refused the call of a diagnosis: says what the sources of the platform contest, and what may be the reason. */
+export async function sayContested({ context, diagnosis, refusal: code }: Subject): Promise<void> {
+  if (code === undefined) return;
   const { bank } = (await context.unsealed()).settings;
-  if (code === undefined || bank === undefined) return;
+  if (bank === undefined) return;
   const { contestedOf } = await import('../open/bank-file.ts');
   const groups = groupsOf(code);
   const contested = (await contestedOf(bank)).filter(({ field }) =>

@@ -4,6 +4,7 @@ import { isObject } from '../../bank-file/values.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
+import type { Subject } from './check.ts';
 import type { Diagnosis, Finding } from './diagnosis.ts';
 
 type KeyId = NonNullable<NonNullable<BankFile['signing']>['keyId']>;
@@ -60,13 +61,10 @@ const WHAT =
  * After the bank has refused the call of a diagnosis: finds out what the bank file would have to say, one thing at a time. Each try is
  * a call, so the operator confirms first. What it found stands before what failed.
  *
- * @param code with which the bank refused it. Empty: without one. Undefined: it did not
  * @param again the command that tries them, for an operator whom psd2 cannot ask
  */
 export async function checkKeyIds(
-  context: Context,
-  diagnosis: Diagnosis,
-  code: string | undefined,
+  { context, diagnosis, refusal: code }: Pick<Subject, 'context' | 'diagnosis' | 'refusal'>,
   again: string[],
 ): Promise<void> {
   if (code === undefined || !(isAboutKey(code) || MAY_MISS.includes(code))) return;

@@ -7,6 +7,8 @@ export type Finding = Omit<Check, 'name'> & { code?: ErrorCode };
 /** The checks that were made. None of them throws: if a check throws a Psd2Error, it has failed. */
 export class Diagnosis {
   readonly checks: Check[] = [];
+  /** When each certificate ends. */
+  readonly ends = new Map<string, string>();
   readonly #codes: ErrorCode[] = [];
   /** What the checks threw that failed. */
   readonly #thrown = new Map<Check, Psd2Error>();
@@ -47,8 +49,12 @@ export class Diagnosis {
     if (at > 0) this.checks.unshift(...this.checks.splice(at, 1));
   }
 
-  skip(names: string[], detail: string): void {
+  skip(names: readonly string[], detail: string): void {
     for (const name of names) this.checks.push({ name, ...finding('skip', detail) });
+  }
+
+  hasFailed(name: string): boolean {
+    return this.checks.some((check) => check.name === name && check.status === 'fail');
   }
 
   get ok(): boolean {

@@ -4,10 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BasicConstraintsExtension, X509CertificateGenerator } from '@peculiar/x509';
 import { expect, inject, it } from 'vitest';
-import { checkChains, checkSigner } from '../../../src/commands/doctor/keys.ts';
+import { keys as keysCheck } from '../../../src/commands/checks/keys.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
+import { makeOne } from './make-one.ts';
 
 const temporary = temporaryFolder();
 const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -52,7 +53,7 @@ it.each<[string, number[], number[], string, string]>([
   const { context } = openCommand(newConfigFolder(temporary), NOW, {
     env: { PSD2_QWAC_CERT: write(qwac), ...(qseal.length > 0 && { PSD2_QSEAL_CERT: write(qseal) }) },
   });
-  const check = await checkChains(context, context.profile(), await context.keys());
+  const { chain: check } = await makeOne(context, keysCheck);
   expect(check).toMatchObject({ status, detail });
 });
 
@@ -72,10 +73,8 @@ async function verdictOn(key: keyof typeof KEYS, qseal: boolean): Promise<string
       PSD2_SIGNER: `sh -c "openssl dgst -sha256 -sign '${KEYS[key]}' | openssl base64 -A"`,
     },
   });
-  return checkSigner(context, context.profile(), await context.keys()).then(
-    ({ status, detail, fix }) => [status, detail, fix].join(),
-    ({ code }) => code,
-  );
+  const { signer } = await makeOne(context, keysCheck);
+  return signer?.code ?? [signer?.status, signer?.detail, signer?.fix].join();
 }
 
 it.each([
