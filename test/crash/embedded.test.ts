@@ -213,12 +213,7 @@ describe.each([
       const given = mattering(how === 'cut' ? cutsOf(all) : all, GIVEN, 0, 2);
       const points = choose(given, undefined, how === 'SIGKILL' ? SOME.SIGKILL : SOME.others);
       const one = (point: Point) => tryStopped(each, backend, how, point);
-      const problems = await problemsAt(
-        [`embedded ${name} ${backend}`, how],
-        points,
-        one,
-        asTried,
-      );
+      const problems = await problemsAt([`embedded ${name} ${backend}`, how], points, one, asTried);
       expect(problems).toEqual([]);
     },
     PATIENCE_MS,

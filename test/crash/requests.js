@@ -38,6 +38,8 @@ export function watchRequests({ point, write, normalised, cutAt }) {
     return socket;
   };
   subscribe('undici:client:connected', ({ socket }) => {
+    // The connection to a proxy has another one in it, and that one is cut.
+    if (!socket.encrypted) return;
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });
