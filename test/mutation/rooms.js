@@ -138,8 +138,9 @@ export const ROOMS = {
     ],
   },
   nextgenpsd2: {
-    left: 'mostly defaults of values that the schemas always give, and texts about faults of psd2 itself',
+    left: 'defaults of values that the schemas always give, texts about faults of psd2 itself, and, of nine sources, what the rows and the tests of `bank learn` reach, which did not run then',
     least: 90,
+    reached: 79,
     mutate: ['src/bank/interfaces/nextgenpsd2/**'],
     // What begins, resumes and gives up at such a bank is a row; what `bank learn` asks, a test of that command.
     tests: [
