@@ -44,7 +44,7 @@ interface StepPorts {
  * Takes the customer through embedded SCA, as far as the bank wants something of psd2. Then the bank's status decides.
  *
  * @param links of the authorisation, with the step that is next
- * @throws Psd2Error `still_open` if psd2 cannot go on, or the customer gives nothing; what the bank could not be asked with
+ * @throws Psd2Error `still_open` if psd2 cannot go on, or the customer gives nothing; `interrupted`, with the ways on; what the bank could not be asked with
  */
 export async function giveCredentials(
   subject: StepSubject,
@@ -57,9 +57,18 @@ export async function giveCredentials(
   const steps = new Steps(subject, links, { ports, returns, begin, credentials }, record);
   try {
     await steps.take();
+  } catch (error) {
+    throw withWaysOn(error, record.gifts);
   } finally {
     await credentials.close();
   }
+}
+
+/** The error of a command that Ctrl-C ended: it names the same ways on as one that stopped by itself. */
+function withWaysOn(error: unknown, gifts: GiftRecord): unknown {
+  if (!(error instanceof Psd2Error) || error.code !== 'interrupted') return error;
+  const { message, context } = gifts.stop('Interrupted');
+  return new Psd2Error('interrupted', message, { ...context, cause: error });
 }
 
 class Steps {
