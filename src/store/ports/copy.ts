@@ -127,6 +127,13 @@ export interface Holdings {
   openKey(): Promise<void>;
 }
 
+/** The PINs of a person at a bank that were sent and not accepted yet: all profiles share the count. */
+export interface CountedPins {
+  /** A digest of the bank and the PSU-ID. */
+  person: string;
+  sent: number;
+}
+
 /** A backend as a side of the copy. */
 export interface CopySide {
   /** A folder; or host, port and database. Never contains a password. */
@@ -143,4 +150,8 @@ export interface CopySide {
   /** The profiles with data. */
   profiles(): Promise<string[]>;
   open(profile: string): Holdings;
+  /** The PINs that no bank has accepted. @throws Psd2Error `config` */
+  pins(): Promise<CountedPins[]>;
+  /** Counts at least so many, durably. @throws Psd2Error `config` */
+  countPins(pins: CountedPins): Promise<void>;
 }
