@@ -1,3 +1,4 @@
+import type { HeldSteps } from '../flow/steps.ts';
 import type { AuditLine } from './audit.ts';
 import type { KeptCustomer } from './customers.ts';
 import type { Pseudonym } from './personal.ts';
@@ -40,6 +41,8 @@ export interface FlowRecord {
   underWay: boolean;
   /** The events in their order, as they were written. `at` is ISO 8601 in UTC. */
   events: { at: string; event: unknown }[];
+  /** What the bank has said for the customer's next step, which the events do not have. It says nothing of which record is newer. */
+  steps?: HeldSteps;
 }
 
 /** A count of one day, `YYYY-MM-DD`: of calls with client credentials, or of reads of an account. */

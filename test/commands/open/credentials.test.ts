@@ -103,7 +103,11 @@ describe('psd2 takes credentials', () => {
     ['a PIN with a NUL', { psuPasswordFile: write('nul', `${PIN}\0\n`) }, { code: 'usage' }],
     ['a PIN with a space at its end', { psuPasswordFile: write('end', `${PIN} \n`) }, { code: 'usage' }],
     ['a TAN with a character of no width', { otpFile: write('zw', `${TAN}\u200b`) }, { code: 'usage' }],
-    ['a TAN with a space that does not break', { otpFile: write('nbsp', `a\u00a0${TAN}`) }, { code: 'usage' }],
+    [
+      'a TAN with a space that does not break',
+      { otpFile: write('nbsp', `a\u00a0${TAN}`) },
+      { code: 'usage' },
+    ],
     ['bytes that are no text', { psuPasswordFile: writeBytes('odd', [0x70, 0xe9, 0x0a]) }, { code: 'usage' }],
     ['a file in UTF-16', { psuPasswordFile: writeBytes('utf16', [0xff, 0xfe, 0x31, 0]) }, { code: 'usage' }],
     ['standard input twice', { psuPasswordFile: '-', otpFile: '-' }, { code: 'usage' }],

@@ -515,8 +515,8 @@ function following(before: ScaLinks, after: ScaLinks, scaStatus: string | null):
     ...(before.message !== undefined && step?.next === stepBefore?.next && { message: before.message }),
     ...after,
     ...(!step && !after.isDone && { approach: 'decoupled' }),
-    // Another authorisation may go on from here.
-    ...(scaStatus === 'failed' && stepBefore && { approach: 'embedded', step: stepBefore }),
+    // Another authorisation may go on from here. What was said for this one is over.
+    ...(scaStatus === 'failed' && stepBefore && { approach: 'embedded', step: { next: stepBefore.next } }),
     ...(step && { step: stepAfter(stepBefore, step) }),
   };
 }
