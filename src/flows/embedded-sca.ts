@@ -108,8 +108,12 @@ class Steps {
     const bankStatus = last.isAnswered
       ? await this.#record.gifts.look()
       : await this.#lookUntilSaid(last.what, this.#known(false));
-    const { next } = readAfterAsking(last.what, bankStatus, this.#known(false));
-    if (!last.isAnswered) return this.#goOn(last.what, next, bankStatus);
+    const { next, became } = readAfterAsking(last.what, bankStatus, this.#known(false));
+    if (!last.isAnswered) {
+      // Nobody has written down what became of it.
+      if (!last.isAnyones) await this.#note(last.what, this.#question(last.what), became);
+      return this.#goOn(last.what, next, bankStatus);
+    }
     if (next === 'is over') return this.#goOn(last.what, next, bankStatus);
     return bankStatus.scaStatus === 'failed' || bankStatus.scaStatus === 'expired'
       ? this.#anew(last.what)
@@ -158,7 +162,7 @@ class Steps {
   /** Sends it, and does what the answer says. */
   async #give(gift: ScaGift): Promise<AfterStep> {
     const question = this.#question(gift.what);
-    const answer = await this.#send(gift).catch(async (error: unknown) => {
+    const answer = await this.#send(gift, question).catch(async (error: unknown) => {
       await this.#note(gift.what, question, 'unknown');
       throw error;
     });
@@ -187,13 +191,14 @@ class Steps {
   }
 
   /** @returns null if its answer is lost. @throws Psd2Error if it never left, or psd2 must stop */
-  async #send(gift: ScaGift): Promise<ScaStepAnswer | null> {
+  async #send(gift: ScaGift, question: CredentialQuestion): Promise<ScaStepAnswer | null> {
     const { ports, returns } = this.#ports;
     const { give, begins } = ports.bank.sca;
     const { resourceId, redirectUri, transactionId } = this.#subject;
     const { gifts } = this.#record;
     if (!give) throw new TypeError('This interface has no embedded SCA');
     const before = gifts.sent().length;
+    const announce = gifts.announce(gift.what, begins?.(resourceId, this.#links) ?? false);
     try {
       return await give({
         resourceId,
@@ -202,7 +207,11 @@ class Steps {
         redirectUri,
         transactionId,
         psu: returns.person,
-        beforeSend: gifts.announce(gift.what, begins?.(resourceId, this.#links) ?? false),
+        beforeSend: async (intent) => {
+          // A psd2 that is killed now has said too much, never too little.
+          await this.#note(gift.what, question, 'sent');
+          return announce(intent);
+        },
       });
     } catch (error) {
       const hasLeft = gifts.sent().length > before;
@@ -293,7 +302,7 @@ class Steps {
     return 'goes on';
   }
 
-  async #note(what: Given, question: CredentialQuestion, became: Became): Promise<void> {
+  async #note(what: Given, question: CredentialQuestion, became: Became | 'sent'): Promise<void> {
     if (what !== 'method') await this.#ports.credentials.note(what, question, became);
   }
 

@@ -142,7 +142,7 @@ describe('embedded SCA of a payment', () => {
       { scaAuthenticationData: TAN },
     ]);
     expect(who.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'end']);
-    expect(who.noted).toEqual(['password accepted', 'code accepted']);
+    expect(who.noted).toEqual(['password sent', 'password accepted', 'code sent', 'code accepted']);
     expect(who.challenges).toEqual([
       { information: 'Sent.<br>Compare.', method: { id: '942', type: 'SMS_OTP', name: 'mobile TAN' } },
     ]);
@@ -260,7 +260,7 @@ describe('embedded SCA of a payment', () => {
     bank.says('finalised', 'ACSC');
     expect((await paying.run()).state).toBe('executed');
     expect(who.asked).toEqual(['PIN', 'one of 962 942', 'end']);
-    expect(who.noted).toEqual(['password accepted']);
+    expect(who.noted).toEqual(['password sent', 'password accepted']);
   });
 
   it('begins with the PIN at a bank whose file says so', async () => {
@@ -339,7 +339,7 @@ describe('embedded SCA of a payment', () => {
     bank.says('finalised', 'ACSC');
     expect((await paying.run()).state).toBe('executed');
     expect(who.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'TAN again', 'end']);
-    expect(who.noted.slice(1)).toEqual(['code refused', 'code accepted']);
+    expect(who.noted.slice(2)).toEqual(['code sent', 'code refused', 'code sent', 'code accepted']);
     expect(paying.said.join()).toContain('HTTP 401: not accepted');
   });
 
@@ -803,6 +803,8 @@ describe('psd2 is killed', () => {
     expect(await errorOf(killed.run())).toMatchObject({ code: 'still_open' });
     expect(recorded.received.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(who.asked).toEqual(what === 'PIN' ? ['anew', 'end'] : ['end']);
+    // The line before it left was written by the killed one.
+    expect(who.noted).toEqual(what === 'PIN' ? ['password unknown'] : what === 'TAN' ? ['code unknown'] : []);
   });
 
   it.each([
