@@ -1,22 +1,23 @@
 import * as z from 'zod/mini';
+import type { EmbeddedStep } from '../../domain/embedded.ts';
 import { scaStep } from '../../domain/events.ts';
 import { type FlowState, isOver } from '../../domain/flow-states.ts';
 import { isRecord } from '../../domain/json.ts';
+import type { HeldSteps } from '../ports/copy.ts';
 
 // What a bank has said for the step that the customer takes next (embedded SCA): methods, the chosen one, the challenge with its picture, and
 // the link. Nobody can ask the bank for it again, so a store keeps it until the authorisation is over. A journal is for good, and never has it.
 
-/** What is held of a flow: for its own authorisation, and for that of its cancellation. */
+/** What is held of a flow, as it is stored: for its own authorisation, and for that of its cancellation. */
 export const heldSteps = z.object({
   links: z.exactOptional(scaStep),
   cancellationLinks: z.exactOptional(scaStep),
 });
-export type HeldSteps = z.infer<typeof heldSteps>;
 
 /** A flow whose links may have a step. */
 export interface Stepping {
   state: FlowState;
-  links: { step?: z.infer<typeof scaStep> } | null;
+  links: { step?: EmbeddedStep } | null;
   cancellationLinks?: Stepping['links'];
 }
 
@@ -43,7 +44,7 @@ export function withSteps<Flow extends Stepping>(flow: Flow, held: HeldSteps): F
   };
 }
 
-function stepped(links: Stepping['links'], step: z.infer<typeof scaStep> | undefined): Stepping['links'] {
+function stepped(links: Stepping['links'], step: EmbeddedStep | undefined): Stepping['links'] {
   return links?.step && links.step.next === step?.next ? { ...links, step } : links;
 }
 

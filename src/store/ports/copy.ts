@@ -1,4 +1,4 @@
-import type { HeldSteps } from '../flow/steps.ts';
+import type { EmbeddedStep } from '../../domain/embedded.ts';
 import type { AuditLine } from './audit.ts';
 import type { KeptCustomer } from './customers.ts';
 import type { Pseudonym } from './personal.ts';
@@ -32,6 +32,12 @@ export interface LoginRecord {
   origin: number;
   baseUrl: string;
   tokens: StoredTokens | null;
+}
+
+/** What a store holds of a flow until the authorisation is over: what the bank has said for the step that the customer takes next. */
+export interface HeldSteps {
+  links?: EmbeddedStep;
+  cancellationLinks?: EmbeddedStep;
 }
 
 /** A flow with its events. */

@@ -315,7 +315,8 @@ export class FileFlows implements Flows {
         const noted = this.#audit(kind, current, event);
         if (noted) await noted;
         this.#noteResource(kind, current, event);
-        await this.#holdSteps(kind, current, event);
+        const held = this.#holdSteps(kind, current, event);
+        if (held) await held;
         // There must be space for the outcome of the execution.
         if (kind.mayMoveMoney(event, current)) giveBack = reserveSpace(this.#folder, OUTCOME);
         // This process may have been stopped while the store was copied. A copy sets the mark before it reads, so either it has
@@ -356,13 +357,13 @@ export class FileFlows implements Flows {
   }
 
   /** Holds before an event what the journal does not have of it, and drops it before the event with which it is over. */
-  async #holdSteps<Flow extends Begun, Event>(
+  #holdSteps<Flow extends Begun, Event>(
     kind: FlowKind<Flow, Event>,
     current: Flow,
     event: Event,
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     const next = stepsOf(kind.apply(current, event, current.updatedAt));
-    if (!isDeepStrictEqual(next, stepsOf(current))) await this.#steps.hold(current.flow, next);
+    return isDeepStrictEqual(next, stepsOf(current)) ? undefined : this.#steps.hold(current.flow, next);
   }
 
   /** The event as the journal has it, with who causes it. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { readJsonFile, removeStored, writeJsonFile } from '../../disk/files.ts';
-import { type HeldSteps, heldSteps } from '../../flow/steps.ts';
+import { heldSteps } from '../../flow/steps.ts';
+import type { HeldSteps } from '../../ports/copy.ts';
 
 /** What banks have said for the next steps of customers: a file for each flow, beside its journal, until the authorisation is over. */
 export class FlowSteps {
@@ -18,7 +19,7 @@ export class FlowSteps {
 
   /** Holds what a flow has now, durably, in place of what it had. @param steps null: nothing. @throws Psd2Error `config` */
   async hold(flow: string, steps: HeldSteps | null): Promise<void> {
-    if (steps) await writeJsonFile(this.#pathOf(flow), steps, heldSteps);
+    if (steps) await writeJsonFile(this.#pathOf(flow), { ...steps }, heldSteps);
     else removeStored(this.#pathOf(flow));
   }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { type HeldSteps, heldSteps } from '../../flow/steps.ts';
+import { heldSteps } from '../../flow/steps.ts';
+import type { HeldSteps } from '../../ports/copy.ts';
 import { ProfileRows } from '../database.ts';
 
 /** What banks have said for the next steps of customers: a row for each flow, until the authorisation is over. */
