@@ -53,6 +53,15 @@ const scaChallenge = z.object({
 
 const giftKind = z.enum(['password', 'method', 'code']);
 
+/** What the customer gives psd2 next, at a bank that wants it from psd2 (docs/embedded.md). A journal has only what it is. */
+export const scaStep = z.object({
+  next: giftKind,
+  link: z.exactOptional(z.string()),
+  methods: z.exactOptional(z.array(scaMethod)),
+  chosen: z.exactOptional(scaMethod),
+  challenge: z.exactOptional(scaChallenge),
+});
+
 /** Where the customer authorises a consent or a payment, as the bank's links say. */
 const scaLinks = z.object({
   approach: z.nullable(z.enum(['redirect', 'decoupled', 'embedded'])),
@@ -68,16 +77,7 @@ const scaLinks = z.object({
   madeAt: z.exactOptional(z.string()),
   message: z.exactOptional(z.string()),
   unusable: z.exactOptional(z.string()),
-  /** What the customer gives psd2 next, at a bank that wants it from psd2 (docs/embedded.md). */
-  step: z.exactOptional(
-    z.object({
-      next: giftKind,
-      link: z.exactOptional(z.string()),
-      methods: z.exactOptional(z.array(scaMethod)),
-      chosen: z.exactOptional(scaMethod),
-      challenge: z.exactOptional(scaChallenge),
-    }),
-  ),
+  step: z.exactOptional(scaStep),
   /** The link that begins an authorisation with the customer's password. */
   begins: z.exactOptional(z.string()),
 });

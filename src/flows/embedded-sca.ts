@@ -44,7 +44,7 @@ interface StepPorts {
  * Takes the customer through embedded SCA, as far as the bank wants something of psd2. Then the bank's status decides.
  *
  * @param links of the authorisation, with the step that is next
- * @throws Psd2Error `still_open` if psd2 cannot go on, or the customer gives nothing; what the bank could not be asked with
+ * @throws Psd2Error `still_open` if psd2 cannot go on, or the customer gives nothing; `interrupted`, with the ways on; what the bank could not be asked with
  */
 export async function giveCredentials(
   subject: StepSubject,
@@ -57,9 +57,18 @@ export async function giveCredentials(
   const steps = new Steps(subject, links, { ports, returns, begin, credentials }, record);
   try {
     await steps.take();
+  } catch (error) {
+    throw withWaysOn(error, record.gifts);
   } finally {
     await credentials.close();
   }
+}
+
+/** The error of a command that Ctrl-C ended: it names the same ways on as one that stopped by itself. */
+function withWaysOn(error: unknown, gifts: GiftRecord): unknown {
+  if (!(error instanceof Psd2Error) || error.code !== 'interrupted') return error;
+  const { message, context } = gifts.stop('Interrupted');
+  return new Psd2Error('interrupted', message, { ...context, cause: error });
 }
 
 class Steps {
@@ -99,8 +108,12 @@ class Steps {
     const bankStatus = last.isAnswered
       ? await this.#record.gifts.look()
       : await this.#lookUntilSaid(last.what, this.#known(false));
-    const { next } = readAfterAsking(last.what, bankStatus, this.#known(false));
-    if (!last.isAnswered) return this.#goOn(last.what, next, bankStatus);
+    const { next, became } = readAfterAsking(last.what, bankStatus, this.#known(false));
+    if (!last.isAnswered) {
+      // Nobody has written down what became of it.
+      if (!last.isAnyones) await this.#note(last.what, this.#question(last.what), became);
+      return this.#goOn(last.what, next, bankStatus);
+    }
     if (next === 'is over') return this.#goOn(last.what, next, bankStatus);
     return bankStatus.scaStatus === 'failed' || bankStatus.scaStatus === 'expired'
       ? this.#anew(last.what)
@@ -149,7 +162,7 @@ class Steps {
   /** Sends it, and does what the answer says. */
   async #give(gift: ScaGift): Promise<AfterStep> {
     const question = this.#question(gift.what);
-    const answer = await this.#send(gift).catch(async (error: unknown) => {
+    const answer = await this.#send(gift, question).catch(async (error: unknown) => {
       await this.#note(gift.what, question, 'unknown');
       throw error;
     });
@@ -178,13 +191,14 @@ class Steps {
   }
 
   /** @returns null if its answer is lost. @throws Psd2Error if it never left, or psd2 must stop */
-  async #send(gift: ScaGift): Promise<ScaStepAnswer | null> {
+  async #send(gift: ScaGift, question: CredentialQuestion): Promise<ScaStepAnswer | null> {
     const { ports, returns } = this.#ports;
     const { give, begins } = ports.bank.sca;
     const { resourceId, redirectUri, transactionId } = this.#subject;
     const { gifts } = this.#record;
     if (!give) throw new TypeError('This interface has no embedded SCA');
     const before = gifts.sent().length;
+    const announce = gifts.announce(gift.what, begins?.(resourceId, this.#links) ?? false);
     try {
       return await give({
         resourceId,
@@ -193,7 +207,11 @@ class Steps {
         redirectUri,
         transactionId,
         psu: returns.person,
-        beforeSend: gifts.announce(gift.what, begins?.(resourceId, this.#links) ?? false),
+        beforeSend: async (intent) => {
+          // A psd2 that is killed now has said too much, never too little.
+          await this.#note(gift.what, question, 'sent');
+          return announce(intent);
+        },
       });
     } catch (error) {
       const hasLeft = gifts.sent().length > before;
@@ -284,7 +302,7 @@ class Steps {
     return 'goes on';
   }
 
-  async #note(what: Given, question: CredentialQuestion, became: Became): Promise<void> {
+  async #note(what: Given, question: CredentialQuestion, became: Became | 'sent'): Promise<void> {
     if (what !== 'method') await this.#ports.credentials.note(what, question, became);
   }
 

@@ -133,8 +133,8 @@ export interface CredentialQuestion {
   wasSent?: true;
 }
 
-/** What became of a credential, by the bank's word. `unknown`: no answer says it. */
-export type CredentialResult = 'accepted' | 'refused' | 'unknown';
+/** What became of a credential, by the bank's word. `sent`: it is about to leave. `unknown`: no answer says it. */
+export type CredentialResult = 'sent' | 'accepted' | 'refused' | 'unknown';
 
 /**
  * Takes the customer's credentials, at a bank that wants them from psd2 (embedded SCA, docs/embedded.md). Null is an answer that sends
@@ -156,7 +156,7 @@ export interface CredentialPorts {
   ): Promise<Secret | null>;
   /** Whether the customer wants another authorisation, because this one cannot go on. */
   beginsAgain(question: CredentialQuestion): Promise<boolean>;
-  /** Writes down what became of a credential: the audit log, and the count of refused PINs. */
+  /** Writes down that a credential leaves, and what became of it: the audit log, and the count of refused PINs. */
   note(what: 'password' | 'code', question: CredentialQuestion, result: CredentialResult): Promise<void>;
   /** Ends the step: the challenge's image goes, echo comes back. */
   close(): Promise<void>;

@@ -39,8 +39,10 @@ export function stillOpen(
   // With a person it takes that person to the bank.
   const isAsking = asks.some((words) => words[3] !== '--psu-id');
   const commands = ask ?? [...(isAsking ? [] : [onlyAsking({ kind, flow })]), ...asks];
-  // Alone, it would only ask.
-  const isForPerson = commands.some((words) => words[1] === end[1] && words[3] === '--psu-id');
+  // Without the person, it would only ask.
+  const isNamed = commands.some(
+    (words) => words[1] === end[1] && (words[3] === '--psu-id' || words.length === end.length),
+  );
   return new Psd2Error(
     'still_open',
     `${endSentence(message)} The ${what} is not over: ${who} can still authorise it`,
@@ -49,7 +51,7 @@ export function stillOpen(
       flow,
       transactionId,
       hint: 'Ask the bank what became of it, or end it there:',
-      next: isForPerson ? commands : [...commands, end],
+      next: isNamed ? commands : [...commands, end],
       ...(typeof why !== 'string' && { cause: why }),
     },
   );

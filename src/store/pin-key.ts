@@ -6,9 +6,14 @@ export function requireBank(bank: URL | undefined): URL {
   return bank;
 }
 
-/** Whose PINs are counted together: the same person at the same bank, whatever the profile. */
-export function keyOfPins(bank: URL, psuId: string | undefined): string {
+/**
+ * Whose PINs are counted together: the same person at the same bank, whatever the profile, and however the operator has written both.
+ * Most banks read `Anna` and `anna` as one: to ask a person once more is better than to block a customer.
+ */
+export function keyOfPins({ origin, pathname }: URL, psuId: string | undefined): string {
+  const bank = `${origin.replace(/\.(?=:|$)/, '')}${pathname.replace(/\/+$/, '').toLowerCase()}`;
+  const person = psuId?.normalize('NFKC').toLowerCase().replace(/\s/gu, '');
   return createHash('sha256')
-    .update(JSON.stringify([bank.href, psuId ?? null]))
+    .update(JSON.stringify([bank, person ?? null]))
     .digest('hex');
 }

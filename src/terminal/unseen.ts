@@ -98,7 +98,8 @@ function readLine(give: (take: (text: string) => void) => void, signal: AbortSig
         if (ENDS.has(key)) return settle(() => resolve(line.join('')));
         if (key === CTRL_U) line = [];
         else if (ERASES.has(key)) line.pop();
-        else if (/[^\p{Cc}]/u.test(key)) line.push(key);
+        // What is pasted may have characters that nobody sees.
+        else if (!/\p{C}|\p{DI}/u.test(key)) line.push(key);
       }
     });
   });

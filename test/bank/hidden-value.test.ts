@@ -68,3 +68,22 @@ it('keeps what has a value by chance: ids that the bank makes, amounts and times
   hideInHeaders(headers, secret);
   expect(headers).toEqual({ date: 'Sun, 29 Nov 2026 22:00:00 GMT', 'x-request-id': id });
 });
+
+it('of a value that is very short, only a word of its own is left out: an answer keeps its links, ids and pictures', () => {
+  const secret = new Secret('a.7');
+  const kept = {
+    link: 'https://bank.example/v1/payments/a.7/authorisations/aa.7?page=ba.7',
+    image: Buffer.from('a a.7 b').toString('base64'),
+    text: 'Version 2a.7',
+  };
+  const quoted = ['no: a.7', 'a.7', 'tan%3Aa%2e7', 'a&#46;7!', '/v1/x?tan=a.7'];
+  const other = ['ax7', 'b a.75'];
+  const known = { texts: [], isWord: () => false };
+  expect(withoutValue({ ...kept, quoted: [...quoted, ...other] }, secret, known)).toEqual({
+    ...kept,
+    quoted: other,
+  });
+  expect(['12', 12, 'TAN 12', 'a12', 312].map((each) => withoutValue(each, new Secret('12'), known))).toEqual(
+    [undefined, undefined, undefined, 'a12', 312],
+  );
+});

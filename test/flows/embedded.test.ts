@@ -39,10 +39,10 @@ function person(answers: {
   const noted: string[] = [];
   const challenges: ScaChallenge[] = [];
   const messages: (string | undefined)[] = [];
-  const why: { refusal: Psd2Error | null; stops?: Psd2Error } = { refusal: null };
+  const why: { refusal: Psd2Error | null; stopsAt?: string } = { refusal: null };
   const next = (values: (string | null)[], what: string, { wasSent }: CredentialQuestion) => {
     asked.push(`${what}${wasSent ? ' again' : ''}`);
-    if (why.stops) throw why.stops;
+    if (why.stopsAt === what) throw new Psd2Error('interrupted', 'Interrupted');
     const value = values.shift() ?? null;
     return value === null ? null : new Secret(value);
   };
@@ -142,7 +142,7 @@ describe('embedded SCA of a payment', () => {
       { scaAuthenticationData: TAN },
     ]);
     expect(who.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'end']);
-    expect(who.noted).toEqual(['password accepted', 'code accepted']);
+    expect(who.noted).toEqual(['password sent', 'password accepted', 'code sent', 'code accepted']);
     expect(who.challenges).toEqual([
       { information: 'Sent.<br>Compare.', method: { id: '942', type: 'SMS_OTP', name: 'mobile TAN' } },
     ]);
@@ -260,7 +260,7 @@ describe('embedded SCA of a payment', () => {
     bank.says('finalised', 'ACSC');
     expect((await paying.run()).state).toBe('executed');
     expect(who.asked).toEqual(['PIN', 'one of 962 942', 'end']);
-    expect(who.noted).toEqual(['password accepted']);
+    expect(who.noted).toEqual(['password sent', 'password accepted']);
   });
 
   it('begins with the PIN at a bank whose file says so', async () => {
@@ -339,7 +339,7 @@ describe('embedded SCA of a payment', () => {
     bank.says('finalised', 'ACSC');
     expect((await paying.run()).state).toBe('executed');
     expect(who.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'TAN again', 'end']);
-    expect(who.noted.slice(1)).toEqual(['code refused', 'code accepted']);
+    expect(who.noted.slice(2)).toEqual(['code sent', 'code refused', 'code sent', 'code accepted']);
     expect(paying.said.join()).toContain('HTTP 401: not accepted');
   });
 
@@ -457,6 +457,26 @@ describe('embedded SCA of a payment', () => {
     expect(again.asked).toEqual(['PIN', 'one of 962 942', 'TAN', 'end'].slice(steps));
   });
 
+  it.each([
+    ['PIN', () => says.begins()],
+    ['TAN', untilTan],
+  ])('Ctrl-C at the %s leaves it open, and names what goes on and what ends it', async (what, script) => {
+    const who = person({});
+    who.why.stopsAt = what;
+    const paying = await payment(who);
+    script();
+    expect(await errorOf(paying.run())).toMatchObject({
+      code: 'interrupted',
+      message: 'Interrupted. The payment is not over: the customer can still authorise it',
+      next: [
+        ['transfer', 'resume', paying.flow],
+        ['transfer', 'cancel', paying.flow],
+      ],
+    });
+    expect(who.asked.at(-1)).toBe('end');
+    expect(isPlainlyFailed(await paying.stored())).toBe(false);
+  });
+
   it('fees that the bank tells before the TAN are above the limit: it is cancelled, and no TAN is asked for', async () => {
     const who = person({});
     const paying = await payment(who);
@@ -562,6 +582,21 @@ describe('embedded SCA of a consent', () => {
     script.is('received');
     expect(await errorOf(asking.run(asking.bank))).toMatchObject({ code: 'not_authorised' });
     expect((await asking.stored()).state).toBe('rejected');
+  });
+
+  it('Ctrl-C at a question leaves it open, and names what goes on and what ends it', async () => {
+    const who = person({});
+    who.why.stopsAt = 'PIN';
+    const asking = await consent(who);
+    script.request(begins);
+    const { flow } = await asking.stored();
+    expect(await errorOf(asking.run(asking.bank))).toMatchObject({
+      code: 'interrupted',
+      next: [
+        ['consent', 'resume', flow],
+        ['consent', 'delete', flow],
+      ],
+    });
   });
 
   it('failed, it stays open, and another authorisation begins after a yes alone', async () => {
@@ -671,6 +706,21 @@ describe('embedded SCA of a cancellation', () => {
     expect(recorded.received.map(({ method }) => method)).toEqual(['GET']);
   });
 
+  it('Ctrl-C at a question leaves the cancellation open, and names what asks and what goes on', async () => {
+    const who = person({});
+    const paying = await executed(who);
+    who.why.stopsAt = 'PIN';
+    wantsPin();
+    expect(await errorOf(paying.cancel())).toMatchObject({
+      code: 'interrupted',
+      message: expect.stringContaining('The cancellation is not over'),
+      next: [
+        ['transfer', 'status', paying.flow],
+        ['transfer', 'cancel', paying.flow],
+      ],
+    });
+  });
+
   it('Enter sends nothing: the cancellation stays open', async () => {
     const who = person({ pins: [PIN, null] });
     const paying = await executed(who);
@@ -678,6 +728,10 @@ describe('embedded SCA of a cancellation', () => {
     expect(await errorOf(paying.cancel())).toMatchObject({
       code: 'still_open',
       message: expect.stringContaining('The cancellation is not over'),
+      next: [
+        ['transfer', 'status', paying.flow],
+        ['transfer', 'cancel', paying.flow],
+      ],
     });
   });
 });
@@ -749,6 +803,8 @@ describe('psd2 is killed', () => {
     expect(await errorOf(killed.run())).toMatchObject({ code: 'still_open' });
     expect(recorded.received.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(who.asked).toEqual(what === 'PIN' ? ['anew', 'end'] : ['end']);
+    // The line before it left was written by the killed one.
+    expect(who.noted).toEqual(what === 'PIN' ? ['password unknown'] : what === 'TAN' ? ['code unknown'] : []);
   });
 
   it.each([

@@ -8,6 +8,7 @@ const ROUNDS = 3;
 
 /** Whether a text has a value: as it is, or escaped as JSON, HTML, a URL, base64 or hexadecimal. */
 export function showsValue(text: string, value: string): boolean {
+  if ([...value].length < SHORTEST_ANYWHERE) return showsWord(text, value);
   const rounds = text.length > LONGEST_WORDS ? 1 : ROUNDS;
   let forms = [text];
   for (let round = 0; round < rounds; round += 1) {
@@ -19,8 +20,32 @@ export function showsValue(text: string, value: string): boolean {
 /** Only an image is longer. */
 const LONGEST_WORDS = 20_000;
 
+/**
+ * A shorter value is in every other text by chance, and in most of what looks like base64. Without its links and ids, an answer would
+ * leave a payment that nobody can follow. So such a value counts only as a word of its own: in a text, or in the query of an address.
+ */
+const SHORTEST_ANYWHERE = 4;
+const ADDRESS = /^(https?:\/)?\//i;
+
+function showsWord(text: string, value: string): boolean {
+  const words = ADDRESS.test(text) ? text.replace(/^[^?#]*/, '') : text;
+  const literal = value.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const word = new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'u');
+  return [words, ...unescapedForms(words)].some((form) => word.test(form));
+}
+
 /** A text with each of the usual escapes undone, where it has some. */
 function decodedForms(text: string): string[] {
+  // What is in base64 need not begin where the value does.
+  const inBase64 = [0, 1, 2, 3].map((skipped) =>
+    text.replace(/[A-Za-z0-9+/_-]{4,}/g, (run) => Buffer.from(run.slice(skipped), 'base64').toString('utf8')),
+  );
+  const inHex = text.replace(/(?:[0-9a-f]{2}){3,}/gi, (run) => Buffer.from(run, 'hex').toString('utf8'));
+  return [...unescapedForms(text), ...inBase64, inHex].filter((form) => form !== text);
+}
+
+/** A text with the escapes of addresses, JSON and HTML undone. */
+function unescapedForms(text: string): string[] {
   const unescaped = text
     .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     .replace(/\+/g, ' ');
@@ -31,12 +56,7 @@ function decodedForms(text: string): string[] {
     .replace(/&#x([0-9a-f]{1,6});/gi, (_, hex: string) => characterOf(Number.parseInt(hex, 16)))
     .replace(/&#(\d{1,7});/g, (_, digits: string) => characterOf(Number(digits)))
     .replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name] ?? '');
-  // What is in base64 need not begin where the value does.
-  const inBase64 = [0, 1, 2, 3].map((skipped) =>
-    text.replace(/[A-Za-z0-9+/_-]{4,}/g, (run) => Buffer.from(run.slice(skipped), 'base64').toString('utf8')),
-  );
-  const inHex = text.replace(/(?:[0-9a-f]{2}){3,}/gi, (run) => Buffer.from(run, 'hex').toString('utf8'));
-  return [unescaped, asUtf8, plain, ...inBase64, inHex].filter((form) => form !== text);
+  return [unescaped, asUtf8, plain];
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };

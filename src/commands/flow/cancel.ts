@@ -166,7 +166,7 @@ function wayToFree({ kind, flow, state }: FlowOf<Kind>, repeated: Context['repea
 
 /** Says how to go on after an interruption: the bank may have the request, and only the customer's SCA is missing. */
 function withWayOn(error: unknown, kind: string, flow: string): unknown {
-  if (!(error instanceof Psd2Error) || error.code !== 'interrupted') return error;
+  if (!(error instanceof Psd2Error) || error.code !== 'interrupted' || error.next !== undefined) return error;
   return error.with({
     hint: `The ${kind} may be cancelled or not. Ask the bank, or ask it again to cancel it, with:`,
     next: [

@@ -65,11 +65,18 @@ function readValue(path: string, kind: Kind): string {
   }
 }
 
+/** The line of a file. An editor's mark at its beginning and the end of the line are no part of it, and nothing else is that nobody sees. */
 function oneLine(content: string, path: string, kind: Kind): string {
-  const value = content.replace(/\r?\n$/, '');
+  const value = content.replace(/^\ufeff/, '').replace(/\r?\n$/, '');
   if (/[\r\n]/.test(value)) throw refused(path, kind, 'has more than one line');
+  if (value.includes('\ufffd')) throw refused(path, kind, 'is not text in UTF-8');
+  if (UNSEEN.test(value))
+    throw refused(path, kind, 'has a character that nobody sees, or a space at its beginning or end');
   return value;
 }
+
+/** All kinds of spaces but the usual one between others, and what has no width. */
+const UNSEEN = /[^\P{C}]|[^\P{Z} ]|\p{DI}|^ | $/u;
 
 function refused(path: string, kind: Kind, what: string): Psd2Error {
   const place = path === '-' ? 'standard input' : path;

@@ -98,6 +98,11 @@ function outcomeAfter(line: KnownLine, problem: Psd2Error | undefined): LineOutc
 
 /** Adds how to go on to what stopped a run or a payment, unless it says something better. */
 function withNext(batch: string, stop: Psd2Error): Psd2Error {
+  // Ctrl-C at a question about one payment ends the batch.
+  if (stop.code === 'interrupted' && stop.next !== undefined)
+    return stop.with({
+      next: [['batch', 'run', batch], ...stop.next.filter(([, verb]) => verb === 'cancel')],
+    });
   if (stop.next !== undefined) return stop;
   // What the bank has not cancelled has no command of its own if it is many payments.
   if (stop.hint !== undefined && !stop.isDeadEnd) return stop;

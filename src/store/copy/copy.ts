@@ -96,6 +96,7 @@ async function copyAll(
   isAgain: boolean,
 ): Promise<CopyResult> {
   await untilNobodyWorks([from, to], world);
+  for (const pins of await from.pins()) await to.countPins(pins);
   const { written } = await pass(from, to, world, { isAgain, writes: true });
   const compared = await pass(from, to, world, { isAgain, writes: false });
   if (compared.written > 0)

@@ -22,6 +22,7 @@ import { nameOfHolder } from './file-names.ts';
 import { FlowsAtRest } from './flows/at-rest.ts';
 import { damagedAt, readFlowFile } from './flows/file.ts';
 import { FlowFolder } from './flows/lookup.ts';
+import { FlowSteps } from './flows/steps.ts';
 import { syncedInto } from './sync/customer-folder.ts';
 import { Generations, tokenGeneration } from './token-file.ts';
 import type { FileTokens } from './tokens.ts';
@@ -83,6 +84,7 @@ export class FilePersonalData implements PersonalData {
     const rewrite = async () => {
       this.#parts.assertHere();
       rewriteFlowFile(path, change);
+      await new FlowSteps(this.#journals).hold(flow, null);
       this.#atRest.forget(flow);
     };
     await withLock(path, flow, rewrite, PATIENCE_MS, this.#folder.interrupted);

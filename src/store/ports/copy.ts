@@ -1,3 +1,4 @@
+import type { EmbeddedStep } from '../../domain/embedded.ts';
 import type { AuditLine } from './audit.ts';
 import type { KeptCustomer } from './customers.ts';
 import type { Pseudonym } from './personal.ts';
@@ -33,6 +34,12 @@ export interface LoginRecord {
   tokens: StoredTokens | null;
 }
 
+/** What a store holds of a flow until the authorisation is over: what the bank has said for the step that the customer takes next. */
+export interface HeldSteps {
+  links?: EmbeddedStep;
+  cancellationLinks?: EmbeddedStep;
+}
+
 /** A flow with its events. */
 export interface FlowRecord {
   kind: 'flow';
@@ -40,6 +47,8 @@ export interface FlowRecord {
   underWay: boolean;
   /** The events in their order, as they were written. `at` is ISO 8601 in UTC. */
   events: { at: string; event: unknown }[];
+  /** What the bank has said for the customer's next step, which the events do not have. It says nothing of which record is newer. */
+  steps?: HeldSteps;
 }
 
 /** A count of one day, `YYYY-MM-DD`: of calls with client credentials, or of reads of an account. */
@@ -127,6 +136,13 @@ export interface Holdings {
   openKey(): Promise<void>;
 }
 
+/** The PINs of a person at a bank that were sent and not accepted yet: all profiles share the count. */
+export interface CountedPins {
+  /** A digest of the bank and the PSU-ID. */
+  person: string;
+  sent: number;
+}
+
 /** A backend as a side of the copy. */
 export interface CopySide {
   /** A folder; or host, port and database. Never contains a password. */
@@ -143,4 +159,8 @@ export interface CopySide {
   /** The profiles with data. */
   profiles(): Promise<string[]>;
   open(profile: string): Holdings;
+  /** The PINs that no bank has accepted. @throws Psd2Error `config` */
+  pins(): Promise<CountedPins[]>;
+  /** Counts at least so many, durably. @throws Psd2Error `config` */
+  countPins(pins: CountedPins): Promise<void>;
 }

@@ -117,6 +117,10 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
             [this.profile, flow, n, JSON.stringify(change(event))],
           );
         }
+        await statements.execute('delete from psd2.steps where profile = $1 and flow = $2', [
+          this.profile,
+          flow,
+        ]);
       }),
     );
   }

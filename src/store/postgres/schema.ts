@@ -189,6 +189,14 @@ create table psd2.unattended_reads (
   constraint ids check (${CUSTOMER} and product_id collate "C" ~ '^((failed|paused) )?[!-~]{0,70}$')
 );
 
+-- What banks have said for the next steps of customers, which no event has: until the authorisation is over.
+create table psd2.steps (
+  profile text not null,
+  flow text not null,
+  steps json not null,
+  primary key (profile, flow)
+);
+
 -- PINs that were sent and not accepted yet, by a digest of the bank and the PSU-ID.
 create table psd2.pins (
   person text primary key check (person ~ '^[0-9a-f]{64}$'),

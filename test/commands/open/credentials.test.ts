@@ -24,6 +24,12 @@ function write(name: string, content: string, mode = 0o600): string {
   return path;
 }
 
+function writeBytes(name: string, bytes: number[]): string {
+  const path = join(temporary, name);
+  writeFileSync(path, Buffer.from(bytes), { mode: 0o600 });
+  return path;
+}
+
 /** A payment as a journal has it, as far as a question shows it. */
 function paymentOf(order: object, flow = 'tr-1'): CredentialQuestion['subject'] {
   const payment: Payment = Object.create({ flow, order });
@@ -94,11 +100,34 @@ describe('psd2 takes credentials', () => {
     ['no file', { psuPasswordFile: join(temporary, 'none') }, { code: 'usage' }],
     ['a file of all', { psuPasswordFile: write('open', PIN, 0o644) }, { code: 'config' }],
     ['a TAN of two lines', { otpFile: write('two', `${TAN}\n${TAN}\n`) }, { code: 'usage' }],
+    ['a PIN with a NUL', { psuPasswordFile: write('nul', `${PIN}\0\n`) }, { code: 'usage' }],
+    ['a PIN with a space at its end', { psuPasswordFile: write('end', `${PIN} \n`) }, { code: 'usage' }],
+    ['a TAN with a character of no width', { otpFile: write('zw', `${TAN}\u200b`) }, { code: 'usage' }],
+    [
+      'a TAN with a space that does not break',
+      { otpFile: write('nbsp', `a\u00a0${TAN}`) },
+      { code: 'usage' },
+    ],
+    ['bytes that are no text', { psuPasswordFile: writeBytes('odd', [0x70, 0xe9, 0x0a]) }, { code: 'usage' }],
+    ['a file in UTF-16', { psuPasswordFile: writeBytes('utf16', [0xff, 0xfe, 0x31, 0]) }, { code: 'usage' }],
     ['standard input twice', { psuPasswordFile: '-', otpFile: '-' }, { code: 'usage' }],
   ])('and refuses before any call: %s', async (_, options, failure) => {
     const error = await failureOf(portsOf({ PSD2_EMBEDDED: 'files' }, {}, options));
     expect(error).toMatchObject(failure);
     expect(JSON.stringify(error)).not.toMatch(/48151|62342/);
+  });
+
+  it.each([
+    ['the mark of an editor', `\ufeff${PIN}`],
+    ['a line of another system', `${PIN}\r\n`],
+    ['both', `\ufeff${PIN}\r\n`],
+  ])('and sends nothing that nobody sees: %s is no part of a PIN', async (_, content) => {
+    const { ports } = await portsOf(
+      { PSD2_EMBEDDED: 'files' },
+      {},
+      { psuPasswordFile: write('seen', content) },
+    );
+    expect((await ports.password(QUESTION))?.reveal()).toBe(PIN);
   });
 
   it('and no file whose option is given where they are typed, and no pipe that is a terminal', async () => {
@@ -245,6 +274,21 @@ describe('PINs that the bank has not accepted', () => {
     await ports.note('password', QUESTION, 'accepted');
     expect((await ports.password(QUESTION))?.reveal()).toBe(PIN);
     expect(asked.filter((question) => question.startsWith('Is the PIN'))).toHaveLength(2);
+  });
+
+  it('are counted by each run: a third one needs a yes, and one from a file after a typed one', async () => {
+    const run = async (...typed: string[]) => {
+      const { asked, operator } = person(...typed);
+      const { ports } = await portsOf({ PSD2_EMBEDDED: 'ask' }, { operator });
+      return [(await ports.password(QUESTION))?.reveal(), asked.length];
+    };
+    expect(await run(PIN)).toEqual([PIN, 1]);
+    const options = { psuPasswordFile: write('pin', PIN) };
+    const { ports } = await portsOf({ PSD2_EMBEDDED: 'files' }, {}, options);
+    expect(await failureOf(ports.password(QUESTION))).toMatchObject({ code: 'confirmation_needed' });
+    expect(await run(PIN)).toEqual([PIN, 1]);
+    expect(await run('no')).toEqual([undefined, 1]);
+    expect(await run('yes', PIN)).toEqual([PIN, 2]);
   });
 
   it('stop a machine after one from a file, also one that is killed before the bank answers', async () => {

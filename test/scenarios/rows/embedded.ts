@@ -35,6 +35,12 @@ const wantsTan: Treatment = (call, toBank) =>
     scaStatus: 'scaMethodSelected',
     _links: { authoriseTransaction: { href: `${call.path}/a1` } },
   })(call, toBank);
+/** The same, of an authorisation that has begun. */
+const wantsTanAt: Treatment = (call, toBank) =>
+  gets(200, { scaStatus: 'scaMethodSelected', _links: { authoriseTransaction: { href: call.path } } })(
+    call,
+    toBank,
+  );
 const DONE = gets(200, { scaStatus: 'finalised' });
 const GONE = Array<Treatment>(6).fill(rejected(403, 'RESOURCE_UNKNOWN'));
 const is = (transactionStatus: string) => Array<Treatment>(6).fill(saying({ transactionStatus }));
@@ -111,8 +117,83 @@ const together = (as: string, service: string, id: string, payments: object): Ro
   paid: 0,
 });
 
+/** The initiation has this link, and no other one. */
+const linksTo = (name: string, href: (id: string) => string) =>
+  changed((body) => ({
+    ...body,
+    _links: { [name]: { href: href('paymentId' in body ? String(body.paymentId) : '') } },
+  }));
+const OTHERS = '/v1/payments/sepa-credit-transfers/another/authorisations';
+const tellsOf = (name: string) => new RegExp(`The bank's link ${name} is not for what it was sent with`);
+/** The bank asks who the customer is once the authorisation has begun. */
+const asksWho: Treatment = (call, toBank) =>
+  gets(201, { scaStatus: 'received', _links: { updatePsuIdentification: { href: `${call.path}/a1` } } })(
+    call,
+    toBank,
+  );
+/** The authorisation has begun, and the PIN is next. */
+const begunHere: Treatment = (call, toBank) =>
+  gets(201, {
+    scaStatus: 'psuIdentified',
+    _links: { updatePsuAuthentication: { href: `${call.path}/a1` } },
+  })(call, toBank);
+const identified: Treatment = (call, toBank) =>
+  gets(200, { scaStatus: 'psuIdentified', _links: { updatePsuAuthentication: { href: call.path } } })(
+    call,
+    toBank,
+  );
+const paysBy = (initiate: Treatment, more: Partial<Step> = {}): Step =>
+  pays(DONE, 'ACSC', '0 executed', {
+    ...more,
+    meets: {
+      ...{ initiate: [initiate], sca: [wantsTan], update: [DONE], 'sca-status': GONE },
+      ...{ status: is('ACSC') },
+      ...more.meets,
+    },
+  });
+const BY_PASSWORD = { sca: { approaches: ['redirect', 'embedded'], first: 'password' } };
+const ownCalls = expect.stringMatching(/^initiate sca update( sca-status| status)+$/);
+/** Links that lead to something else, or ask who the customer is. The relay knows an address by the operation, and the bank by its ids. */
+const linked: Row[] = [
+  at('the link for the PIN leads to another payment: it goes to the own one', [
+    paysBy(
+      linksTo('startAuthorisationWithPsuAuthentication', () => OTHERS),
+      { calls: ownCalls, tells: tellsOf('updatePsuAuthentication') },
+    ),
+  ]),
+  at(
+    'the link for the PIN leads to an operator’s page of another host: it goes to the own one',
+    [
+      paysBy(
+        linksTo('startAuthorisation', () => 'https://evil.example/admin'),
+        { calls: ownCalls, tells: tellsOf('startAuthorisation') },
+      ),
+    ],
+    BY_PASSWORD,
+  ),
+  at('the link for the PIN is of an authorisation of another payment: psd2 begins one of its own', [
+    paysBy(
+      linksTo('updatePsuAuthentication', () => `${OTHERS}/a1`),
+      {
+        meets: { sca: [begunHere], update: [wantsTanAt, DONE] },
+        calls: expect.stringMatching(/^initiate sca update update( sca-status| status)+$/),
+      },
+    ),
+  ]),
+  at('the bank asks who the customer is when the authorisation has begun', [
+    paysBy(
+      linksTo('startAuthorisation', (id) => `/v1/payments/sepa-credit-transfers/${id}/authorisations`),
+      {
+        meets: { sca: [asksWho], update: [identified, wantsTanAt, DONE] },
+        calls: expect.stringMatching(/^initiate sca update update update( sca-status| status)+$/),
+      },
+    ),
+  ]),
+];
+
 /** All rows of embedded SCA. */
 export const EMBEDDED: readonly Row[] = [
+  ...linked,
   at('the customer authorises with PIN and TAN, and the bank knows the authorisation no more', [
     pays(DONE, 'ACSC', '0 executed', {
       calls: expect.stringMatching(/^initiate sca update( sca-status status)+$/),

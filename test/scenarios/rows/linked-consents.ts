@@ -29,7 +29,7 @@ const ENDED = { prints: { consentStatus: 'terminatedByTpp' } };
 /** The bank wants the password in psd2’s hands. */
 const EMBEDDED = changed((body) => ({
   ...body,
-  _links: { updatePsuAuthentication: { href: '/v1/consents/c1/authorisations/a1' } },
+  _links: { startAuthorisationWithPsuAuthentication: { href: '/v1/consents/c1/authorisations' } },
 }));
 /** The customer comes back to another machine. */
 const ELSEWHERE = { env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' } };

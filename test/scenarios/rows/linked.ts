@@ -398,7 +398,9 @@ const FINALISED = Array<Treatment>(8).fill(saying({ scaStatus: 'finalised' }));
 type Cancels = [cancel: Treatment, status: Treatment[], ends: string, more?: Partial<Step>];
 type Cancelled = [what: string, ...Cancels];
 const REFUSED = rejected(405, 'CANCELLATION_INVALID');
-const EMBEDDED = gets(202, { _links: { updatePsuAuthentication: { href: '/v1/payments/x' } } });
+const EMBEDDED = gets(202, {
+  _links: { startAuthorisationWithPsuAuthentication: { href: '/v1/payments/x' } },
+});
 /** Its refusal to say what became of the payment. */
 const SILENT: [what: string, said: Treatment[]][] = [
   ['is not its own', [gets(404), ...status('ACSP')]],

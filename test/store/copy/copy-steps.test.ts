@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { copyStore } from '../../../src/store/copy/copy.ts';
-import type { CopySide, Holdings, LoginRecord, Mark, StoredRecord } from '../../../src/store/ports/copy.ts';
+import type {
+  CopySide,
+  CountedPins,
+  Holdings,
+  LoginRecord,
+  Mark,
+  StoredRecord,
+} from '../../../src/store/ports/copy.ts';
 import { count, flow, LOGIN, last, TOKENS } from './records.ts';
 
 const login = (holder: string, generation = 1, accessToken: string | null = 'a'): LoginRecord => ({
@@ -25,6 +32,7 @@ class Backend implements CopySide {
   locked: Psd2Error | undefined;
   /** Replaces what it does with a record that it is given. */
   put: ((record: StoredRecord) => Promise<void>) | undefined;
+  counted: CountedPins[] = [];
   /** Whether {@link put} forgets what it is given. */
   forgets = false;
   #mark: Mark;
@@ -51,6 +59,14 @@ class Backend implements CopySide {
   async atWork(): Promise<string[]> {
     changes.push(`look at ${this.place}`);
     return (this.working.length > 1 ? this.working.shift() : this.working[0]) ?? [];
+  }
+
+  async pins(): Promise<CountedPins[]> {
+    return this.counted;
+  }
+
+  async countPins(pins: CountedPins): Promise<void> {
+    changes.push(`count ${pins.sent} PINs in ${this.place}`);
   }
 
   async profiles(): Promise<string[]> {
@@ -116,6 +132,7 @@ const expectCopied = () => {
 
 describe('the steps of a copy', () => {
   it('both backends are marked before psd2 looks for workers, and the copy counts only after it was compared', async () => {
+    from.counted.push({ person: 'a'.repeat(64), sent: 2 });
     const counts = { profiles: 1, logins: 2, flows: 1, events: 2, others: 2, written: 6, newer: 0 };
     expect(await copy()).toEqual(counts);
     expectCopied();
@@ -125,6 +142,7 @@ describe('the steps of a copy', () => {
       '/old moved to /new',
       'look at /old',
       'look at /new',
+      'count 2 PINs in /new',
       ...['login', 'login', 'login', 'last-login', 'flow', 'count'].map((kind) => `put ${kind} into /new`),
       '/new is a copy of /old',
     ]);

@@ -20,6 +20,7 @@ import type { Kind } from '../../ports/flows.ts';
 import { appendToFlowFile, FlowsUnderWay, readFlowFile } from '../flows/file.ts';
 import { entriesOf, FlowFolder, FlowIndex, type IndexEntry, type IndexedFlow } from '../flows/lookup.ts';
 import { ReferenceClaims } from '../flows/references.ts';
+import { FlowSteps } from '../flows/steps.ts';
 
 /** The writer of copied lines. */
 const COPY = 'copy';
@@ -30,6 +31,7 @@ export class FlowCopies {
   readonly #flows: FlowFolder;
   readonly #index: FlowIndex;
   readonly #claims: ReferenceClaims;
+  readonly #steps: FlowSteps;
 
   /** @param folder of the profile's journals */
   constructor(folder: string) {
@@ -37,6 +39,7 @@ export class FlowCopies {
     this.#flows = new FlowFolder(folder);
     this.#index = new FlowIndex(folder);
     this.#claims = new ReferenceClaims(folder);
+    this.#steps = new FlowSteps(folder);
   }
 
   /**
@@ -65,13 +68,15 @@ export class FlowCopies {
     const sent = this.#index.read().get(flow)?.sent;
     if (read && sent && this.#isOpen(flow)) throw journalIsOlder(flow, this.#flows.pathOf(flow));
     const underWay = listFolder(join(this.#folder, 'open')).includes(flow);
-    return read && { kind: 'flow', flow, underWay, events: read.current };
+    const steps = this.#steps.of(flow);
+    return read && { kind: 'flow', flow, underWay, events: read.current, ...(steps && { steps }) };
   }
 
   /** Adds the missing events of a flow, durably, and takes its reference. @throws Psd2Error `config` */
-  async add({ flow, underWay, events }: FlowRecord): Promise<void> {
+  async add({ flow, underWay, events, steps }: FlowRecord): Promise<void> {
     const path = this.#flows.pathOf(flow);
     makePrivateFolder(this.#folder);
+    await this.#steps.hold(flow, steps ?? null);
     let journal = readFlowFile<number, unknown>(path, z.unknown(), (count = 0) => count + 1);
     if (!journal) this.#make(path, events);
     else {

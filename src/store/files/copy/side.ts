@@ -22,6 +22,7 @@ import { FileAudit } from '../audit.ts';
 import { FileBatches } from '../batches.ts';
 import { FileCustomers } from '../customers.ts';
 import { changeMark, markOf, profilesIn } from '../data.ts';
+import { countPins, readPins } from '../pins.ts';
 import { FileReadResults } from '../read-results.ts';
 import { FileTokens } from '../tokens.ts';
 import { FlowCopies } from './flows.ts';
@@ -49,6 +50,8 @@ export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Va
       return working;
     },
     open: (profile) => new FolderHoldings(folder, profile, tokensOf(profile), vaultOf(profile)),
+    pins: async () => readPins(root),
+    countPins: (pins) => countPins(root, pins),
   };
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isOpen, isUntouched, type Progress } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { auditOf } from '../../audit/chain.ts';
@@ -9,6 +10,7 @@ import { reserveSpace } from '../../disk/reserve-space.ts';
 import { collectMoments, momentEvent } from '../../flow/history.ts';
 import { isFlowId, newFlowId } from '../../flow/ids.ts';
 import { type FlowKind, KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
+import { type Stepping, stepsOf, withoutStep, withSteps } from '../../flow/steps.ts';
 import type { Actor, Audit } from '../../ports/audit.ts';
 import type {
   Begin,
@@ -35,6 +37,7 @@ import {
 import { listFlows } from './list.ts';
 import { FlowFolder, FlowIndex, FlowLookup } from './lookup.ts';
 import { FlowReferences, FlowResources, ReferenceClaims } from './references.ts';
+import { FlowSteps } from './steps.ts';
 
 /** A bit longer than it takes to see that another process is dead. */
 const CLAIM_PATIENCE_MS = 8_000;
@@ -63,7 +66,8 @@ export interface FlowsSetting {
 }
 
 /** For the bank, each flow is one transaction. */
-type Begun = Progress & { flow: string; transactionId: string; updatedAt: string; reached: boolean };
+type Begun = Progress &
+  Stepping & { flow: string; transactionId: string; updatedAt: string; reached: boolean };
 
 /**
  * The flows of one profile on the disk. Each flow is an append-only file, `<flow>.ndjson`, with one event per line, and is
@@ -79,6 +83,7 @@ export class FileFlows implements Flows {
   readonly #references: FlowReferences;
   readonly #underWay: FlowsUnderWay;
   readonly #atRest: FlowsAtRest;
+  readonly #steps: FlowSteps;
 
   /** @param folder of the profile's journals */
   constructor(folder: string, setting: FlowsSetting) {
@@ -91,6 +96,7 @@ export class FileFlows implements Flows {
     this.#references = new FlowReferences(this.#flows, this.#lookup, new ReferenceClaims(folder));
     this.#underWay = new FlowsUnderWay(folder);
     this.#atRest = new FlowsAtRest(folder);
+    this.#steps = new FlowSteps(folder);
   }
 
   async begin<K extends Kind, T>(name: K, begin: Begin<K>, work: (open: Open<K>) => Promise<T>): Promise<T> {
@@ -291,7 +297,7 @@ export class FileFlows implements Flows {
   ): OpenFlow<Flow, Event> {
     const path = this.#flows.pathOf(flow);
     let journal: KnownFile = read;
-    let { current } = read;
+    let current = this.#stepping(read.current);
     this.#setting.onFlow?.(current.transactionId, flow);
     let giveBack = () => {};
     const append = (event: Event) => {
@@ -309,6 +315,8 @@ export class FileFlows implements Flows {
         const noted = this.#audit(kind, current, event);
         if (noted) await noted;
         this.#noteResource(kind, current, event);
+        const held = this.#holdSteps(kind, current, event);
+        if (held) await held;
         // There must be space for the outcome of the execution.
         if (kind.mayMoveMoney(event, current)) giveBack = reserveSpace(this.#folder, OUTCOME);
         // This process may have been stopped while the store was copied. A copy sets the mark before it reads, so either it has
@@ -336,15 +344,31 @@ export class FileFlows implements Flows {
       reread: async () => {
         const again = this.#read(kind, flow);
         journal = again;
-        current = again.current;
+        current = this.#stepping(again.current);
         return current;
       },
     };
   }
 
-  /** The event with who causes it. */
+  /** A flow with what the bank has said for its customer's next step. */
+  #stepping<Flow extends Begun>(flow: Flow): Flow {
+    const held = stepsOf(flow) && this.#steps.of(flow.flow);
+    return held ? withSteps(flow, held) : flow;
+  }
+
+  /** Holds before an event what the journal does not have of it, and drops it before the event with which it is over. */
+  #holdSteps<Flow extends Begun, Event>(
+    kind: FlowKind<Flow, Event>,
+    current: Flow,
+    event: Event,
+  ): Promise<void> | undefined {
+    const next = stepsOf(kind.apply(current, event, current.updatedAt));
+    return isDeepStrictEqual(next, stepsOf(current)) ? undefined : this.#steps.hold(current.flow, next);
+  }
+
+  /** The event as the journal has it, with who causes it. */
   #named(event: object): object {
-    return { ...event, ...this.#setting.actor };
+    return { ...withoutStep(event), ...this.#setting.actor };
   }
 
   /** Says in the audit log what somebody is about to do. A process that is killed now has said too much, never too little. */

@@ -5,6 +5,7 @@ import { Psd2Error } from '../../../errors.ts';
 import { isFlowId } from '../../flow/ids.ts';
 import { KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
 import { journalIsOlder } from '../../flow/refusals.ts';
+import { heldSteps } from '../../flow/steps.ts';
 import type { FlowRecord } from '../../ports/copy.ts';
 import type { Kind } from '../../ports/flows.ts';
 import { KeyTaken, ProfileRows, type Statements } from '../database.ts';
@@ -21,6 +22,7 @@ const rowOfEvent = z.object({
   events: z.number(),
   at: z.date(),
   event: z.unknown(),
+  steps: z.nullable(heldSteps),
 });
 type RowOfEvent = z.infer<typeof rowOfEvent>;
 
@@ -31,10 +33,11 @@ export class FlowRows extends ProfileRows {
     for (let after = ''; ; ) {
       const rows = await this.look(
         rowOfEvent,
-        `select f.flow, f.under_way, f.events, coalesce(e.at, f.created_at) as at, e.event from (
+        `select f.flow, f.under_way, f.events, coalesce(e.at, f.created_at) as at, e.event, s.steps from (
            select flow, under_way, events, created_at from psd2.flows where profile = $1 and flow collate "C" > $2 collate "C"
            order by flow collate "C" limit ${PAGE}
-         ) f left join psd2.flow_events e on e.profile = $1 and e.flow = f.flow order by f.flow collate "C", e.n`,
+         ) f left join psd2.flow_events e on e.profile = $1 and e.flow = f.flow
+         left join psd2.steps s on s.profile = $1 and s.flow = f.flow order by f.flow collate "C", e.n`,
         [after],
       );
       const flows = new Map<string, RowOfEvent[]>();
@@ -48,8 +51,8 @@ export class FlowRows extends ProfileRows {
   async of(flow: string): Promise<FlowRecord | undefined> {
     const rows = await this.look(
       rowOfEvent,
-      `select flow, f.under_way, f.events, coalesce(e.at, f.created_at) as at, e.event
-       from psd2.flows f left join psd2.flow_events e using (profile, flow)
+      `select flow, f.under_way, f.events, coalesce(e.at, f.created_at) as at, e.event, s.steps
+       from psd2.flows f left join psd2.flow_events e using (profile, flow) left join psd2.steps s using (profile, flow)
        where profile = $1 and flow = $2 order by e.n`,
       [flow],
     );
@@ -64,11 +67,11 @@ export class FlowRows extends ProfileRows {
   #recordOf(rows: readonly RowOfEvent[]): FlowRecord[] {
     const [first] = rows;
     if (!first) return [];
-    const { flow } = first;
+    const { flow, steps } = first;
     if (rows.length < first.events || first.event === null)
       throw journalIsOlder(flow, `of ${flow} at ${this.database.shown}`);
     const events = rows.map(({ at, event }) => ({ at: at.toISOString(), event }));
-    return [{ kind: 'flow', flow, underWay: first.under_way, events }];
+    return [{ kind: 'flow', flow, underWay: first.under_way, events, ...(steps && { steps }) }];
   }
 
   /** Adds the missing events of a flow, in one transaction. @throws Psd2Error `config` */
@@ -105,6 +108,7 @@ export class FlowRows extends ProfileRows {
             events.length,
           ],
         );
+        await this.#putSteps(statements, record);
         await this.#putEvents(statements, record);
       });
     } catch (error) {
@@ -113,6 +117,16 @@ export class FlowRows extends ProfileRows {
         hint: 'Copy back, end one of them (psd2 transfer cancel, or resolve), then run the same psd2 store copy again.',
       });
     }
+  }
+
+  async #putSteps(statements: Statements, { flow, steps }: FlowRecord): Promise<void> {
+    await statements.execute('delete from psd2.steps where profile = $1 and flow = $2', [this.profile, flow]);
+    if (steps)
+      await statements.execute('insert into psd2.steps (profile, flow, steps) values ($1, $2, $3)', [
+        this.profile,
+        flow,
+        JSON.stringify(steps),
+      ]);
   }
 
   async #putEvents(statements: Statements, { flow, events }: FlowRecord): Promise<void> {

@@ -19,6 +19,7 @@ import { noteRow } from '../access.ts';
 import { PostgresAudit } from '../audit.ts';
 import { type Database, ProfileRows } from '../database.ts';
 import { Keys, TokenSeals } from '../keys.ts';
+import { countPins, readPins } from '../pins.ts';
 import { PostgresReadResults } from '../read-results.ts';
 import {
   loginInRow,
@@ -99,6 +100,8 @@ export function databaseSide(database: Database, sources: KeySources, mayBePlain
     },
     open: (profile) =>
       new DatabaseHoldings(database, profile, new Keys(database, profile, sources, mayBePlain)),
+    pins: () => readPins(database),
+    countPins: (pins) => countPins(database, pins),
   };
 }
 

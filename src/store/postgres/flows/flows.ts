@@ -51,7 +51,7 @@ export class PostgresFlows extends ProfileRows implements Flows {
          returning events, standing, resource_id`,
         [flow],
       );
-      const journal = await this.#journal.read(kind, flow);
+      const journal = await this.#journal.stepping(await this.#journal.read(kind, flow));
       const open = this.#writable(kind, flow, journal, claim);
       const { unanswered }: KnownKind<K> = KINDS[kind];
       if (row && this.#journal.isSentUnnoticed(kind, row, journal)) await open.record(unanswered);
@@ -245,6 +245,7 @@ export class PostgresFlows extends ProfileRows implements Flows {
         return journal.current;
       },
       record: async (event) => {
+        await this.#journal.holdSteps(kind, journal, event);
         journal = await this.#journal.append(kind, flow, journal, event, isClaimed ? claim.number : null);
         return journal.current;
       },
@@ -261,7 +262,7 @@ export class PostgresFlows extends ProfileRows implements Flows {
         if (!claimed?.ours) throw overtaken(flow);
       },
       reread: async () => {
-        journal = await this.#journal.read(kind, flow);
+        journal = await this.#journal.stepping(await this.#journal.read(kind, flow));
         isClaimed = false;
         return journal.current;
       },

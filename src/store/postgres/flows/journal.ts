@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { isOpen, standingOf } from '../../../domain/flow-states.ts';
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
@@ -14,10 +15,12 @@ import {
   referenceIsUsed,
   resourceIsUsed,
 } from '../../flow/refusals.ts';
+import { stepsOf, withoutStep, withSteps } from '../../flow/steps.ts';
 import type { Actor } from '../../ports/audit.ts';
 import type { Begin, EventOf, FlowOf, Kind } from '../../ports/flows.ts';
 import type { IsForgotten } from '../../ports/personal.ts';
 import { type Database, KeyTaken, LostAnswer, ProfileRows, type Statements } from '../database.ts';
+import { StepRows } from './steps.ts';
 
 export const eventRow = z.object({
   flow: z.string(),
@@ -59,12 +62,14 @@ export interface Known<Flow> {
  */
 export class FlowJournal extends ProfileRows {
   readonly #world: FlowWorld;
+  readonly #steps: StepRows;
   /** The name of this writer. After a lost answer, psd2 uses it to look whether its event was written. */
   readonly #writer = randomUUID();
 
   constructor(database: Database, profile: string, world: FlowWorld) {
     super(database, profile);
     this.#world = world;
+    this.#steps = new StepRows(database, profile);
   }
 
   /**
@@ -225,6 +230,20 @@ export class FlowJournal extends ProfileRows {
     return { current: next, events: n };
   }
 
+  /** A flow with what the bank has said for its customer's next step. */
+  async stepping<K extends Kind>(read: Known<FlowOf<K>>): Promise<Known<FlowOf<K>>> {
+    const { current } = read;
+    const held = stepsOf(current) && (await this.#steps.of(current.flow));
+    return held ? { ...read, current: withSteps(current, held) } : read;
+  }
+
+  /** Holds before an event what the journal does not have of it, and drops it before the event with which it is over. */
+  async holdSteps<K extends Kind>(kind: K, { current }: Known<FlowOf<K>>, event: EventOf<K>): Promise<void> {
+    const { apply }: KnownKind<K> = KINDS[kind];
+    const next = stepsOf(apply(current, event, current.updatedAt));
+    if (!isDeepStrictEqual(next, stepsOf(current))) await this.#steps.hold(current.flow, next);
+  }
+
   /** Whether this worker's event is in the database. @throws Psd2Error `config` if that is unclear */
   async #isWritten(flow: string, n: number): Promise<boolean> {
     const row = await this.lookOne(
@@ -286,9 +305,9 @@ export class FlowJournal extends ProfileRows {
     return damagedAt(flow, this.database, n, cause);
   }
 
-  /** The event with who causes it, as JSON. */
+  /** The event as the journal has it, with who causes it, as JSON. */
   #named(event: object): string {
-    return JSON.stringify({ ...event, ...this.#world.actor });
+    return JSON.stringify({ ...withoutStep(event), ...this.#world.actor });
   }
 
   #notWritten(flow: string, cause: unknown): Psd2Error {

@@ -42,6 +42,16 @@ export function stepIn(answer: SaidOfSca): EmbeddedStep | null {
   return password ? at('password', password) : null;
 }
 
+/** Whether the bank offers a link as one that begins an authorisation. */
+export function beginsAuthorisation(links: WireScaLinks | undefined, href: string | undefined): boolean {
+  const names = [
+    'startAuthorisationWithPsuAuthentication',
+    'startAuthorisationWithAuthenticationMethodSelection',
+    'startAuthorisationWithTransactionAuthorisation',
+  ] as const;
+  return href !== undefined && names.some((name) => links?.[name] === href);
+}
+
 /** What comes first at a bank that has begun an authorisation of embedded SCA, and names nothing. */
 export function usualStep(
   { authorisationId, _links: links }: SaidOfSca,

@@ -22,6 +22,7 @@ import { costIn, type SaidOfCost } from '../wire/costs.ts';
 import { callOf } from '../wire/paths.ts';
 import {
   anew,
+  beginsAuthorisation,
   refuseUnusual,
   type SaidOfSca,
   stepAfter,
@@ -93,7 +94,7 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
     ...(calls.description.sca.approaches[0] === 'embedded' && { isEmbeddedAlone: true }),
     anew,
     begins: (resourceId, links) =>
-      stepCall({ ...calls, resource: authorised.resource(resourceId) }, links, '')?.begins ?? false,
+      placeOfStep({ ...calls, resource: authorised.resource(resourceId) }, links)?.begins ?? false,
     give: (sca) => give({ ...calls, resource: authorised.resource(sca.resourceId) }, sca),
     async progress(resourceId, links, transactionId, decides) {
       const linked = { ...calls, resource: authorised.resource(resourceId) };
@@ -160,14 +161,15 @@ export function linksOf(
   // Where OAuth is the only approach, both links lead to the metadata of the OAuth server.
   const isOAuthAlone = linked.description.sca.approaches.every((approach) => approach === 'oauth');
   const oauth = links?.scaOAuth ?? (isOAuthAlone ? links?.scaRedirect : undefined);
-  const step = chosen === 'DECOUPLED' ? null : (stepIn(answer) ?? usualStep(answer, chosen));
+  const named = chosen === 'DECOUPLED' ? null : (stepIn(answer) ?? usualStep(answer, chosen));
   const stated = {
     ...(authorisationId && { id: authorisationId }),
     ...(start && { start }),
     ...(links?.scaStatus && { status: links.scaStatus }),
     ...(links?.confirmation && { confirmation: links.confirmation }),
   };
-  const id = idOfAuthorisation(linked, stated) ?? idOfStep(linked, step);
+  const id = idOfAuthorisation(linked, stated) ?? idOfStep(linked, named);
+  const step = named && ownStep(linked, named, { id, begins: beginsAuthorisation(links, named.link) });
   const linksOfSca = {
     ...(id && { id }),
     ...(links?.scaRedirect && !isOAuthAlone && { redirect: links.scaRedirect }),
@@ -183,7 +185,8 @@ export function linksOf(
   // psd2 takes credentials only where the bank has no other way.
   const isStep = !hasWay && step !== null;
   if (!hasWay && chosen !== 'DECOUPLED' && !isStep) refuseUnusual(links);
-  if (!isOver) noteOddLinks(linked, { ...stated, ...(isStep && { step }) }, linked.odd);
+  if (!isOver && !hasWay && named) noteOddLinks(linked, { ...stated, step: named }, linked.odd);
+  else if (!isOver) noteOddLinks(linked, stated, linked.odd);
   // A page that psd2 must not open is refused before anybody waits for its customer.
   if (!isOver && linksOfSca.redirect !== undefined)
     browserLink(linksOfSca.redirect, linked.base, 'scaRedirect');
@@ -209,6 +212,22 @@ const APPROACHES: Readonly<Record<string, ScaLinks['approach']>> = {
 function beginsWith(linked: Linked, { next, link }: EmbeddedStep): Pick<ScaLinks, 'begins'> {
   const { update } = AUTHORISATIONS[linked.resource.start];
   return next === 'password' && link !== undefined && !offered(linked, link, update) ? { begins: link } : {};
+}
+
+/**
+ * A step as psd2 can take it. A link that is about something else still offers what begins an authorisation: that has an address of its
+ * own.
+ *
+ * @returns null if nothing says of which authorisation it is
+ */
+function ownStep(
+  linked: Linked,
+  step: EmbeddedStep,
+  { id, begins }: { id: string | undefined; begins: boolean },
+): EmbeddedStep | null {
+  const { resource, paths } = linked;
+  if (placeOfStep(linked, { step, ...(id !== undefined && { id }) })) return step;
+  return begins ? { ...step, link: paths.to(resource.start, resource.values) } : null;
 }
 
 /** The id of the authorisation that a step goes on with: many banks say it in the link alone. */
@@ -322,7 +341,8 @@ function noWay(what: string, transactionId: string): Psd2Error {
 async function startAuthorisation(
   linked: Calls & Linked,
   href: string | undefined,
-  more: Pick<ScaAuthorisation, 'redirectUri' | 'transactionId' | 'beforeSend' | 'psu'>,
+  more: Pick<ScaAuthorisation, 'redirectUri' | 'transactionId' | 'psu'> &
+    Partial<Pick<ScaAuthorisation, 'beforeSend'>>,
 ): Promise<{ links: ScaLinks; cost: Cost | null }> {
   const { paths, resource } = linked;
   const { update } = AUTHORISATIONS[resource.start];
@@ -354,15 +374,23 @@ async function proceed(
   const request = { id, scope: filled(authorised.oauth.scope, id) };
   const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, request));
   if (turn) return turn;
+  const linked = { ...calls, resource: authorised.resource(resourceId) };
   if (calls.description.sca.first === 'password') {
     const links = withPassword(sca.links);
-    return { next: 'give', step: links.step, links };
+    const step = ownStep(linked, links.step, { id: undefined, begins: true }) ?? links.step;
+    return { next: 'give', step, links: { ...links, step } };
   }
-  const linked = { ...calls, resource: authorised.resource(resourceId) };
   const more = { redirectUri, transactionId, beforeSend, psu };
   const started = await startAuthorisation(linked, sca.links?.start, more);
-  const next = await turnOf(calls, oauth, sca, started.links, request);
-  if (next) return { ...next, ...(started.cost && { cost: started.cost }) };
+  const { update } = AUTHORISATIONS[linked.resource.start];
+  // Some banks only ask now who the customer is. To say that begins nothing.
+  const isAskingWho = offered(linked, started.links.start, update) !== null;
+  const last = isAskingWho
+    ? await startAuthorisation(linked, started.links.start, { redirectUri, transactionId, psu })
+    : started;
+  const next = await turnOf(calls, oauth, sca, last.links, request);
+  const cost = last.cost ?? started.cost;
+  if (next) return { ...next, ...(cost && { cost }) };
   throw noWay('has started the authorisation, but names no way', transactionId);
 }
 
@@ -393,36 +421,41 @@ async function turnOf(
 
 type Giving = Parameters<NonNullable<Sca['give']>>[0];
 
-/** The call of a step. `begins`: it begins an authorisation. Null: no link offers it, and nothing says of which authorisation it is. */
-function stepCall(
-  linked: Calls & Linked,
-  { id, step }: Pick<ScaLinks, 'id' | 'step'>,
-  transactionId: string,
-): { call: BankCall; begins: boolean } | null {
-  const { paths, resource } = linked;
+/** Where a step is taken. */
+interface StepPlace {
+  operation: OperationId;
+  values: Readonly<Record<string, string>>;
+  /** Of the bank's link. */
+  query: string | undefined;
+  /** It begins an authorisation. */
+  begins: boolean;
+}
+
+/** @returns null if no link offers it, and nothing says of which authorisation it is */
+function placeOfStep(linked: Linked, { id, step }: Pick<ScaLinks, 'id' | 'step'>): StepPlace | null {
+  const { resource } = linked;
   const { update } = AUTHORISATIONS[resource.start];
   const going = offered(linked, step?.link, update, id);
   const authorisationId = going?.ids.authorisationId ?? id;
   if (authorisationId !== undefined) {
     const values = { ...resource.values, authorisationId };
-    return { call: callOf(paths, update, values, transactionId, going?.query), begins: false };
+    return { operation: update, values, query: going?.query, begins: false };
   }
   const start = offered(linked, step?.link, resource.start);
   const isUsual = step?.next === 'password' && step.link === undefined;
   if (!start && !isUsual) return null;
-  const call = callOf(paths, resource.start, resource.values, transactionId, start?.query);
-  return { call, begins: true };
+  return { operation: resource.start, values: resource.values, query: start?.query, begins: true };
 }
 
 /** Sends what the customer gave psd2 (the standard, "Update PSU data"). */
 async function give(linked: Calls & Linked, sca: Giving): Promise<ScaStepAnswer> {
   const { links, gift, redirectUri, psu, transactionId, beforeSend } = sca;
-  const step = stepCall(linked, links, transactionId);
-  if (!step) throw noWay('does not say of which authorisation this is', transactionId);
+  const place = placeOfStep(linked, links);
+  if (!place) throw noWay('does not say of which authorisation this is', transactionId);
   const ofCancellation = linked.resource.start === 'startPaymentInitiationCancellationAuthorisation';
   const sent: BankCall = {
     gives: { what: gift.what, ...(ofCancellation && { ofCancellation }) },
-    ...step.call,
+    ...callOf(linked.paths, place.operation, place.values, transactionId, place.query),
     redirectUri,
     psu,
     beforeSend,
@@ -482,8 +515,8 @@ function following(before: ScaLinks, after: ScaLinks, scaStatus: string | null):
     ...(before.message !== undefined && step?.next === stepBefore?.next && { message: before.message }),
     ...after,
     ...(!step && !after.isDone && { approach: 'decoupled' }),
-    // Another authorisation may go on from here.
-    ...(scaStatus === 'failed' && stepBefore && { approach: 'embedded', step: stepBefore }),
+    // Another authorisation may go on from here. What was said for this one is over.
+    ...(scaStatus === 'failed' && stepBefore && { approach: 'embedded', step: { next: stepBefore.next } }),
     ...(step && { step: stepAfter(stepBefore, step) }),
   };
 }
