@@ -260,11 +260,11 @@ async function progressOf(
 async function request(
   open: Open<'consent'>,
   { bank, customer }: FlowPorts,
-  { given }: Pick<GrantPorts, 'given'>,
+  { given: wholeTerms }: Pick<GrantPorts, 'given'>,
 ): Promise<void> {
   const { flow, customerId, categories, transactionId } = open.current;
-  const terms = given ?? open.current.terms;
-  if (!given && terms && namesMaskedCard(terms)) throw lacksNumber(flow);
+  const terms = wholeTerms ?? open.current.terms;
+  if (!wholeTerms && terms && namesMaskedCard(terms)) throw lacksNumber(flow);
   try {
     const requested = await bank.consents.request({
       customerId,
@@ -328,10 +328,15 @@ async function awaitDecision(
     if (isPartly) return null;
     return (await endIfFailed(open, ports, bankStatus, progress)) ? true : null;
   };
-  const asked = askUntil(world, customer.scaTimeoutMs, ask, pause === undefined ? undefined : pause * 1000);
+  const decision = askUntil(
+    world,
+    customer.scaTimeoutMs,
+    ask,
+    pause === undefined ? undefined : pause * 1000,
+  );
   const decided = await customer.whileWaiting(
     "Waiting for the customer's decision",
-    asked,
+    decision,
     customer.scaTimeoutMs,
   );
   if (decided) return;
@@ -358,8 +363,8 @@ async function partly(open: Open<'consent'>, progress: ScaProgress | null): Prom
 /** Records how far the last authorisation is, if that is new. */
 async function noteProgress(open: Open<'consent'>, progress: ScaProgress | null): Promise<void> {
   const { authorisations, bankStatus, links } = open.current;
-  const known = authorisations.find(({ id }) => id === (links?.id ?? null)) ?? authorisations.at(-1);
-  if (progress && bankStatus !== null && known?.scaStatus !== progress.scaStatus)
+  const lastOfOurs = authorisations.find(({ id }) => id === (links?.id ?? null)) ?? authorisations.at(-1);
+  if (progress && bankStatus !== null && lastOfOurs?.scaStatus !== progress.scaStatus)
     await open.record({ type: 'noted', bankStatus, scaStatus: progress.scaStatus });
 }
 
@@ -400,25 +405,25 @@ export async function recordStatus(
     means === 'open' || (means === 'unknown' && consent.state !== 'confirmed');
   const first = await ask();
   // What ends it takes it from the readings, and a gateway may have given the answer to another request.
-  const found = first.means === 'valid' || isWaitedFor(first) ? first : await ask('an end');
-  const { consentStatus: bankStatus, means } = found;
-  if (means === 'open' || isWaitedFor(found)) {
+  const latest = first.means === 'valid' || isWaitedFor(first) ? first : await ask('an end');
+  const { consentStatus: bankStatus, means } = latest;
+  if (means === 'open' || isWaitedFor(latest)) {
     const isOpen = isUndecided(consent) || consent.state === 'confirmed';
-    const isNew = isOpen && (bankStatus !== consent.bankStatus || saysNew(consent, found));
-    if (isNew) await open.record({ type: 'noted', bankStatus, ...messagesIn(found) });
-    return found;
+    const isNew = isOpen && (bankStatus !== consent.bankStatus || saysNew(consent, latest));
+    if (isNew) await open.record({ type: 'noted', bankStatus, ...messagesIn(latest) });
+    return latest;
   }
   const isOurs = isUndecided(consent) || consent.state === 'confirmed';
   if (means !== 'valid') {
     await grant.dropConsent(consent);
-    if (isOurs) await open.record({ type: 'ended', state: ENDS[means], bankStatus, ...messagesIn(found) });
+    if (isOurs) await open.record({ type: 'ended', state: ENDS[means], bankStatus, ...messagesIn(latest) });
   } else if (!isOurs) {
     await grant.dropConsent(consent);
   } else if (!isUndecided(consent) || !lacksLogin(consent)) {
-    await grant.keepConsent(consent, found);
-    if (isNews(consent, found)) await open.record(grantedBy(found));
+    await grant.keepConsent(consent, latest);
+    if (isNews(consent, latest)) await open.record(grantedBy(latest));
   }
-  return found;
+  return latest;
 }
 
 /** What is left of a consent that the bank does not know any more after it has taken its deletion. */
@@ -428,11 +433,11 @@ function goneAfter({ bankStatus }: Consent): ConsentDetails {
 }
 
 /** Whether the customer has just granted it, or the bank has changed its word, its last day or what it covers. */
-function isNews(consent: Consent, found: ConsentDetails): boolean {
-  const { consentStatus, validUntil, access } = found;
+function isNews(consent: Consent, latest: ConsentDetails): boolean {
+  const { consentStatus, validUntil, access } = latest;
   return (
     isUndecided(consent) ||
-    saysNew(consent, found) ||
+    saysNew(consent, latest) ||
     consentStatus !== consent.bankStatus ||
     (validUntil !== null && validUntil !== consent.terms?.validUntil) ||
     (access !== null && JSON.stringify(access) !== JSON.stringify(consent.access))
@@ -440,18 +445,18 @@ function isNews(consent: Consent, found: ConsentDetails): boolean {
 }
 
 /** Whether the bank says something beside its word that the journal does not have. */
-function saysNew({ messages: known }: Consent, { messages = [] }: ConsentDetails): boolean {
-  return messages.some((each) => !known.includes(each));
+function saysNew({ messages: earlierMessages }: Consent, { messages = [] }: ConsentDetails): boolean {
+  return messages.some((each) => !earlierMessages.includes(each));
 }
 
 function messagesIn({ messages }: Pick<ConsentDetails, 'messages'>) {
   return messages ? { messages } : {};
 }
 
-function grantedBy(found: ConsentDetails): ConsentEvent {
-  const { consentStatus, access, validUntil, frequencyPerDay, recurring } = found;
+function grantedBy(latest: ConsentDetails): ConsentEvent {
+  const { consentStatus, access, validUntil, frequencyPerDay, recurring } = latest;
   return {
-    ...messagesIn(found),
+    ...messagesIn(latest),
     type: 'granted',
     bankStatus: consentStatus,
     validUntil,
