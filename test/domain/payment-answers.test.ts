@@ -52,8 +52,8 @@ const answers = (
 });
 /** What is found: the type of the event, and the customer's decision if it is one. */
 const foundIn = (operation: Transfer, of: PaymentAnswers) => {
-  const { found } = readPayment(operation, of);
-  return found.type === 'authorization' ? found.status : found.type;
+  const { event } = readPayment(operation, of);
+  return event.type === 'authorization' ? event.status : event.type;
 };
 
 describe('what has become of a payment', () => {
@@ -210,7 +210,7 @@ describe('what the bank answers of a payment', () => {
     }));
     const status = saying('ordered', 'AUTHORIZED', { messages: ['a', 'b'], ...(one && { cost: one }) });
     const progress = being('done', { message: 'c', ...(other && { cost: other }) });
-    const bankOf = (of: PaymentAnswers) => Reflect.get(readPayment(sent(), of).found, 'bank');
+    const bankOf = (of: PaymentAnswers) => Reflect.get(readPayment(sent(), of).event, 'bank');
     expect(bankOf(answers(status, progress))).toStrictEqual({
       ...{ transactionStatus: 'WORD', scaStatus: 'done', cost: one, messages: ['a', 'b', 'c'] },
     });
@@ -229,7 +229,7 @@ describe('what the bank answers of a payment', () => {
       being('failed'),
     );
     expect(readPayment(sent({ authorises: 'by call' }), of)).toStrictEqual({
-      ...{ found: { type: 'ordered' }, awaitsCustomer: false, isUnauthorised: false, isSigned: false },
+      ...{ event: { type: 'ordered' }, awaitsCustomer: false, isUnauthorised: false, isSigned: false },
       ...{ partly: null, isOverHere: false, progress: null, saidAt: undefined },
     });
   });

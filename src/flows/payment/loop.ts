@@ -5,7 +5,7 @@ import type { Operation, OperationEvent, OrderTarget } from '../../domain/operat
 import type { OpenFlow } from '../../store/ports/flows.ts';
 import { recordLoggedGifts, refuseBeforehand } from '../gifts.ts';
 import type { OperationPorts, Payment, Run } from '../ports.ts';
-import { isRefusal, isTurningAway } from '../refusals.ts';
+import { isRefusal, isTurningAway, withWayOut } from '../refusals.ts';
 import { isOnlyAStop, unlessOpen } from '../still-open.ts';
 import {
   acceptFees,
@@ -18,6 +18,7 @@ import {
 import { verify, verifyFurther } from './begin.ts';
 import { execute } from './execute.ts';
 import { askAfterEnd, askDebtor, awaitSettlement, endOfOperation, findOutcome } from './outcome.ts';
+import { askBank } from './status.ts';
 
 /**
  * Runs an operation (a transfer is one) from the state in its journal to its end: verify, the operator's confirmation, SCA,
@@ -45,6 +46,7 @@ export async function runOperation<Order extends OrderTarget>(
     open,
     calls,
     ports: sca ? { ...ports, bank: { ...ports.bank, sca } } : ports,
+    ask: (payment, question) => askBank(sca ?? ports.bank.sca, payment, question),
   };
   try {
     await askAfterEnd(run);
@@ -53,7 +55,7 @@ export async function runOperation<Order extends OrderTarget>(
     if (isOnlyAStop(error)) await noteLastWord(run);
     throw run.isBeginning && (isRefusal(error) || isTurningAway(error))
       ? await noOtherAuthorisation(run, error)
-      : unlessOpen(open.current, error, ports.returns?.psuId);
+      : withWayOut(open.current, unlessOpen(open.current, error, ports.returns?.psuId));
   }
 }
 
