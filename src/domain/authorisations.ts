@@ -82,7 +82,7 @@ export interface Persons {
  * The entry of each person: the authorisation that is done, else the last one. Who has no name is the customer, so all entries
  * without a name are of one person.
  */
-export function entriesOf(authorisations: Known): PersonsAuthorisation[] {
+export function entriesOfPersons(authorisations: Known): PersonsAuthorisation[] {
   const entries = new Map<string | null, PersonsAuthorisation>();
   for (const each of authorisations) {
     const before = entries.get(each.psuId);
@@ -101,7 +101,7 @@ export function hasAuthorised(authorisations: Known, psuId: string | undefined):
 /** Who has authorised it, who has refused it, and whose authorisation goes on. */
 export function personsIn(authorisations: Known): Persons {
   const persons: Persons = { authorisedBy: [], refusedBy: [], waitsFor: [] };
-  for (const entry of entriesOf(authorisations)) {
+  for (const entry of entriesOfPersons(authorisations)) {
     if (entry.psuId === null) continue;
     const does = isAuthorised(entry)
       ? 'authorisedBy'

@@ -209,13 +209,17 @@ export function applyOperationEvent<Order extends OrderTarget>(
   event: OperationEvent<Order>,
   at: string,
 ): Operation<Order> {
-  if (event.type === 'created') return created(kind, operation, event, at);
+  if (event.type === 'created') return createdOperation(kind, operation, event, at);
   const before = begun(operation, event);
   const changed = neverBack(before, changes(event.type, before, event, at));
   const givenLinks = linksAfter(before, event);
   // Nothing becomes of the payment by its name.
   const updatedAt = event.type === 'debtor-named' ? before.updatedAt : at;
-  const worded = { ...before, ...changed, ...wordsIn(event, changed.verification ?? before.verification) };
+  const worded = {
+    ...before,
+    ...changed,
+    ...bankWordsIn(event, changed.verification ?? before.verification),
+  };
   const after = {
     ...worded,
     ...reasonsIn(event, changed),
@@ -228,7 +232,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
   return { ...after, authorisations: saidOf(after.authorisations, after.links?.id, scaStatus) };
 }
 
-function created<Order extends OrderTarget>(
+function createdOperation<Order extends OrderTarget>(
   kind: OperationKind,
   operation: Operation<Order> | undefined,
   event: Extract<OperationEvent<Order>, { type: 'created' }>,
@@ -280,7 +284,7 @@ function reasonsIn(event: StepEvent, changed: Changes): Pick<Changes, 'reasons'>
 }
 
 /** The bank's own words that an event has. */
-function wordsIn(
+function bankWordsIn(
   event: StepEvent,
   verification: Verification | null,
 ): Partial<Pick<Operation<OrderTarget>, 'transactionStatus' | 'scaStatus' | 'verification'>> {

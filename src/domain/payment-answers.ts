@@ -151,6 +151,13 @@ export function isNews(operation: Payment, event: StepEvent): boolean {
   return event.type === 'settlement' || event.type === 'cancelled';
 }
 
+/** What is new of a payment whose outcome is open. @param outcome null: the bank does not say */
+export function newsIn(outcome: readonly StepEvent[] | null, operation: Payment): StepEvent[] {
+  const isUnknown = operation.state === 'unknown';
+  const events: readonly StepEvent[] = outcome ?? (isUnknown ? [] : [{ type: 'execute-unanswered' }]);
+  return events.filter((event) => event.type !== 'execute-unanswered' || isNews(operation, event));
+}
+
 /** Whether the journal has it that the bank has rejected a payment because of another one like it. */
 export function isKnownDuplicate({ state, isDuplicate }: Pick<Payment, 'state' | 'isDuplicate'>): boolean {
   return state === 'unknown' && isDuplicate;

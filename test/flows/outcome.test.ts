@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExecutionStatus } from '../../src/bank/ports/payment-calls.ts';
 import type { StepEvent } from '../../src/domain/operation.ts';
-import { decidesOutcome, decisionIn } from '../../src/domain/payment-answers.ts';
+import { decisionIn } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { recordFound, recordOutcome } from '../../src/flows/once.ts';
@@ -399,19 +399,3 @@ describe('the operator is told', () => {
     });
   });
 });
-
-it.each([
-  ['AUTHORIZED', 'authorizing', 'by the customer', false],
-  ['EXPIRED', 'authorizing', 'by the customer', true],
-  ['EXPIRED', 'authorizing', 'on execute', false],
-  ['EXPIRED', 'authorized', 'by the customer', false],
-  ['EXPIRED', 'unknown', 'by the customer', false],
-  ['NOT_AUTHORIZED', 'unknown', 'by the customer', true],
-  ['NOT_AUTHORIZED', 'unknown', 'on execute', true],
-] as const)(
-  "the bank's %s decides the open outcome of a transfer that is %s and commits %s: %s",
-  (status, state, commits, decides) => {
-    const found = { type: 'authorization', status, bankStatus: status } as const;
-    expect(decidesOutcome(found, { commits, state })).toBe(decides);
-  },
-);

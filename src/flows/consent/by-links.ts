@@ -131,7 +131,7 @@ async function sendCustomer(
   };
   try {
     const noting = { ...record, approach, code, started };
-    return await authoriseByLinks(subjectOf(open.current, grant), links, ports, grant, noting);
+    return await authoriseByLinks(linkedSubject(open.current, grant), links, ports, grant, noting);
   } catch (error) {
     // The bank would refuse to begin another authorisation again. The consent is as open as before.
     if (isBeginning && isRefusal(error))
@@ -148,7 +148,7 @@ async function sendCustomer(
 async function hasFailed(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): Promise<boolean> {
   const { consentStatus: bankStatus, isPartly } = await recordStatus(open, ports, grant);
   if (!isUndecided(open.current)) return true;
-  return isPartly ? false : endIfFailed(open, ports, bankStatus, await progressOf(open, ports));
+  return isPartly ? false : endIfFailed(open, ports, bankStatus, await askProgress(open, ports));
 }
 
 /**
@@ -165,7 +165,7 @@ async function endIfFailed(
 ): Promise<boolean> {
   const isAlone = new Set(open.current.authorisations.map(({ psuId }) => psuId)).size <= 1;
   if (progress?.means !== 'failed' || !isAlone) return false;
-  if ((await progressOf(open, ports, 'an end'))?.means !== 'failed') return false;
+  if ((await askProgress(open, ports, 'an end'))?.means !== 'failed') return false;
   // The authorisation is over, whenever the bank says so in the status of the consent.
   await open.record({ type: 'ended', state: 'rejected', bankStatus, scaStatus: progress.scaStatus });
   return true;
@@ -218,7 +218,7 @@ async function linksToFollow(
   // Whose part is over is asked for nothing more.
   if (person && !(isPartly && hasAuthorised(open.current.authorisations, person.id)))
     return isTheirs(open.current, person.id) ? links : (ports.bank.sca.anew?.(links) ?? null);
-  const progress = await progressOf(open, ports);
+  const progress = await askProgress(open, ports);
   // As long as the code of this customer's page is missing, nobody has authorised it.
   if (isPartly && progress?.means !== 'needs code') throw await partly(open, progress);
   switch (progress?.means) {
@@ -242,14 +242,14 @@ function isTheirs({ links, authorisations }: Consent, psuId: string | undefined)
 }
 
 /** How far the authorisation is. Null if the bank does not say: the status of the consent decides. */
-async function progressOf(
+async function askProgress(
   open: Open<'consent'>,
   { bank }: Pick<FlowPorts, 'bank'>,
   decides?: Decides,
 ): Promise<ScaProgress | null> {
   const { links, transactionId } = open.current;
   try {
-    const resourceId = resourceOf(open.current);
+    const resourceId = consentResource(open.current);
     return (links && (await bank.sca.progress?.(resourceId, links, transactionId, decides))) ?? null;
   } catch (error) {
     if (isRefusal(error)) return null;
@@ -313,11 +313,11 @@ async function awaitDecision(
   const ask = async () => {
     const { consentStatus: bankStatus, isPartly } = await recordStatus(open, ports, grant);
     if (!isUndecided(open.current)) return true;
-    const progress = await progressOf(open, ports);
+    const progress = await askProgress(open, ports);
     last = progress;
     if (progress?.means === 'needs code' && !sentCode)
       throw lacksReturn(
-        subjectOf(open.current, grant),
+        linkedSubject(open.current, grant),
         "The bank waits for the code that only the customer's browser brings back",
       );
     const { authorisations } = open.current;
@@ -342,12 +342,12 @@ async function awaitDecision(
   if (decided) return;
   await noteProgress(open, last);
   const { bankStatus } = open.current;
-  throw timedOut(customer, subjectOf(open.current, grant), bankStatus === null ? '' : ` (${bankStatus})`);
+  throw timedOut(customer, linkedSubject(open.current, grant), bankStatus === null ? '' : ` (${bankStatus})`);
 }
 
 /** Records what the bank says of the authorisation once the consent is granted or has ended. Without an answer, nothing is lost. */
 async function noteLastWord(open: Open<'consent'>, ports: FlowPorts): Promise<void> {
-  const progress = await progressOf(open, ports).catch((error: unknown) => {
+  const progress = await askProgress(open, ports).catch((error: unknown) => {
     if (isInterruption(error)) throw error;
     return null;
   });
@@ -395,7 +395,7 @@ export async function recordStatus(
   if (!details) throw new TypeError('This interface has no status of consents');
   const consent = open.current;
   const ask = (decides?: Decides) =>
-    details(resourceOf(consent), consent.transactionId, decides).catch((error: unknown) => {
+    details(consentResource(consent), consent.transactionId, decides).catch((error: unknown) => {
       if (!isNotKnown(error)) throw error;
       if (consent.isDeletionTaken) return goneAfter(consent);
       throw notKnownThere(consent, bank, error);
@@ -471,13 +471,13 @@ function stateOf({ returnState }: Consent): string {
   return returnState;
 }
 
-function resourceOf({ flow, resourceId }: Consent): string {
+function consentResource({ flow, resourceId }: Consent): string {
   if (!resourceId) throw lackingResource(flow);
   return resourceId;
 }
 
 /** The consent, as its SCA needs to know it. */
-function subjectOf(consent: Consent, grant: GrantPorts): LinkedSubject {
+function linkedSubject(consent: Consent, grant: GrantPorts): LinkedSubject {
   const { flow, transactionId } = consent;
   const state = stateOf(consent);
   const again = ['consent', 'resume', flow, ...namingPerson(grant)] as const;
@@ -486,7 +486,7 @@ function subjectOf(consent: Consent, grant: GrantPorts): LinkedSubject {
     flow,
     transactionId,
     state,
-    resourceId: resourceOf(consent),
+    resourceId: consentResource(consent),
     again,
     doing: 'authorise the consent',
     who: grant.psuId,
@@ -495,7 +495,7 @@ function subjectOf(consent: Consent, grant: GrantPorts): LinkedSubject {
 }
 
 /** What is recorded of what a customer gives psd2 for a consent. */
-function giftsOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): GiftRecord {
+function giftsOfConsent(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): GiftRecord {
   const { flow, terms } = open.current;
   return {
     subject: { kind: 'consent', flow, order: terms },
@@ -505,7 +505,7 @@ function giftsOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): Gi
       const { state } = open.current;
       if (!isUndecided(open.current))
         return { scaStatus: null, decided: state === 'confirmed' ? 'accepted' : 'ended' };
-      return { scaStatus: (await progressOf(open, ports))?.scaStatus ?? null, decided: null };
+      return { scaStatus: (await askProgress(open, ports))?.scaStatus ?? null, decided: null };
     },
     async lacksMethod() {
       const { consentStatus: bankStatus } = await recordStatus(open, ports, grant);
@@ -532,7 +532,7 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
     async isDecided() {
       await recordStatus(open, ports, grant);
       if (!isUndecided(open.current)) return true;
-      const progress = await progressOf(open, ports);
+      const progress = await askProgress(open, ports);
       await noteProgress(open, progress);
       return progress?.means === 'failed' || progress?.means === 'done';
     },
@@ -543,7 +543,7 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
       if (means === 'valid') throw error.with(withoutLogin(open.current));
       throw isCustomers ? error.restated('not_authorised', error.message) : error;
     },
-    gifts: giftsOf(open, ports, grant),
+    gifts: giftsOfConsent(open, ports, grant),
   };
 }
 

@@ -29,13 +29,13 @@ type OpenConsent = Open<'consent'>;
  */
 export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<Consent> {
   try {
-    return await takeSteps(open, ports);
+    return await runSteps(open, ports);
   } catch (error) {
     throw withWayOut(open.current, error);
   }
 }
 
-async function takeSteps(open: OpenConsent, ports: FlowPorts): Promise<Consent> {
+async function runSteps(open: OpenConsent, ports: FlowPorts): Promise<Consent> {
   if (open.current.state === 'authorizing') await askHowFar(open, ports);
   const run = new ConsentRun(open, ports);
   await run.askAfterRefusal(open.current);

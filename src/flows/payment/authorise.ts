@@ -29,7 +29,7 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
     if (operation.initiation && returns) {
       run.sentCode = await authorisePayment(run, operation, operation.initiation, returns);
     } else {
-      await sendCustomerToSca(ports, subjectOf(run, operation), {
+      await sendCustomerToSca(ports, paymentSubject(run, operation), {
         beforeSend: announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent })),
         started: async () => {
           await open.record({ type: 'sca-started' });
@@ -41,7 +41,7 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
     }
     run.customerSent = true;
   } catch (error) {
-    if (error instanceof Psd2Error && error.isDeadEnd) return giveUp(run, error);
+    if (error instanceof Psd2Error && error.isDeadEnd) return giveUpPayment(run, error);
     // The customer may have decided in the meantime, on a page that an earlier run opened.
     const decision = isRefusal(error) ? decisionIn(await ifAnswered(run.ask(operation))) : null;
     if (!decision) throw isUnsaid(open.current, error) ? unsaid(run, error) : error;
@@ -55,7 +55,7 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
  *
  * @throws Psd2Error `why`, unless the bank has executed it meanwhile
  */
-export async function giveUp({ open, calls, ports }: Run, why: Psd2Error): Promise<void> {
+export async function giveUpPayment({ open, calls, ports }: Run, why: Psd2Error): Promise<void> {
   const { giveUpUnauthorised } = await import('./cancel.ts');
   await giveUpUnauthorised(open, calls, ports, why);
   ports.returns?.say(`The bank has executed the ${calls.name} at once. ${why.message}.`);
@@ -97,11 +97,11 @@ function isUnsaid({ mayExecuteWithoutUs, state }: Payment, error: unknown): bool
 export async function awaitAuthorisation(run: Run, operation: Payment): Promise<void> {
   const { open, ports } = run;
   if (run.customerSent && operation.authorises === 'by links') {
-    const decided = awaitPayment(run, operation, subjectOf(run, operation), run.sentCode ?? false);
+    const decided = awaitPayment(run, operation, paymentSubject(run, operation), run.sentCode ?? false);
     await unknownIfUnsaid(run, decided);
   } else if (run.customerSent) {
     // The status shows an `execute` that an older journal has lost.
-    await open.record(await awaitDecision(ports, subjectOf(run, operation), whatHappened));
+    await open.record(await awaitDecision(ports, paymentSubject(run, operation), whatHappened));
   } else {
     const next = await unknownIfUnsaid(run, decisionOrAgain(run, operation));
     if (next === 'another person') return authoriseAnother(run, operation);
@@ -172,7 +172,7 @@ function resuming(
 }
 
 /** What the customer authorises. */
-function subjectOf({ calls, ports: { returns } }: Run, operation: Payment): ScaSubject {
+function paymentSubject({ calls, ports: { returns } }: Run, operation: Payment): ScaSubject {
   const { flow, transactionId } = operation;
   return {
     transactionId,
@@ -198,7 +198,7 @@ export async function authorisePayment(
   const { kind, flow } = operation;
   const whose: { psuId?: string } = returns.psuId === undefined ? {} : { psuId: returns.psuId };
   const subject: LinkedSubject = {
-    ...subjectOf(run, operation),
+    ...paymentSubject(run, operation),
     kind,
     flow,
     state,
@@ -373,7 +373,7 @@ async function takeCost(run: Run, cost: Cost): Promise<void> {
   const { kind, flow, state } = open.current;
   const refusal = ports.refusesCost?.(open.current);
   // What others have authorised, psd2 does not cancel by itself.
-  const isUntouched = state === 'verified' || isAlone(open.current);
+  const isUntouched = state === 'verified' || isOfOnePerson(open.current);
   if (refusal && !isUntouched)
     throw refusal.with({
       hint: `${refusal.hint ?? ''} Nobody else gets a link from psd2. Cancel the payment at the bank with:`.trim(),
@@ -386,7 +386,7 @@ async function takeCost(run: Run, cost: Cost): Promise<void> {
 }
 
 /** Whether only this customer has given psd2 something for a payment, and nobody has authorised it. */
-function isAlone({ credentials, authorisations }: Payment): boolean {
+function isOfOnePerson({ credentials, authorisations }: Payment): boolean {
   return (
     credentials.length > 0 &&
     new Set(authorisations.map(({ psuId }) => psuId)).size <= 1 &&

@@ -2,7 +2,7 @@ import type { Bank } from '../../bank/ports/bank.ts';
 import type { BeforeSend } from '../../bank/ports/call.ts';
 import type { Decides, Sca, ScaLinks } from '../../bank/ports/customer.ts';
 import type { CancellationAnswer, PaymentCalls } from '../../bank/ports/payment-calls.ts';
-import { entriesOf, hasAuthorised, isAuthorised, isUnderWay } from '../../domain/authorisations.ts';
+import { entriesOfPersons, hasAuthorised, isAuthorised, isUnderWay } from '../../domain/authorisations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { endsUnpaid, type StepEvent } from '../../domain/operation.ts';
 import { decidesOutcome, type ResourceStatus, type ScaProgress } from '../../domain/payment-answers.ts';
@@ -102,7 +102,7 @@ function leftOpen(payment: Payment, name: string, error: unknown, returns: Retur
 
 /** Who can still authorise a payment, if psd2 knows more than the customer. */
 function whoCanPay({ authorisations }: Payment): string | undefined {
-  return entriesOf(authorisations).some(isAuthorised) ? othersIn(authorisations).who : undefined;
+  return entriesOfPersons(authorisations).some(isAuthorised) ? othersIn(authorisations).who : undefined;
 }
 
 /** The error if the bank has refused to begin an authorisation of a cancellation: that, and the payment, are as open as before. */
@@ -149,7 +149,7 @@ async function askToCancel(
   const isToBeAuthorised = answer === null || answer.verdict === 'to be authorised';
   const mayWantCustomer = answer?.verdict === 'taken' && answer.mayWantCustomer === true;
   if (mayWantCustomer && (await hasEnded(open, { sca }))) return open.current;
-  const subject = subjectOf(open.current, initiation.returnState, returns);
+  const subject = cancellationSubject(open.current, initiation.returnState, returns);
   const isCancelled = async () => {
     if (await hasEnded(open, { sca }, () => linkOf(open.current, cancellation.sca, authorisation))) {
       await noteLastPerson(open, cancellation.sca, authorisation);
@@ -192,7 +192,12 @@ async function authoriseCancellation(
   },
 ): Promise<'authorised' | 'nothing to authorise' | 'over'> {
   const at = { ...ports, bank: { ...ports.bank, sca: cancellation } };
-  const record = recordOf(open, authorisation, () => isOver(cancellation, subject, authorisation), returns);
+  const record = recordOf(
+    open,
+    authorisation,
+    () => isOverForCustomer(cancellation, subject, authorisation),
+    returns,
+  );
   const gifts = giftsOf(open, ports, { sca, cancellation, authorisation, returns });
   try {
     authorisation.sentCode = await authoriseByLinks(subject, links, at, returns, { ...record, gifts });
@@ -221,7 +226,7 @@ async function askOnly(open: OpenPayment, sca: Sca, name: string): Promise<Payme
 }
 
 /** The cancellation, as its SCA needs to know it. */
-function subjectOf(payment: Payment, state: string, returns: ReturnPorts): LinkedSubject {
+function cancellationSubject(payment: Payment, state: string, returns: ReturnPorts): LinkedSubject {
   const { kind, flow, transactionId } = payment;
   const again = cancelling(payment, returns);
   return {
@@ -437,7 +442,7 @@ async function recordTaken(open: OpenPayment): Promise<void> {
 }
 
 /** Whether the customer has nothing more to do. An error of the bank's says nothing. */
-async function isOver(
+async function isOverForCustomer(
   sca: Sca,
   { resourceId, transactionId }: LinkedSubject,
   authorisation: CancellationSca,
@@ -535,7 +540,7 @@ async function assertNobodyElse(
 
 /** Whether nobody can cancel a payment alone: several have authorised it, or must. @param status null: the bank does not know it */
 function needsSeveral({ state, authorisations }: Payment, status: ResourceStatus | null): boolean {
-  const signed = entriesOf(authorisations).filter(isAuthorised).length;
+  const signed = entriesOfPersons(authorisations).filter(isAuthorised).length;
   if (status) return status.isPartly === true || signed > 1;
   return signed > (state === 'authorizing' ? 0 : 1);
 }

@@ -41,7 +41,7 @@ export async function withLinkOut(
       const bank = { transactionStatus, scaStatus: 'finalised' };
       return { type: 'execute-unanswered', isPaidByLink: true, description: PAID_BY_LINK, bank };
     }
-    if (means === 'open') until = laterOf(until, endOf(sca, link, at ?? saidAt));
+    if (means === 'open') until = laterOf(until, endOfLink(sca, link, at ?? saidAt));
   }
   return until === null ? cancelled : { ...cancelled, linkUntil: until };
 }
@@ -58,7 +58,7 @@ export async function cancellationLinkUntil(
   if (!links || links.isDone) return null;
   // What the bank has cancelled, somebody has authorised, as far as it says.
   const { means, at } = await askAbout(sca, operation, links, 'over');
-  return means === 'open' ? endOf(sca, { links }, at) : null;
+  return means === 'open' ? endOfLink(sca, { links }, at) : null;
 }
 
 /** The later one of two times, ISO 8601. */
@@ -75,7 +75,7 @@ const USUAL_MINUTES = 10;
  *
  * @param saidAt when that was, by the bank's clock. Undefined: it does not say what time it is, so that nothing but its word ends the link
  */
-function endOf(
+function endOfLink(
   { timing }: Sca,
   { links, until }: Pick<GivenLink, 'links' | 'until'>,
   saidAt: string | undefined,

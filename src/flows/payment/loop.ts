@@ -4,20 +4,28 @@ import { nextOperationStep, type OperationStep } from '../../domain/next-step.ts
 import type { Operation, OperationEvent, OrderTarget } from '../../domain/operation.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
 import { recordLoggedGifts, refuseBeforehand } from '../gifts.ts';
-import type { OperationPorts, Payment, Run } from '../ports.ts';
+import { recordFound } from '../once.ts';
+import type { OpenPayment, OperationPorts, Payment, Run } from '../ports.ts';
 import { isRefusal, isTurningAway, withWayOut } from '../refusals.ts';
 import { isOnlyAStop, unlessOpen } from '../still-open.ts';
 import {
   acceptFees,
   authorise,
   awaitAuthorisation,
-  giveUp,
+  giveUpPayment,
   noOtherAuthorisation,
   noteLastWord,
 } from './authorise.ts';
 import { verify, verifyFurther } from './begin.ts';
 import { execute } from './execute.ts';
-import { askAfterEnd, askDebtor, awaitSettlement, endOfOperation, findOutcome } from './outcome.ts';
+import {
+  askAfterEnd,
+  askDebtor,
+  awaitSettlement,
+  endOfOperation,
+  findOutcome,
+  type Learnt,
+} from './outcome.ts';
 import { askBank } from './status.ts';
 
 /**
@@ -78,7 +86,7 @@ async function takeSteps<Order extends OrderTarget>(
     const operation = open.current;
     const refusal = operation.state === 'verified' && ports.refusesCost?.(operation);
     if (refusal) {
-      await giveUp(run, refusal);
+      await giveUpPayment(run, refusal);
       continue;
     }
     const step = nextOperationStep(operation, calls.executionStatus !== null);
@@ -106,16 +114,27 @@ async function takeSteps<Order extends OrderTarget>(
         await execute(run, operation);
         break;
       case 'ask-outcome':
-        await findOutcome(run, operation);
+        await learn(open, await findOutcome(run, operation));
         break;
       case 'await-settlement':
-        await awaitSettlement(run, operation);
+        await learn(open, await awaitSettlement(run, operation));
         break;
       case 'done':
         await askDebtor(open, calls);
         return endOfOperation(open.current, calls.name);
     }
   }
+}
+
+/**
+ * Records what a step has learnt of the bank. If another psd2 has gone on with the payment meanwhile, this one goes on from there.
+ *
+ * @throws Psd2Error why psd2 stops then
+ */
+async function learn(open: OpenPayment, { events, stops }: Learnt): Promise<void> {
+  if (!(await recordFound(open, ...events))) return;
+  const why = stops(open.current);
+  if (why) throw why;
 }
 
 async function accept({ open, ports }: Run, operation: Payment): Promise<void> {

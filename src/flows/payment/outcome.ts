@@ -11,6 +11,7 @@ import {
   isKnownDuplicate,
   isKnownPaidByLink,
   isNews,
+  newsIn,
 } from '../../domain/payment-answers.ts';
 import { type BankReason, endSentence, Psd2Error } from '../../errors.ts';
 import { recordFound } from '../once.ts';
@@ -21,28 +22,39 @@ import { endLinkInTime, paidByLink } from './link-out.ts';
 import { isRecovered } from './lost-initiation.ts';
 import { askBank, resourceOf } from './status.ts';
 
+/** What a step has learnt of the bank. The loop records it. */
+export interface Learnt {
+  events: StepEvent[];
+  /** Why psd2 stops once that is recorded. Null: it goes on. */
+  stops: (after: Payment) => Psd2Error | null;
+}
+
+const NOTHING: Learnt = { events: [], stops: () => null };
+
 /**
- * Asks what became of an operation whose outcome is open, and records it.
+ * Asks what became of an operation whose outcome is open.
  *
- * @throws Psd2Error `outcome_unknown` if the bank does not say
+ * @throws Psd2Error `outcome_unknown` if it is a payment of which psd2 has no resource, and nothing can tell
  */
-export async function findOutcome(run: Run, operation: Payment): Promise<void> {
+export async function findOutcome(run: Run, operation: Payment): Promise<Learnt> {
   const { open, calls, ports } = run;
   const { executeRequestId, commits, isRepeated } = operation;
   if (executeRequestId !== null && !isRepeated && (await ports.neverLeft?.(executeRequestId))) {
     await open.record({ type: commits === 'on execute' ? 'execute-not-begun' : 'verify-not-begun' });
-    return;
+    return NOTHING;
   }
-  if (await isRecovered(run, operation)) return;
+  if (await isRecovered(run, operation)) return NOTHING;
   const outcome = await whatBecame(run, operation);
-  const events: StepEvent[] =
-    outcome ?? (operation.state === 'unknown' ? [] : [{ type: 'execute-unanswered' }]);
-  const news = events.filter((each) => each.type !== 'execute-unanswered' || isNews(operation, each));
-  if (!(await recordFound(open, ...news))) return;
-  if (isKnownPaidByLink(open.current)) throw paidByLink(open.current);
-  if (isKnownDuplicate(open.current)) throw rejectedAsDuplicate(open.current, calls.name);
-  if (outcome) return;
-  throw new NobodyKnows(`The bank does not say yet whether the ${calls.name} was executed`);
+  return {
+    events: newsIn(outcome, operation),
+    stops: (after) => {
+      if (isKnownPaidByLink(after)) return paidByLink(after);
+      if (isKnownDuplicate(after)) return rejectedAsDuplicate(after, calls.name);
+      return outcome
+        ? null
+        : new NobodyKnows(`The bank does not say yet whether the ${calls.name} was executed`);
+    },
+  };
 }
 
 /** The outcome of an operation, or null. After the customer's yes, a payment that runs without psd2 gets their time for it. */
@@ -174,21 +186,21 @@ export async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Waits for the settlement, and records it. @throws Psd2Error `outcome_unknown` if the bank does not say it in time */
+/** Waits for the settlement. @throws Psd2Error `outcome_unknown` if the bank does not answer */
 export async function awaitSettlement(
-  { open, calls, ports, executeEnded }: Run,
+  { calls, ports, executeEnded }: Pick<Run, 'calls' | 'ports' | 'executeEnded'>,
   operation: Payment,
-): Promise<void> {
+): Promise<Learnt> {
   const ended = executeEnded ?? Date.parse(operation.updatedAt);
   const settlement = await ports.customer.whileWaiting(
     'Waiting for the instant transfer to settle',
     askSettlement(ports, calls, operation, ended),
   );
-  if (!(await recordFound(open, settlementEvent(settlement, operation)))) return;
-  if (settlement.status === 'PENDING')
-    throw new NobodyKnows(
-      `The instant transfer is executed, but its status at the bank is still ${settlement.said ?? 'PENDING'}`,
-    );
+  const isStill = `The instant transfer is executed, but its status at the bank is still ${settlement.said ?? 'PENDING'}`;
+  return {
+    events: [settlementEvent(settlement, operation)],
+    stops: () => (settlement.status === 'PENDING' ? new NobodyKnows(isStill) : null),
+  };
 }
 
 /** The event of a settlement, with the bank's own word if it is a transaction status. */
@@ -337,14 +349,17 @@ export function endOfOperation<Order extends OrderTarget>(
       }
       if (executionStatus === 'KO')
         throw new Psd2Error('payment_failed', `The payment failed${why}`, { hint, transactionId });
-      throw refusal(operation, new Psd2Error('bank_refused', `The bank refused the ${name} ${flow}${why}`));
+      throw refusedEnd(
+        operation,
+        new Psd2Error('bank_refused', `The bank refused the ${name} ${flow}${why}`),
+      );
     case 'rejected':
       throw new Psd2Error('not_authorised', `The customer did not authorise the ${name}${why}`, {
         hint,
         transactionId,
       });
     case 'expired':
-      throw refusal(
+      throw refusedEnd(
         operation,
         new Psd2Error('authorisation_expired', `The customer did not authorise the ${name} in time`),
       );
@@ -376,7 +391,7 @@ export function endOfOperation<Order extends OrderTarget>(
 }
 
 /** Adds what the operator can do, depending on whether nothing but a refusal says that no money moved. */
-function refusal(operation: Payment, error: Psd2Error): Psd2Error {
+function refusedEnd(operation: Payment, error: Psd2Error): Psd2Error {
   if (operation.refusedUnconfirmed) return unconfirmedRefusal(operation, error);
   return error.with({ hint: NO_MONEY_MOVED, transactionId: operation.transactionId });
 }

@@ -39,10 +39,10 @@ async function readTwice(
   question: PaymentQuestion,
   resource: Pick<Verification, 'resourceId'>,
 ): Promise<PaymentReading> {
-  const first = readAnswers(operation, await ask(sca, operation, question, resource));
+  const first = readAnswers(operation, await askOnce(sca, operation, question, resource));
   // What ends a payment frees its reference. A gateway may have given the answer to another request.
   const reading = endsUnpaid(first.event)
-    ? readAnswers(operation, await ask(sca, operation, { ...question, decides: 'an end' }, resource))
+    ? readAnswers(operation, await askOnce(sca, operation, { ...question, decides: 'an end' }, resource))
     : first;
   const mayHaveLink = operation.authorises === 'by links' && !operation.isPaidByLink;
   if (reading.event.type !== 'cancelled' || !mayHaveLink) return unlessKnownBetter(operation, reading);
@@ -67,7 +67,7 @@ function readAnswers(operation: Payment, { failure, ...answers }: Answers): Paym
 }
 
 /** Asks the bank's questions, once each. */
-async function ask(
+async function askOnce(
   sca: Sca,
   operation: Payment,
   question: PaymentQuestion,
@@ -79,7 +79,8 @@ async function ask(
     if (!needsLoginAgain(error, operation)) throw error;
     throw error.with({ hint: 'The customer logs in for it again with:', next: [[kind, 'resume', flow]] });
   };
-  const failed = (error: unknown) => (needsLoginAgain(error, operation) ? advised(error) : failureOf(error));
+  const failed = (error: unknown) =>
+    needsLoginAgain(error, operation) ? advised(error) : bankFailure(error);
   const askedByLink =
     authorises === 'by links' ? await progressOf(sca, resourceId, operation, decides).catch(failed) : null;
   const byLink = askedByLink ?? doneWithPsd2(operation);
@@ -112,7 +113,7 @@ async function hasOtherAuthorisation(
   { transactionId }: Pick<Payment, 'transactionId'>,
   resourceId: string,
 ): Promise<boolean> {
-  const count = (await sca.count?.(resourceId, transactionId).catch(failureOf)) ?? 1;
+  const count = (await sca.count?.(resourceId, transactionId).catch(bankFailure)) ?? 1;
   return count instanceof Psd2Error ? !isBanksRefusal(count) : count > 1;
 }
 
@@ -158,7 +159,7 @@ async function progressWithoutLink(
 }
 
 /** The bank's failure. @throws what is none */
-function failureOf(error: unknown): Psd2Error {
+function bankFailure(error: unknown): Psd2Error {
   if (error instanceof Psd2Error && !isInterruption(error)) return error;
   throw error;
 }
