@@ -19,7 +19,7 @@ import { isRefusal, isTrouble, isUnsaidOf, NobodyKnows, type Told } from '../ref
 import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca, timedOut } from '../sca.ts';
 import { namingPerson, onlyAsking, othersIn, stillOpen, whoDid } from '../still-open.ts';
 import { ifAnswered } from './outcome.ts';
-import { needsLoginAgain, progressOf, resourceOf } from './status.ts';
+import { askProgress, needsLoginAgain, resourceOf } from './status.ts';
 
 /** Sends the customer to the bank. */
 export async function authorise(run: Run, operation: Payment): Promise<void> {
@@ -277,7 +277,7 @@ export async function awaitPayment(
     const { event } = last;
     if (!isPending(event) || last.isOverHere) return event;
     const mayNeedCode = operation.links?.confirmation !== undefined && !sentCode;
-    if (mayNeedCode && (await progressOf(bank.sca, subject.resourceId, operation))?.means === 'needs code')
+    if (mayNeedCode && (await askProgress(bank.sca, subject.resourceId, operation))?.means === 'needs code')
       throw lacksReturn(
         { ...operation, again: resuming(operation, returns) },
         "The bank waits for the code that only the customer's browser brings back",

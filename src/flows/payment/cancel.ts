@@ -31,7 +31,7 @@ import {
   whoDid,
 } from '../still-open.ts';
 import { cancellationLinkUntil, laterOf, paidByLink, recordSigned, withLinkOut } from './link-out.ts';
-import { askBank, progressOf, resourceOf } from './status.ts';
+import { askBank, askProgress, resourceOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
 const SHORTLY_MS = 10_000;
@@ -354,7 +354,7 @@ function giftsOf(
       if (await hasEnded(open, { sca })) return { scaStatus: null, decided: 'accepted' };
       const { transactionId } = open.current;
       const links = authorisation.links ?? lastBegun(open.current);
-      const progress = await progressOf(cancellation, resourceOf(open.current).resourceId, {
+      const progress = await askProgress(cancellation, resourceOf(open.current).resourceId, {
         links,
         transactionId,
       });
@@ -448,7 +448,7 @@ async function isOverForCustomer(
   authorisation: CancellationSca,
 ): Promise<boolean> {
   try {
-    const progress = await progressOf(sca, resourceId, { links: authorisation.links, transactionId });
+    const progress = await askProgress(sca, resourceId, { links: authorisation.links, transactionId });
     if (progress) {
       authorisation.isOver = progress.means === 'failed' || progress.means === 'done';
       return authorisation.isOver;
@@ -471,7 +471,7 @@ async function assertAuthorisable(
 ): Promise<void> {
   const { links, sentCode } = authorisation;
   const { resourceId, transactionId } = subject;
-  const progress = await progressOf(sca, resourceId, { links, transactionId });
+  const progress = await askProgress(sca, resourceId, { links, transactionId });
   if (progress) await noteProgress(open, progress, links);
   if (progress?.means === 'done') authorisation.doneAt ??= world.now().getTime();
   authorisation.isGoingOn = progress?.means === 'going on' || progress?.means === 'needs code';
@@ -491,7 +491,7 @@ async function assertAuthorisable(
 async function noteLastPerson(open: OpenPayment, sca: Sca, { links }: CancellationSca): Promise<void> {
   const { verification, transactionId, cancellation } = open.current;
   if (!links || !verification || (cancellation?.length ?? 0) < 2) return;
-  const progress = await progressOf(sca, verification.resourceId, { links, transactionId }).catch(
+  const progress = await askProgress(sca, verification.resourceId, { links, transactionId }).catch(
     (error: unknown) => {
       if (isInterruption(error)) throw error;
       return null;

@@ -82,7 +82,7 @@ async function askOnce(
   const failed = (error: unknown) =>
     needsLoginAgain(error, operation) ? advised(error) : bankFailure(error);
   const askedByLink =
-    authorises === 'by links' ? await progressOf(sca, resourceId, operation, decides).catch(failed) : null;
+    authorises === 'by links' ? await askProgress(sca, resourceId, operation, decides).catch(failed) : null;
   const byLink = askedByLink ?? doneWithPsd2(operation);
   const status = await sca.status(resourceId, transactionId, decides).catch(advised);
   const answer = byLink ?? (await progressWithoutLink(sca, operation, status).catch(failed));
@@ -128,7 +128,7 @@ function doneWithPsd2({ authorisations, credentials, links }: Payment): ScaProgr
 }
 
 /** How far the authorisation is. Null if the bank does not say. */
-export async function progressOf(
+export async function askProgress(
   sca: Sca,
   resourceId: string,
   { links, transactionId }: Pick<Payment, 'links' | 'transactionId'>,
