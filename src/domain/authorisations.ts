@@ -13,21 +13,27 @@ export interface PersonsAuthorisation {
 type Known = readonly PersonsAuthorisation[];
 
 /** One has begun, or may have: its answer can be lost. */
-export function begunBy(known: Known, psuId: string | undefined, at: string): PersonsAuthorisation[] {
-  return [...known, { id: null, psuId: psuId ?? null, scaStatus: null, at }];
+export function begunBy(
+  authorisations: Known,
+  psuId: string | undefined,
+  at: string,
+): PersonsAuthorisation[] {
+  return [...authorisations, { id: null, psuId: psuId ?? null, scaStatus: null, at }];
 }
 
 /** The customer, or another person, gets the links of the last one. */
 export function startedBy(
-  known: Known,
+  authorisations: Known,
   id: string | undefined,
   psuId: string | undefined,
   at: string,
 ): PersonsAuthorisation[] {
   // An id names one authorisation, whoever takes its links to the bank again.
-  if (id !== undefined && known.some((each) => each.id === id))
-    return known.map((each) => (each.id === id ? { ...each, psuId: each.psuId ?? psuId ?? null } : each));
-  const last = known.at(-1);
+  if (id !== undefined && authorisations.some((each) => each.id === id))
+    return authorisations.map((each) =>
+      each.id === id ? { ...each, psuId: each.psuId ?? psuId ?? null } : each,
+    );
+  const last = authorisations.at(-1);
   const isSame =
     last !== undefined &&
     (last.id === null || id === undefined) &&
@@ -39,19 +45,23 @@ export function startedBy(
     scaStatus,
     at: begun,
   };
-  return [...(isSame ? known.slice(0, -1) : known), named];
+  return [...(isSame ? authorisations.slice(0, -1) : authorisations), named];
 }
 
 /** The bank has said how far one of them is. @param id of that one. Undefined: the last one */
-export function saidOf(known: Known, id: string | undefined, scaStatus: string): PersonsAuthorisation[] {
-  const found = known.findLastIndex((each) => each.id === (id ?? null));
-  const index = found < 0 ? known.length - 1 : found;
-  return known.map((each, at) => (at === index ? { ...each, scaStatus } : each));
+export function saidOf(
+  authorisations: Known,
+  id: string | undefined,
+  scaStatus: string,
+): PersonsAuthorisation[] {
+  const byId = authorisations.findLastIndex((each) => each.id === (id ?? null));
+  const index = byId < 0 ? authorisations.length - 1 : byId;
+  return authorisations.map((each, at) => (at === index ? { ...each, scaStatus } : each));
 }
 
 /** The bank has refused to begin the last one. It takes no other one's place. */
-export function withoutRefused(known: Known): Known {
-  return known.at(-1)?.id === null ? known.slice(0, -1) : known;
+export function withoutRefused(authorisations: Known): Known {
+  return authorisations.at(-1)?.id === null ? authorisations.slice(0, -1) : authorisations;
 }
 
 /** Whether the person has authorised it. */
@@ -72,9 +82,9 @@ export interface Persons {
  * The entry of each person: the authorisation that is done, else the last one. Who has no name is the customer, so all entries
  * without a name are of one person.
  */
-export function entriesOf(known: Known): PersonsAuthorisation[] {
+export function entriesOfPersons(authorisations: Known): PersonsAuthorisation[] {
   const entries = new Map<string | null, PersonsAuthorisation>();
-  for (const each of known) {
+  for (const each of authorisations) {
     const before = entries.get(each.psuId);
     if (!before || !isAuthorised(before)) entries.set(each.psuId, each);
   }
@@ -82,14 +92,16 @@ export function entriesOf(known: Known): PersonsAuthorisation[] {
 }
 
 /** Whether the bank says that a person has authorised it: their part is over. */
-export function hasAuthorised(known: Known, psuId: string | undefined): boolean {
-  return known.some((each) => each.psuId === (psuId ?? null) && each.id !== null && isAuthorised(each));
+export function hasAuthorised(authorisations: Known, psuId: string | undefined): boolean {
+  return authorisations.some(
+    (each) => each.psuId === (psuId ?? null) && each.id !== null && isAuthorised(each),
+  );
 }
 
 /** Who has authorised it, who has refused it, and whose authorisation goes on. */
-export function personsIn(known: Known): Persons {
+export function personsIn(authorisations: Known): Persons {
   const persons: Persons = { authorisedBy: [], refusedBy: [], waitsFor: [] };
-  for (const entry of entriesOf(known)) {
+  for (const entry of entriesOfPersons(authorisations)) {
     if (entry.psuId === null) continue;
     const does = isAuthorised(entry)
       ? 'authorisedBy'

@@ -102,8 +102,8 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       isDeletionTaken: false,
     };
   const before = begun(consent, event);
-  const told = 'messages' in event ? (event.messages ?? []) : [];
-  const messages = [...new Set([...before.messages, ...told])];
+  const newMessages = 'messages' in event ? (event.messages ?? []) : [];
+  const messages = [...new Set([...before.messages, ...newMessages])];
   return { ...before, ...changes(before, event, at), messages, updatedAt: at };
 }
 

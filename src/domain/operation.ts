@@ -209,13 +209,17 @@ export function applyOperationEvent<Order extends OrderTarget>(
   event: OperationEvent<Order>,
   at: string,
 ): Operation<Order> {
-  if (event.type === 'created') return created(kind, operation, event, at);
+  if (event.type === 'created') return createdOperation(kind, operation, event, at);
   const before = begun(operation, event);
   const changed = neverBack(before, changes(event.type, before, event, at));
   const givenLinks = linksAfter(before, event);
   // Nothing becomes of the payment by its name.
   const updatedAt = event.type === 'debtor-named' ? before.updatedAt : at;
-  const worded = { ...before, ...changed, ...wordsIn(event, changed.verification ?? before.verification) };
+  const worded = {
+    ...before,
+    ...changed,
+    ...bankWordsIn(event, changed.verification ?? before.verification),
+  };
   const after = {
     ...worded,
     ...reasonsIn(event, changed),
@@ -223,12 +227,12 @@ export function applyOperationEvent<Order extends OrderTarget>(
     givenLinks,
     updatedAt,
   };
-  const said = 'bank' in event ? event.bank?.scaStatus : undefined;
-  if (said == null) return after;
-  return { ...after, authorisations: saidOf(after.authorisations, after.links?.id, said) };
+  const scaStatus = 'bank' in event ? event.bank?.scaStatus : undefined;
+  if (scaStatus == null) return after;
+  return { ...after, authorisations: saidOf(after.authorisations, after.links?.id, scaStatus) };
 }
 
-function created<Order extends OrderTarget>(
+function createdOperation<Order extends OrderTarget>(
   kind: OperationKind,
   operation: Operation<Order> | undefined,
   event: Extract<OperationEvent<Order>, { type: 'created' }>,
@@ -280,14 +284,14 @@ function reasonsIn(event: StepEvent, changed: Changes): Pick<Changes, 'reasons'>
 }
 
 /** The bank's own words that an event has. */
-function wordsIn(
+function bankWordsIn(
   event: StepEvent,
-  known: Verification | null,
+  verification: Verification | null,
 ): Partial<Pick<Operation<OrderTarget>, 'transactionStatus' | 'scaStatus' | 'verification'>> {
   const words = 'bank' in event ? event.bank : undefined;
   if (!words) return {};
   return {
-    ...(words.messages && telling(known, words.messages)),
+    ...(words.messages && telling(verification, words.messages)),
     ...(words.transactionStatus !== null && { transactionStatus: words.transactionStatus }),
     ...(words.scaStatus !== null && { scaStatus: words.scaStatus }),
   };
@@ -295,11 +299,16 @@ function wordsIn(
 
 /** Adds what the bank says, each sentence once. */
 function telling(
-  known: Verification | null,
+  verification: Verification | null,
   messages: readonly string[],
 ): Partial<Pick<Operation<OrderTarget>, 'verification'>> {
-  if (!known) return {};
-  return { verification: { ...known, messages: [...new Set([...(known.messages ?? []), ...messages])] } };
+  if (!verification) return {};
+  return {
+    verification: {
+      ...verification,
+      messages: [...new Set([...(verification.messages ?? []), ...messages])],
+    },
+  };
 }
 
 /** The data for the next further step, if the operator gave it. */
@@ -596,29 +605,29 @@ function verificationOf({
   nextStep,
   messages,
 }: Verification): Verification {
-  const said = messages === undefined ? {} : { messages };
+  const words = messages === undefined ? {} : { messages };
   const unread = unreadFees === undefined ? {} : { unreadFees };
-  return { resourceId, totalAmount, commissions, ...unread, bankName, nextStep, ...said };
+  return { resourceId, totalAmount, commissions, ...unread, bankName, nextStep, ...words };
 }
 
 /** What the bank tells later of the cost counts. The operator has accepted only the fees that they have seen. */
 function costing(
-  { verification: known, feesAccepted }: Pick<Operation<OrderTarget>, 'verification' | 'feesAccepted'>,
+  { verification: earlier, feesAccepted }: Pick<Operation<OrderTarget>, 'verification' | 'feesAccepted'>,
   { totalAmount, commissions, unreadFees }: Cost,
 ): Changes {
-  if (!known) return {};
-  const { unreadFees: unreadBefore, ...before } = known;
+  if (!earlier) return {};
+  const { unreadFees: unreadBefore, ...before } = earlier;
   const unread = unreadFees ?? (commissions ? undefined : unreadBefore);
   const verification = {
     ...before,
-    totalAmount: totalAmount ?? known.totalAmount,
-    commissions: commissions ?? known.commissions,
+    totalAmount: totalAmount ?? earlier.totalAmount,
+    commissions: commissions ?? earlier.commissions,
     ...(unread !== undefined && { unreadFees: unread }),
   };
   const { amount, currency } = verification.commissions ?? {};
   const isSame =
-    amount === known.commissions?.amount &&
-    currency === known.commissions?.currency &&
+    amount === earlier.commissions?.amount &&
+    currency === earlier.commissions?.currency &&
     unread === unreadBefore;
   return { verification, feesAccepted: feesAccepted && isSame };
 }
@@ -632,18 +641,18 @@ export function hasFees(verification: Verification | null): boolean {
 
 /** A further step's answer may omit fields of the first answer. They are kept. */
 function furtherVerified(
-  { furtherSteps, verification: known }: Pick<Operation<OrderTarget>, 'furtherSteps' | 'verification'>,
-  said: Verification,
+  { furtherSteps, verification: before }: Pick<Operation<OrderTarget>, 'furtherSteps' | 'verification'>,
+  answer: Verification,
 ): Changes {
   return {
     furtherSteps: furtherSteps + 1,
     furtherStepOpen: false,
     verification: {
-      resourceId: said.resourceId,
-      totalAmount: said.totalAmount ?? known?.totalAmount ?? null,
-      commissions: said.commissions ?? known?.commissions ?? null,
-      bankName: said.bankName ?? known?.bankName ?? null,
-      nextStep: said.nextStep,
+      resourceId: answer.resourceId,
+      totalAmount: answer.totalAmount ?? before?.totalAmount ?? null,
+      commissions: answer.commissions ?? before?.commissions ?? null,
+      bankName: answer.bankName ?? before?.bankName ?? null,
+      nextStep: answer.nextStep,
     },
   };
 }

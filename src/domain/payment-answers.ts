@@ -2,7 +2,15 @@ import type { BankReason } from '../errors.ts';
 import { isAuthorised } from './authorisations.ts';
 import { because } from './bank-reason.ts';
 import { isLogin } from './given-links.ts';
-import type { Authorization, Cost, Operation, OrderTarget, StepEvent } from './operation.ts';
+import {
+  type Authorization,
+  type Cost,
+  endsUnpaid,
+  isPending,
+  type Operation,
+  type OrderTarget,
+  type StepEvent,
+} from './operation.ts';
 import { needsSettlement, type TransferOrder } from './transfer.ts';
 
 // What a bank's answers about a payment mean, and nothing else: no call, no journal.
@@ -73,7 +81,7 @@ type FirstAnswers = Omit<PaymentAnswers, 'mayHaveOther'>;
 
 /** What the answers about a payment say of it. */
 export interface PaymentReading {
-  found: StepEvent;
+  event: StepEvent;
   /** Nothing but the customer's authorisation seems to be missing. */
   awaitsCustomer: boolean;
   /** Nobody has authorised it so far. */
@@ -106,13 +114,13 @@ const STATUS_ALONE = {
 export function readPayment(operation: Payment, answers: PaymentAnswers): PaymentReading {
   const { status, progress, progressFrom } = answers;
   if (operation.authorises === 'by call')
-    return { ...STATUS_ALONE, found: whatHappened(status), isUnauthorised: false, saidAt: undefined };
+    return { ...STATUS_ALONE, event: whatHappened(status), isUnauthorised: false, saidAt: undefined };
   const event = eventIn(operation, answers);
   const { saidAt } = status;
   const isUnauthorised = status.isUnauthorised === true;
-  if (progressFrom === 'unanswered') return { ...STATUS_ALONE, found: event, isUnauthorised, saidAt };
+  if (progressFrom === 'unanswered') return { ...STATUS_ALONE, event, isUnauthorised, saidAt };
   return {
-    found: event,
+    event,
     awaitsCustomer: awaitsCustomer(operation, answers),
     isUnauthorised,
     isSigned: progress?.means === 'done',
@@ -121,6 +129,61 @@ export function readPayment(operation: Payment, answers: PaymentAnswers): Paymen
     progress: progressFrom === 'our link' ? progress : null,
     saidAt,
   };
+}
+
+/** The bank need not say again that there is another one like it, or that the customer has authorised it since. */
+export function unlessKnownBetter(
+  { isDuplicate, isPaidByLink }: Pick<Payment, 'isDuplicate' | 'isPaidByLink'>,
+  reading: PaymentReading,
+): PaymentReading {
+  const { event } = reading;
+  if ((!isDuplicate && !isPaidByLink) || !endsUnpaid(event)) return reading;
+  const bankWords = 'bank' in event && event.bank ? { bank: event.bank } : {};
+  return { ...reading, event: { type: 'execute-unanswered', ...bankWords } };
+}
+
+/** Whether the bank's word says something new of a payment that it has accepted. */
+export function isNews(operation: Payment, event: StepEvent): boolean {
+  if (event.type === 'execute-unanswered')
+    return !isKnownDuplicate(operation) && !isKnownPaidByLink(operation);
+  if (event.type === 'executed')
+    return operation.state === 'ordered' || (event.isFinal === true && !operation.isFinal);
+  return event.type === 'settlement' || event.type === 'cancelled';
+}
+
+/** What is new of a payment whose outcome is open. @param outcome null: the bank does not say */
+export function newsIn(outcome: readonly StepEvent[] | null, operation: Payment): StepEvent[] {
+  const isUnknown = operation.state === 'unknown';
+  const events: readonly StepEvent[] = outcome ?? (isUnknown ? [] : [{ type: 'execute-unanswered' }]);
+  return events.filter((event) => event.type !== 'execute-unanswered' || isNews(operation, event));
+}
+
+/** Whether the journal has it that the bank has rejected a payment because of another one like it. */
+export function isKnownDuplicate({ state, isDuplicate }: Pick<Payment, 'state' | 'isDuplicate'>): boolean {
+  return state === 'unknown' && isDuplicate;
+}
+
+/** Whether the journal has it that the customer has authorised a payment after the bank had cancelled it. */
+export function isKnownPaidByLink({ state, isPaidByLink }: Pick<Payment, 'state' | 'isPaidByLink'>): boolean {
+  return state === 'unknown' && isPaidByLink;
+}
+
+/** The customer's decision, or the outcome. Null if it is still open, or the bank has not answered. */
+export function decisionIn(reading: PaymentReading | null): StepEvent | null {
+  return reading && !isPending(reading.event) ? reading.event : null;
+}
+
+/**
+ * Whether the bank's word decides what becomes of an operation whose outcome is open. AUTHORIZED does not: psd2 has sent
+ * `execute`, or the payment runs without it, and the bank has not said that it is executed. EXPIRED ends it only if the
+ * customer commits and has not authorised it.
+ */
+export function decidesOutcome(
+  event: StepEvent,
+  { commits, state }: Pick<Payment, 'commits' | 'state'>,
+): boolean {
+  if (event.type !== 'authorization' || event.status === 'NOT_AUTHORIZED') return true;
+  return event.status === 'EXPIRED' && commits === 'by the customer' && state === 'authorizing';
 }
 
 /** The event that the answers are. */

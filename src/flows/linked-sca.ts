@@ -184,8 +184,8 @@ async function sendCustomer(
 /** The standard does not name the parameter, so banks call it what they like: `confirmationCode`, `code`, `authCode`. */
 function confirmationCodeIn(parameters: URLSearchParams): string | undefined {
   for (const name of [/confirmation[-_]?code$/i, /^code$/i, /^(auth|authori[sz]ation|sca)[-_]?code$/i]) {
-    const found = [...parameters].find(([each]) => name.test(each));
-    if (found) return found[1];
+    const parameter = [...parameters].find(([each]) => name.test(each));
+    if (parameter) return parameter[1];
   }
   return undefined;
 }

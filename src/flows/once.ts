@@ -11,7 +11,7 @@ import {
   isInterruption,
   isOvertaken,
   isTurningAway,
-  outcomeUnknown,
+  NobodyKnows,
   type Told,
   unconfirmedRefusal,
 } from './refusals.ts';
@@ -165,18 +165,15 @@ async function unproven<Event extends Typed>({ open, events, words }: Once<Event
   if (noProof === undefined) {
     await recordOutcome(open, events.unanswered());
     const why = `The bank may have ${words.what}, but gave no usable answer to it`;
-    throw outcomeUnknown(open.current, why, error);
+    throw new NobodyKnows(why, error);
   }
   await recordOutcome(
     open,
     events.unanswered(error instanceof Psd2Error ? refusedBecause(error) : undefined),
   );
-  const unknown = outcomeUnknown(
-    open.current,
-    `The bank may have ${words.did} ${words.what} in spite of its answer`,
-    error,
-  );
-  throw unknown.with({ hint: `${endSentence(noProof)} ${unknown.hint}` });
+  throw new NobodyKnows(`The bank may have ${words.did} ${words.what} in spite of its answer`, error, {
+    hint: endSentence(noProof),
+  });
 }
 
 /** @throws Psd2Error `error`, unless the status shows the outcome, or the call may be sent again now */
@@ -202,14 +199,14 @@ export async function refused<Event extends Typed>(once: Once<Event>, error: Psd
 }
 
 function mayHaveBeen<Event>(
-  { open, words: { call, did, what }, asking }: Pick<Once<Event>, 'open' | 'words' | 'asking'>,
+  { words: { call, did, what }, asking }: Pick<Once<Event>, 'words' | 'asking'>,
   was: 'refused' | 'turned away',
   error: Psd2Error,
 ): Psd2Error {
   const refusal = was === 'refused' ? `refused ${call}` : `turned ${call} away`;
   const shows = asking ? 'its status' : 'this';
   const why = `The bank ${refusal}, but ${shows} does not show whether it had ${did} ${what} before`;
-  return outcomeUnknown(open.current, why, error);
+  return new NobodyKnows(why, error);
 }
 
 /**
@@ -228,7 +225,7 @@ export async function askBefore<Event extends Typed, Found>(
     if (!open.current.refusedUnconfirmed || !isBanksRefusal(error)) throw error;
     await recordOutcome(open, events.unanswered());
     const why = `The bank turned ${call} away, and does not say whether it had ${did} ${what} before`;
-    throw outcomeUnknown(open.current, why, error);
+    throw new NobodyKnows(why, error);
   }
 }
 
@@ -268,7 +265,7 @@ function unwritten(flow: OnceFlow, isDone: boolean, error: unknown): unknown {
   if (flow.kind === 'consent') return error;
   const sent = flow.commits === 'on execute' ? 'execute' : 'the payment';
   const fact = isDone ? 'The bank has executed it' : `psd2 has sent ${sent}`;
-  return outcomeUnknown(flow, `${fact}, but the journal could not be written`, error);
+  return new NobodyKnows(`${fact}, but the journal could not be written`, error);
 }
 
 /**

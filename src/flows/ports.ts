@@ -1,9 +1,10 @@
 import type { Bank } from '../bank/ports/bank.ts';
 import type { Gives, PsuIdentification } from '../bank/ports/call.ts';
-import type { ClientCredentials } from '../bank/ports/customer.ts';
+import type { ClientCredentials, Decides } from '../bank/ports/customer.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
 import type { LoggedGift, ScaChallenge, ScaMethod } from '../domain/embedded.ts';
 import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
+import type { PaymentReading } from '../domain/payment-answers.ts';
 import type { TransferOrder } from '../domain/transfer.ts';
 import type { Psd2Error } from '../errors.ts';
 import type { Secret } from '../secret.ts';
@@ -175,11 +176,21 @@ export interface OperationPorts<Order extends OrderTarget = OrderTarget> extends
   returns?: ReturnPorts;
 }
 
+/** How the bank is asked about a payment. */
+export interface PaymentQuestion {
+  /** What the answer decides about a call that was sent. */
+  decides?: Decides | undefined;
+  /** The payment is in a signing basket that the customer has authorised. */
+  isInAuthorisedBasket?: boolean;
+}
+
 /** One run of a payment: what its steps share, and what it knows that is not in the journal. */
 export interface Run {
   readonly open: OpenPayment;
   readonly calls: PaymentCalls;
   readonly ports: OperationPorts;
+  /** Asks the bank about the payment (`askBank` in `payment/status.ts`). */
+  readonly ask: (payment: Payment, question?: PaymentQuestion) => Promise<PaymentReading>;
   /** It has sent the customer to SCA. If the status is pending, psd2 waits instead of starting SCA again. */
   customerSent?: boolean;
   /** The bank was asked to begin an authorisation, and the customer has no link of it. */

@@ -61,22 +61,37 @@ const TROUBLES: readonly ErrorCode[] = ['bank_unreachable', 'bank_failing', 'ban
 /** What these errors need of a flow. */
 export type Told = Pick<AnyFlow<string>, 'flow' | 'transactionId'> & { kind: string };
 
+/**
+ * Nobody knows whether the money has moved, or the consent is confirmed. What a step of a flow throws: the loop of the flow adds how to
+ * find out ({@link withWayOut}).
+ */
+export class NobodyKnows extends Psd2Error {
+  /** @param cause its words follow @param own what a person does before they look at the usual way out */
+  constructor(message: string, cause?: unknown, own: Pick<ErrorContext, 'hint' | 'next'> = {}) {
+    const bankWords = cause instanceof Psd2Error ? saidBy(cause) : {};
+    const says = cause instanceof Error ? `${message}: ${cause.message}` : message;
+    super('outcome_unknown', says, { ...bankWords, ...own, cause });
+  }
+}
+
+/** The error with how to find out what became of the flow, if it says that nobody knows. Any other error as it is. */
+export function withWayOut({ kind, flow, transactionId }: Told, error: unknown): unknown {
+  return error instanceof NobodyKnows ? sayingHowToFindOut({ kind, flow, transactionId }, error) : error;
+}
+
 /** The error if it is not known whether the money has moved, or the consent is confirmed. It says how to find out. */
-export function outcomeUnknown(
-  { kind, flow, transactionId }: Told,
-  message: string,
-  cause?: unknown,
-): Psd2Error {
-  const bankWords = cause instanceof Psd2Error ? saidBy(cause) : {};
-  return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
-    ...bankWords,
-    ...findOut(
-      kind,
-      flow,
-      kind === 'consent' ? OF_A_CONSENT : 'First ask the bank again, which never pays twice.',
-    ),
+export function outcomeUnknown(flow: Told, message: string, cause?: unknown): Psd2Error {
+  return sayingHowToFindOut(flow, new NobodyKnows(message, cause));
+}
+
+function sayingHowToFindOut({ kind, flow, transactionId }: Told, error: NobodyKnows): Psd2Error {
+  const what = kind === 'consent' ? OF_A_CONSENT : 'First ask the bank again, which never pays twice.';
+  const { hint, next = [] } = findOut(kind, flow, what);
+  return error.with({
+    flow,
+    hint: error.hint === undefined ? hint : `${error.hint} ${hint}`,
+    next: [...(error.next ?? []), ...next],
     transactionId,
-    cause,
   });
 }
 
@@ -113,7 +128,7 @@ export function findOut(
   kind: string,
   flow: string,
   what: string,
-): Pick<ErrorContext, 'flow' | 'hint' | 'next'> {
+): { flow: string; hint: string; next: string[][] } {
   return {
     flow,
     hint: `${what} If the outcome stays unknown, ask the bank's support or look at the account statement, then record what they say:`,

@@ -4,13 +4,13 @@ import type { Consent, ConsentEvent } from '../domain/consent.ts';
 import type { ResolvedEvent, ResolvedOutcome } from '../domain/flow.ts';
 import { standingOf } from '../domain/flow-states.ts';
 import { isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';
-import { whatHappened } from '../domain/payment-answers.ts';
+import { decidesOutcome, isNews, whatHappened } from '../domain/payment-answers.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { bankFor } from './consent/by-links.ts';
 import { PAID_BY_LINK } from './payment/link-out.ts';
-import { decidesOutcome, settlementEvent, settlementIn } from './payment/outcome.ts';
-import { isNews, lookAt } from './payment/status.ts';
+import { settlementEvent, settlementIn } from './payment/outcome.ts';
+import { askBank } from './payment/status.ts';
 
 /** What the bank says about a flow that a person is about to resolve. */
 export interface BankWord<Event> {
@@ -129,14 +129,14 @@ export async function askOfOperation(
   sentences.push(describeStatus(statusAnswer.answer));
   const looked =
     operation.authorises === 'by links'
-      ? await tryAsking(lookAt({ bank: { sca } }, operation, { decides: true }))
-      : { answer: { found: whatHappened(statusAnswer.answer) } };
+      ? await tryAsking(askBank(sca, operation, { decides: true }))
+      : { answer: { event: whatHappened(statusAnswer.answer) } };
   if ('problem' in looked)
     return undecided([
       ...sentences,
       `The bank does not say how far the authorisation is: ${looked.problem}.`,
     ]);
-  return wordOf(looked.answer.found, operation, sentences);
+  return wordOf(looked.answer.event, operation, sentences);
 }
 
 /** What the bank's status says about the outcome of an operation. */

@@ -137,13 +137,13 @@ export async function askUntil<T>(
 ): Promise<T | null> {
   const deadline = world.now().getTime() + milliseconds;
   const met = new Trouble(world);
-  for (let asked = 0, slept = 0; ; asked += 1) {
-    const answer = await ask().then((given) => {
+  for (let questions = 0, slept = 0; ; questions += 1) {
+    const answer = await ask().then((word) => {
       met.end();
-      return given;
+      return word;
     }, met.note);
     if (answer !== null) return answer;
-    const early = pauseMs > POLL_DELAY_MS ? undefined : POLL_DELAYS_MS[asked];
+    const early = pauseMs > POLL_DELAY_MS ? undefined : POLL_DELAYS_MS[questions];
     const delay = Math.min(early ?? pauseMs, pauseMs);
     slept += delay;
     // The clock may have been set back in the meantime.
@@ -204,9 +204,9 @@ export async function awaitDecision<Found extends { type: string; status?: strin
     const decided = await askUntil(world, customer.scaTimeoutMs, async () => {
       const ask = async (decides?: Decides) =>
         read(await bank.sca.status(subject.resourceId, subject.transactionId, decides));
-      const found = await ask();
-      if (isPending(found)) return null;
-      if (!endsUnpaid(found)) return found;
+      const event = await ask();
+      if (isPending(event)) return null;
+      if (!endsUnpaid(event)) return event;
       // It frees a reference, and a gateway may have given the answer to another request.
       const again = await ask('an end');
       return isPending(again) ? null : again;

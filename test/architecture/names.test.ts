@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { expect, it } from 'vitest';
 import { sourceFiles } from '../../scripts/docs/imports.ts';
-import { isWithin } from '../../scripts/docs/walls.ts';
 
 // What hinders a reader: names that do not say of what they are (`found` and `known`; `storedRow` does), one name for several
 // functions, and lists that are made to be copied at once.
@@ -16,17 +15,6 @@ const TWINS: Readonly<Record<string, string>> = {
   percentDecoded:
     'psd2, its connections and the sandbox decode for themselves: the sandbox imports none of the others',
 };
-
-/** Rooms whose names are still to be changed. */
-const NOT_YET = [
-  'domain/authorisations.ts',
-  'domain/consent.ts',
-  'domain/operation.ts',
-  'flows/consent',
-  'flows/linked-sca.ts',
-  'flows/payment',
-  'flows/sca.ts',
-];
 
 interface Node {
   type: string;
@@ -83,16 +71,14 @@ const sources = sourceFiles().map((file) => {
   return { file, nodes: [...nodesIn(program)] };
 });
 
-const names = sources
-  .filter(({ file }) => !NOT_YET.some((room) => isWithin(file, room)))
-  .map(({ file, nodes }) => {
-    const functions = nodes.filter(({ type }) => type === 'FunctionDeclaration');
-    return {
-      file,
-      values: nodes.flatMap((node) => [...valuesOf(node)]),
-      functions: functions.flatMap(({ id }) => [...boundBy(id)]),
-    };
-  });
+const names = sources.map(({ file, nodes }) => {
+  const functions = nodes.filter(({ type }) => type === 'FunctionDeclaration');
+  return {
+    file,
+    values: nodes.flatMap((node) => [...valuesOf(node)]),
+    functions: functions.flatMap(({ id }) => [...boundBy(id)]),
+  };
+});
 
 it('the name of a value says of what it is', () => {
   const wordsAlone = names.flatMap(({ file, values }) =>
@@ -116,8 +102,4 @@ it('no list is made to be copied at once', () => {
     nodes.filter(isPacked).map(({ start }) => `${file}: at character ${start}`),
   );
   expect(packed).toEqual([]);
-});
-
-it('the rooms that are left exist', () => {
-  expect(NOT_YET.filter((room) => !existsSync(join('src', room)))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import {
   begunBy,
   describePersons,
-  entriesOf,
+  entriesOfPersons,
   hasAuthorised,
   isAuthorised,
   isUnderWay,
@@ -34,7 +34,7 @@ it.each([
   }));
   expect(describePersons(personsIn(all))).toBe(words);
   expect(describePersons(personsIn(all), false)).toBe(words.replace(/(, |^)waits for .*/, ''));
-  const persons = entriesOf(all).map(({ psuId }) => psuId);
+  const persons = entriesOfPersons(all).map(({ psuId }) => psuId);
   expect(persons).toEqual([...new Set(persons)]);
 });
 

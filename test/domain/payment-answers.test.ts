@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { PersonsAuthorisation } from '../../src/domain/authorisations.ts';
+import type { StepEvent } from '../../src/domain/operation.ts';
 import {
   asksForOther,
+  decidesOutcome,
   isOnlyChecked,
+  newsIn,
   type PaymentAnswers,
   type ResourceStatus,
   readPayment,
@@ -52,8 +55,8 @@ const answers = (
 });
 /** What is found: the type of the event, and the customer's decision if it is one. */
 const foundIn = (operation: Transfer, of: PaymentAnswers) => {
-  const { found } = readPayment(operation, of);
-  return found.type === 'authorization' ? found.status : found.type;
+  const { event } = readPayment(operation, of);
+  return event.type === 'authorization' ? event.status : event.type;
 };
 
 describe('what has become of a payment', () => {
@@ -210,7 +213,7 @@ describe('what the bank answers of a payment', () => {
     }));
     const status = saying('ordered', 'AUTHORIZED', { messages: ['a', 'b'], ...(one && { cost: one }) });
     const progress = being('done', { message: 'c', ...(other && { cost: other }) });
-    const bankOf = (of: PaymentAnswers) => Reflect.get(readPayment(sent(), of).found, 'bank');
+    const bankOf = (of: PaymentAnswers) => Reflect.get(readPayment(sent(), of).event, 'bank');
     expect(bankOf(answers(status, progress))).toStrictEqual({
       ...{ transactionStatus: 'WORD', scaStatus: 'done', cost: one, messages: ['a', 'b', 'c'] },
     });
@@ -229,7 +232,7 @@ describe('what the bank answers of a payment', () => {
       being('failed'),
     );
     expect(readPayment(sent({ authorises: 'by call' }), of)).toStrictEqual({
-      ...{ found: { type: 'ordered' }, awaitsCustomer: false, isUnauthorised: false, isSigned: false },
+      ...{ event: { type: 'ordered' }, awaitsCustomer: false, isUnauthorised: false, isSigned: false },
       ...{ partly: null, isOverHere: false, progress: null, saidAt: undefined },
     });
   });
@@ -339,5 +342,36 @@ describe('a payment of which the bank says what it said before', () => {
     }
     // What the bank has executed is executed.
     expect(foundIn(sent(changes), answers(saying('executed'), null, more))).toBe('executed');
+  });
+});
+
+it.each([
+  ['AUTHORIZED', 'authorizing', 'by the customer', false],
+  ['EXPIRED', 'authorizing', 'by the customer', true],
+  ['EXPIRED', 'authorizing', 'on execute', false],
+  ['EXPIRED', 'authorized', 'by the customer', false],
+  ['EXPIRED', 'unknown', 'by the customer', false],
+  ['NOT_AUTHORIZED', 'unknown', 'by the customer', true],
+  ['NOT_AUTHORIZED', 'unknown', 'on execute', true],
+] as const)(
+  "the bank's %s decides the open outcome of a transfer that is %s and commits %s: %s",
+  (status, state, commits, decides) => {
+    const event = { type: 'authorization', status, bankStatus: status } as const;
+    expect(decidesOutcome(event, { commits, state })).toBe(decides);
+  },
+);
+
+describe('what is new of a payment whose outcome is open', () => {
+  const EXECUTED = { type: 'executed', cro: null } as const;
+  const DUPLICATE = { type: 'execute-unanswered', isDuplicate: true } as const;
+  it.each<[string, Partial<Transfer>, StepEvent[] | null, StepEvent[]]>([
+    ['the bank does not say', { state: 'executing' }, null, [{ type: 'execute-unanswered' }]],
+    ['the bank does not say, as before', { state: 'unknown' }, null, []],
+    ['it is executed', { state: 'unknown' }, [EXECUTED], [EXECUTED]],
+    ['there is another one like it', { state: 'executing' }, [DUPLICATE], [DUPLICATE]],
+    ['there is another one like it, as before', { state: 'unknown', isDuplicate: true }, [DUPLICATE], []],
+    ['it was paid by its link, as before', { state: 'unknown', isPaidByLink: true }, [DUPLICATE], []],
+  ])('%s', (_, changes, outcome, news) => {
+    expect(newsIn(outcome, sent(changes))).toEqual(news);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExecutionStatus } from '../../src/bank/ports/payment-calls.ts';
 import type { StepEvent } from '../../src/domain/operation.ts';
+import { decisionIn } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { recordFound, recordOutcome } from '../../src/flows/once.ts';
@@ -9,8 +10,6 @@ import {
   askOutcome,
   askSettlement,
   askSettlementOnce,
-  decidesOutcome,
-  decisionIn,
   endOfOperation,
   findOutcome,
   ifAnswered,
@@ -18,7 +17,6 @@ import {
   settlementEvent,
   settlementIn,
 } from '../../src/flows/payment/outcome.ts';
-import { lookAt } from '../../src/flows/payment/status.ts';
 import { outcomeUnknown } from '../../src/flows/refusals.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';
@@ -28,6 +26,7 @@ import {
   createdTransfer,
   FIND_OUT,
   FLOW,
+  OF_A_STEP,
   paymentStatus,
   runOf,
   scaThatSays,
@@ -155,7 +154,7 @@ describe('the settlement of an instant transfer', () => {
     async function settling(answers: (ExecutionStatus | Error)[], created = createdForExecute()) {
       const transfer = await transferAfter(created, AT_THE_BANK);
       const asked: string[] = [];
-      const { ports, calls } = runOf(transfer, {
+      const { ask, ports, calls } = runOf(transfer, {
         sca: scaThatSays(failing),
         calls: {
           async executionStatus(resourceId) {
@@ -172,7 +171,7 @@ describe('the settlement of an instant transfer', () => {
         asked,
         askIfSettled: (polls: 'once' | 'to the end') =>
           askIfSettled({ ports, calls, executeEnded: ended }, current, polls),
-        askOutcome: () => askOutcome({ ports, calls, executeEnded: ended }, current),
+        askOutcome: () => askOutcome({ ask, ports, calls, executeEnded: ended }, current),
         askSettlement: () => askSettlement(ports, calls, current, ended),
         without: () => {
           const { executionStatus: _, ...others } = calls;
@@ -216,7 +215,7 @@ describe('the settlement of an instant transfer', () => {
       expect(await errorOf(end)).toEqual({
         code: 'outcome_unknown',
         message: 'The instant transfer is executed, but psd2 could not get its status: No',
-        ...FIND_OUT,
+        ...OF_A_STEP,
       });
       await expect(end).rejects.toMatchObject({ httpStatus: 412, requestId: '7', cause: error });
       await expect((await settling([interrupted])).askSettlement()).rejects.toBe(interrupted);
@@ -250,13 +249,17 @@ describe('the bank’s status', () => {
   ) {
     const sca = scaThatSays(says);
     const transfer = await transferAfter(...events);
-    const { ports, calls } = runOf(transfer, { sca });
+    const { ask, ports, calls } = runOf(transfer, { sca });
     const { current } = transfer.open;
     return {
       asked: sca.asked,
-      decision: async () => decisionIn(await ifAnswered(lookAt(ports, current))),
+      decision: async () => decisionIn(await ifAnswered(ask(current))),
       outcome: () =>
-        askOutcome({ ports, calls: { ...calls, executionStatus: null }, executeEnded: 0 }, current, 'once'),
+        askOutcome(
+          { ask, ports, calls: { ...calls, executionStatus: null }, executeEnded: 0 },
+          current,
+          'once',
+        ),
     };
   }
 
@@ -306,7 +309,7 @@ describe('an outcome', () => {
     expect(await errorOf(end)).toEqual({
       code: 'outcome_unknown',
       message: `${said}, but the journal could not be written: The disk is full`,
-      ...FIND_OUT,
+      ...OF_A_STEP,
     });
   });
 
@@ -396,19 +399,3 @@ describe('the operator is told', () => {
     });
   });
 });
-
-it.each([
-  ['AUTHORIZED', 'authorizing', 'by the customer', false],
-  ['EXPIRED', 'authorizing', 'by the customer', true],
-  ['EXPIRED', 'authorizing', 'on execute', false],
-  ['EXPIRED', 'authorized', 'by the customer', false],
-  ['EXPIRED', 'unknown', 'by the customer', false],
-  ['NOT_AUTHORIZED', 'unknown', 'by the customer', true],
-  ['NOT_AUTHORIZED', 'unknown', 'on execute', true],
-] as const)(
-  "the bank's %s decides the open outcome of a transfer that is %s and commits %s: %s",
-  (status, state, commits, decides) => {
-    const found = { type: 'authorization', status, bankStatus: status } as const;
-    expect(decidesOutcome(found, { commits, state })).toBe(decides);
-  },
-);

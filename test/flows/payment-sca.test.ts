@@ -12,9 +12,9 @@ import {
   createdForExecute,
   createdTransfer,
   FAILING,
-  FIND_OUT,
   FLOW,
   INITIATION,
+  OF_A_STEP,
   paymentStatus,
   runOf,
   scaThatSays,
@@ -208,7 +208,7 @@ describe('psd2 asks for the decision', () => {
     expect(await errorOf(end)).toEqual({
       code: 'outcome_unknown',
       message: 'The bank does not say yet whether it executes the transfer',
-      ...FIND_OUT,
+      ...OF_A_STEP,
     });
     expect(recorded()).toEqual([
       { type: 'authorization', status: 'PENDING', bankStatus: 'ACTC', ...words('ACTC', 'done') },
@@ -256,7 +256,7 @@ describe('a question that the bank does not answer', () => {
     expect(await errorOf(end)).toEqual({
       code: 'outcome_unknown',
       message: 'The bank does not say what became of the transfer: No such payment',
-      ...FIND_OUT,
+      ...OF_A_STEP,
     });
     await expect(end).rejects.toMatchObject({ httpStatus: 404, bankCode: 'X', cause: error });
   });
@@ -278,7 +278,7 @@ describe('a question that the bank does not answer', () => {
     const error = new Psd2Error('not_logged_in', 'No', { refusal: 'unread', hadToken: true, next });
     const end = answer(error, [createdTransfer(), AT_THE_BANK, { type: 'sca-started' }]);
     expect(await errorOf(end)).toMatchObject({
-      ...{ code: 'outcome_unknown', next: [...next, ...FIND_OUT.next] },
+      ...{ code: 'outcome_unknown', next },
     });
   });
 

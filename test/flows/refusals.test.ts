@@ -10,8 +10,10 @@ import {
   isRefusal,
   isTrouble,
   isTurningAway,
+  NobodyKnows,
   outcomeUnknown,
   unconfirmedRefusal,
+  withWayOut,
 } from '../../src/flows/refusals.ts';
 
 // What an error says about a call that may have moved money: whether it had no effect, and who says so.
@@ -92,6 +94,22 @@ describe('an outcome that nobody knows', () => {
   ])('of a %s says how to find it out', (kind, hint, afterRefusal) => {
     expect(outcomeUnknown(told(kind), 'No answer').hint).toMatch(hint);
     expect(unconfirmedRefusal(told(kind), error({})).hint).toMatch(afterRefusal);
+  });
+
+  it('of a step gets the way out from the loop, after what the step says itself', () => {
+    const step = new NobodyKnows('No answer', undefined, { hint: 'Look.', next: [['auth', 'login']] });
+    expect(withWayOut(told('transfer'), step)).toMatchObject({
+      ...{ code: 'outcome_unknown', flow: 'x-1', transactionId: 't1' },
+      hint: expect.stringMatching(/^Look\. First ask the bank again/),
+      next: [
+        ['auth', 'login'],
+        ['transfer', 'resume', 'x-1'],
+        ['transfer', 'resolve', 'x-1', '--executed'],
+        ['transfer', 'resolve', 'x-1', '--not-executed'],
+      ],
+    });
+    const other = error({});
+    expect(withWayOut(told('transfer'), other)).toBe(other);
   });
 
   it('has what the bank said of it, and no more', () => {

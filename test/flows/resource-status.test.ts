@@ -5,7 +5,7 @@ import type { StepEvent } from '../../src/domain/operation.ts';
 import type { PaymentReading, ResourceStatus, ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { Transfer, TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { lookAt, needsLoginAgain } from '../../src/flows/payment/status.ts';
+import { askBank, needsLoginAgain } from '../../src/flows/payment/status.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf } from './doubles.ts';
 import {
@@ -92,11 +92,11 @@ async function look(
   isInAuthorisedBasket = false,
 ) {
   const sca = { ...scaThatSays(status), ...more };
-  return lookAt({ bank: { sca } }, operation, { isInAuthorisedBasket });
+  return askBank(sca, operation, { isInAuthorisedBasket });
 }
 
 /** A reading that says nothing more than this. */
-const only = (said: Pick<PaymentReading, 'found' | 'awaitsCustomer'> & Partial<PaymentReading>) => ({
+const only = (said: Pick<PaymentReading, 'event' | 'awaitsCustomer'> & Partial<PaymentReading>) => ({
   ...{ isUnauthorised: false, isSigned: false, isOverHere: false },
   ...{ partly: null, progress: null, saidAt: undefined },
   ...said,
@@ -112,7 +112,7 @@ describe('the bank does not say how far the authorisation is', () => {
   ])('and the customer has %s: the same word is no news', async (_what, links, events) => {
     const operation = await withTheCustomer(links, ...events);
     for (const status of [CHECKED, ORDERED])
-      expect(await look(operation, status)).toEqual(only({ found: UNDECIDED, awaitsCustomer: true }));
+      expect(await look(operation, status)).toEqual(only({ event: UNDECIDED, awaitsCustomer: true }));
   });
 
   it.each<[string, ScaLinks | null, TransferEvent[]]>([
@@ -124,13 +124,13 @@ describe('the bank does not say how far the authorisation is', () => {
     ['has authorised it', REDIRECT, [AUTHORIZED]],
   ])('and the customer %s: the same word counts', async (_what, links, events) => {
     const operation = await withTheCustomer(links, ...events);
-    expect(await look(operation, CHECKED)).toEqual(only({ found: ALLOWED, awaitsCustomer: false }));
-    expect((await look(operation, ORDERED)).found).toEqual(ordered());
+    expect(await look(operation, CHECKED)).toEqual(only({ event: ALLOWED, awaitsCustomer: false }));
+    expect((await look(operation, ORDERED)).event).toEqual(ordered());
   });
 
   it('and the customer has come back: the same word is no news, but only the bank is missing', async () => {
     const operation = await withTheCustomer(REDIRECT, RETURNED);
-    expect(await look(operation, CHECKED)).toEqual(only({ found: UNDECIDED, awaitsCustomer: false }));
+    expect(await look(operation, CHECKED)).toEqual(only({ event: UNDECIDED, awaitsCustomer: false }));
   });
 
   it.each([
@@ -142,7 +142,7 @@ describe('the bank does not say how far the authorisation is', () => {
     ['that it is cancelled', CANCELLED, cancelled, false],
   ] as const)('and it says %s: that counts', async (_what, status, event, awaitsCustomer) => {
     expect(await look(await withTheCustomer(REDIRECT), status)).toMatchObject({
-      found: event,
+      event,
       awaitsCustomer,
     });
   });
@@ -151,21 +151,21 @@ describe('the bank does not say how far the authorisation is', () => {
     it('the same word is no news, and its own links do not matter', async () => {
       for (const links of [null, REDIRECT, LOGIN])
         expect(await look(await withTheCustomer(links, RETURNED, IN_BASKET), CHECKED)).toEqual(
-          only({ found: UNDECIDED, awaitsCustomer: false }),
+          only({ event: UNDECIDED, awaitsCustomer: false }),
         );
     });
 
     it('that they have authorised: the same word counts', async () => {
       const operation = await withTheCustomer(REDIRECT, IN_BASKET);
       expect(await look(operation, CHECKED, {}, true)).toEqual(
-        only({ found: ALLOWED, awaitsCustomer: false }),
+        only({ event: ALLOWED, awaitsCustomer: false }),
       );
     });
 
     it('which has no authorisation of its own: it is not asked for', async () => {
       const progressWithoutLink = () => Promise.reject(new TypeError('asked'));
       const operation = await withTheCustomer(REDIRECT, IN_BASKET);
-      expect((await look(operation, CHECKED, { progressWithoutLink })).found).toEqual(UNDECIDED);
+      expect((await look(operation, CHECKED, { progressWithoutLink })).event).toEqual(UNDECIDED);
     });
   });
 });
@@ -190,7 +190,7 @@ describe('the bank says how far the authorisation is', () => {
     ['failed', EXECUTED, executed('is failed'), true],
   ])('%s, and its status is %o', async (means, status, event, awaitsCustomer) => {
     expect(await look(await withTheCustomer(WITH_STATUS), status, at(means))).toMatchObject({
-      ...{ found: event, awaitsCustomer },
+      ...{ event, awaitsCustomer },
     });
   });
 
@@ -204,9 +204,9 @@ describe('the bank says how far the authorisation is', () => {
     async (_, order, means, status) => {
       const operation = await withTheCustomer(WITH_STATUS);
       const instant = { ...operation, order: { ...operation.order, instant: true, ...order } };
-      expect((await look(instant, OPEN, at(means))).found).toEqual(found(status, 'RCVD', `is ${means}`));
+      expect((await look(instant, OPEN, at(means))).event).toEqual(found(status, 'RCVD', `is ${means}`));
       // Others must authorise it, or nobody knows.
-      expect((await look(instant, paymentStatus('PATC'), at(means))).found).toMatchObject({
+      expect((await look(instant, paymentStatus('PATC'), at(means))).event).toMatchObject({
         status: 'PENDING',
       });
     },
@@ -237,7 +237,7 @@ describe('the bank says how far the authorisation is', () => {
     const operation = { ...(await withTheCustomer(WITH_STATUS)), state };
     const why = { code: 'AC04', proprietary: null, level: 'payment', text: null } as const;
     const rejected = paymentStatus('RJCT', 'failed', { reasons: [why] });
-    expect((await look(operation, rejected, at('failed'))).found).toMatchObject(event);
+    expect((await look(operation, rejected, at('failed'))).event).toMatchObject(event);
   });
 
   const declined = found('NOT_AUTHORIZED', 'RCVD', 'is failed');
@@ -259,7 +259,7 @@ describe('the bank says how far the authorisation is', () => {
     ['of a payment in a basket', { count: async () => 1 }, [IN_BASKET], open],
   ])('it has failed, %s', async (_what, sca, events, event) => {
     const operation = await withTheCustomer(WITH_STATUS, ...events);
-    expect((await look(operation, OPEN, { ...at('failed'), ...sca })).found).toEqual(event);
+    expect((await look(operation, OPEN, { ...at('failed'), ...sca })).event).toEqual(event);
   });
 
   it('it has failed, and the number of the others is asked for the same payment', async () => {
@@ -277,7 +277,7 @@ describe('the bank says how far the authorisation is', () => {
 
   it('it refuses to: its status counts alone', async () => {
     const progress = () => Promise.reject(refused);
-    expect((await look(await withTheCustomer(WITH_STATUS), OTHER_WORD, { progress })).found).toEqual(
+    expect((await look(await withTheCustomer(WITH_STATUS), OTHER_WORD, { progress })).event).toEqual(
       found('AUTHORIZED', 'ACFC'),
     );
   });
@@ -291,7 +291,7 @@ describe('the bank says how far the authorisation is', () => {
       [CANCELLED, { ...cancelled, linkUntil: NO_END }],
     ])('but says what became of the payment: %o', async (status, event) => {
       expect(await look(await withTheCustomer(WITH_STATUS), status, { progress })).toEqual(
-        only({ found: event, awaitsCustomer: false }),
+        only({ event, awaitsCustomer: false }),
       );
     });
 
@@ -330,7 +330,7 @@ describe('no link says how far the authorisation is, but the bank lists them', (
   ])('as %o', async (answer, event, awaitsCustomer) => {
     asked.length = 0;
     expect(await look(await withTheCustomer(REDIRECT), CHECKED, lists(answer))).toEqual(
-      only({ found: event, awaitsCustomer, isSigned: answer === 'done' }),
+      only({ event, awaitsCustomer, isSigned: answer === 'done' }),
     );
     expect(asked).toEqual([['p1', 't1']]);
   });
@@ -367,14 +367,14 @@ it('at a bank that has execute, the status alone counts', async () => {
   const { current } = (await transferAfter(createdForExecute(), AT_THE_BANK)).open;
   const ask = () => Promise.reject(new TypeError('asked'));
   expect(await look(current, CHECKED, { progress: ask, progressWithoutLink: ask })).toEqual(
-    only({ found: CHECKED.authorization, awaitsCustomer: false }),
+    only({ event: CHECKED.authorization, awaitsCustomer: false }),
   );
 });
 
 it('without a resource the journal is damaged, and nothing is asked', async () => {
   const { current } = (await transferAfter(createdTransfer())).open;
   const sca = scaThatSays(OPEN);
-  const end = Promise.resolve().then(() => lookAt({ bank: { sca } }, current));
+  const end = Promise.resolve().then(() => askBank(sca, current));
   expect(await errorOf(end)).toEqual({
     code: 'config',
     message: `The journal of ${FLOW} does not have the line with its resource at the bank`,
@@ -406,7 +406,7 @@ describe('the bank wants the token of the login with the payment', () => {
   it('and refuses it where no login would help', async () => {
     const operation = await withTheCustomer(WITH_STATUS);
     await expect(look(operation, noToken)).rejects.toBe(noToken);
-    expect((await look(operation, EXECUTED, { progress })).found).toEqual(executed());
+    expect((await look(operation, EXECUTED, { progress })).event).toEqual(executed());
   });
 
   it.each<[string, Error, ScaLinks | null, TransferEvent[], boolean]>([

@@ -5,6 +5,7 @@ import { transferEvent } from '../../src/domain/events.ts';
 import type { ResourceStatus } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { askBank } from '../../src/flows/payment/status.ts';
 import type { FlowPorts, Run } from '../../src/flows/ports.ts';
 import { readFlowFile } from '../../src/store/files/flows/file.ts';
 import type { Flows, Open } from '../../src/store/ports/flows.ts';
@@ -66,6 +67,9 @@ export const FIND_OUT = {
   flow: FLOW,
   transactionId: 't1',
 };
+
+/** What a step alone says of that: the loop adds the way out. */
+export const OF_A_STEP = { hint: undefined, next: undefined, flow: undefined, transactionId: undefined };
 
 /** A transfer in a folder of its own, and what its test finds there. */
 export interface StoredTransfer {
@@ -156,11 +160,13 @@ export function runOf(
   const { order, transactionId } = open.current;
   const bank = answeringBank(() => ({ data: {} }));
   const world = fakeWorld();
+  const asked = sca ?? scaThatSays();
   const run: Run = {
     open,
+    ask: (payment, question) => askBank(asked, payment, question),
     calls: { ...bank.payments.transfer({ order, transactionId }), name: 'transfer', ...calls },
     ports: {
-      ...{ bank: { ...bank, sca: sca ?? scaThatSays() }, world, customer: fakeCustomer() },
+      ...{ bank: { ...bank, sca: asked }, world, customer: fakeCustomer() },
       accept: async () => true,
       ...ports,
     },

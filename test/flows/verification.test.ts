@@ -16,10 +16,10 @@ import {
   createdForExecute,
   createdTransfer,
   FAILING,
-  FIND_OUT,
   FLOW,
   INITIATION,
   INTERRUPTED,
+  OF_A_STEP,
   paymentStatus,
   runOf,
   type StoredTransfer,
@@ -42,7 +42,7 @@ const { type: _type, ...VERIFIED } = AT_THE_BANK;
 const ANSWER: Verified = VERIFIED;
 const POSSIBLE = createdTransfer({ initiation: { ...INITIATION, executesWithoutSca: 'possible' } });
 
-const unknown = (message: string) => ({ code: 'outcome_unknown', message, ...FIND_OUT });
+const unknown = (message: string) => ({ code: 'outcome_unknown', message, ...OF_A_STEP });
 
 const unread = (more: Psd2Error['context'] = {}) =>
   new Psd2Error('not_logged_in', 'No token', { refusal: 'unread', isBanks: true, ...more });

@@ -1,6 +1,6 @@
 import {
   describePersons,
-  entriesOf,
+  entriesOfPersons,
   type PersonsAuthorisation,
   personsIn,
   whomItWaitsFor,
@@ -52,7 +52,7 @@ export const personsFields = () => ({
       at: time('when psd2 began it, or learnt of it'),
     }),
     'the authorisations that psd2 knows, one for each person: what they have authorised, else their last one',
-  ).from(({ authorisations }: Authorised) => entriesOf(authorisations)),
+  ).from(({ authorisations }: Authorised) => entriesOfPersons(authorisations)),
   authorisedBy: list(text(), 'who has authorised it, as far as psd2 knows their names')
     .from(({ authorisations }: Authorised) => personsIn(authorisations).authorisedBy)
     .as('Authorised by', { ifAny: true })
@@ -113,7 +113,8 @@ export const cancellationField = () =>
 function isOfSeveral({ state, authorisations }: Authorised): boolean {
   const isOpen = state === 'authorizing';
   return (
-    entriesOf(authorisations).length > 1 || (isOpen && personsIn(authorisations).authorisedBy.length > 0)
+    entriesOfPersons(authorisations).length > 1 ||
+    (isOpen && personsIn(authorisations).authorisedBy.length > 0)
   );
 }
 

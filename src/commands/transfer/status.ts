@@ -3,13 +3,14 @@ import type { Sca } from '../../bank/ports/customer.ts';
 import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { asksForOutcome, nextOperationStep } from '../../domain/next-step.ts';
 import { endsUnpaid, isPending } from '../../domain/operation.ts';
+import { isKnownPaidByLink } from '../../domain/payment-answers.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { withLogin } from '../../flows/batch/known-lines.ts';
 import { isNotKnown, notKnownThere } from '../../flows/not-known.ts';
 import { paidByLink } from '../../flows/payment/link-out.ts';
 import { askDebtor, askIfFinal, askWhileKept, endOfOperation } from '../../flows/payment/outcome.ts';
-import { isKnownPaidByLink, lookAt } from '../../flows/payment/status.ts';
+import { askBank } from '../../flows/payment/status.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -79,8 +80,7 @@ async function showOnce(
   const { bank } = await context.bank();
   const { executionStatus, sca = bank.sca } = bank.payments.transfer(await withLogin(flows, current));
   try {
-    const { found: event } =
-      current.authorises === 'by links' ? await lookAt({ bank: { sca } }, current) : { found: null };
+    const { event } = current.authorises === 'by links' ? await askBank(sca, current) : { event: null };
     const shown = event ? withWords(current, event) : await withStatus(sca, current, resourceId);
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
     printFlow(context, TRANSFERS, { ...shown, ...settled });

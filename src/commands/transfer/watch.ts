@@ -2,10 +2,10 @@ import type { Bank } from '../../bank/ports/bank.ts';
 import type { Sca } from '../../bank/ports/customer.ts';
 import { asksForOutcome, nextOperationStep, type OperationStep } from '../../domain/next-step.ts';
 import { isPending } from '../../domain/operation.ts';
-import { whatHappened } from '../../domain/payment-answers.ts';
+import { decidesOutcome, whatHappened } from '../../domain/payment-answers.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { decidesOutcome, pollSettlement } from '../../flows/payment/outcome.ts';
-import { lookAt } from '../../flows/payment/status.ts';
+import { pollSettlement } from '../../flows/payment/outcome.ts';
+import { askBank } from '../../flows/payment/status.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
 import { outcomeUnknown } from '../../flows/refusals.ts';
 import { withWords } from './words.ts';
@@ -104,7 +104,7 @@ async function watchSettlement(
  * @returns the transfer with the bank's words; undefined if it may still change
  */
 async function lookAtLinked(sca: Sca, transfer: Transfer, settles: boolean): Promise<Transfer | undefined> {
-  const { found: event } = await lookAt({ bank: { sca } }, transfer);
+  const { event } = await askBank(sca, transfer);
   const isOver = asksForOutcome(transfer, settles) ? decidesOutcome(event, transfer) : !isPending(event);
   return isOver ? withWords(transfer, event) : undefined;
 }

@@ -7,7 +7,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
 import { giveUpUnauthorised } from '../payment/cancel.ts';
 import { askDebtor, lacksDebtor, settlementEvent, settlementIn } from '../payment/outcome.ts';
-import { lookAt } from '../payment/status.ts';
+import { askBank } from '../payment/status.ts';
 import { isInterruption, isOvertaken } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
 import {
@@ -230,7 +230,7 @@ async function askOf(
     if (transfer.state === 'executed' && calls.executionStatus) return await askSettlement(calls, transfer);
     const sca = calls.sca ?? bank.sca;
     const isInAuthorisedBasket = basketMeaning(basket) === 'authorised';
-    return await lookAt({ bank: { sca } }, transfer, { decides: true, isInAuthorisedBasket });
+    return await askBank(sca, transfer, { decides: true, isInAuthorisedBasket });
   } catch (error) {
     // What the bank does not say decides nothing.
     if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
@@ -245,5 +245,5 @@ async function askSettlement(
   const { verification } = transfer;
   if (!executionStatus || !verification) return null;
   const settlement = settlementIn(await executionStatus(verification.resourceId));
-  return settlement.status === 'PENDING' ? null : { found: settlementEvent(settlement, transfer) };
+  return settlement.status === 'PENDING' ? null : { event: settlementEvent(settlement, transfer) };
 }

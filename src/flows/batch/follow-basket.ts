@@ -1,7 +1,7 @@
 import { isAccepted, isOver } from '../../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../../domain/operation.ts';
+import { isNews } from '../../domain/payment-answers.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { isNews } from '../payment/status.ts';
 import { becoming } from './follow-bulk.ts';
 
 // The transfers of a signing basket. The bank has each as a payment of its own, with its own status. The basket is an operation with
@@ -62,7 +62,7 @@ export function isWithoutLink(basket: Operation<OrderTarget>): boolean {
 
 /** What the bank says of one payment of a basket, and whether nobody has authorised it. */
 export interface PaymentSaid {
-  found: StepEvent;
+  event: StepEvent;
   isUnauthorised?: boolean;
 }
 
@@ -80,7 +80,7 @@ export function followBasket(
   if (!isOpenIn(transfer, basket)) return [];
   const means = basketMeaning(basket);
   if (means === 'not sent') return [];
-  const event = bankStatus?.found;
+  const event = bankStatus?.event;
   if (isMade(transfer)) return event && isNews(transfer, event) ? [event] : [];
   if (event?.type === 'execute-unanswered') return isNews(transfer, event) ? [event] : [];
   if (event && event.type !== 'authorization') return [event];

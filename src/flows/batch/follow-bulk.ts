@@ -2,8 +2,8 @@ import type { EntryState } from '../../bank/ports/bulk.ts';
 import { because, ranked } from '../../domain/bank-reason.ts';
 import { isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../../domain/operation.ts';
+import { isNews } from '../../domain/payment-answers.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { isNews } from '../payment/status.ts';
 
 // The transfers of a bulk payment. The bulk payment is an operation with a journal of its own, which announces what is sent. Each
 // transfer keeps its line's reference, and follows it.

@@ -1,7 +1,7 @@
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { isPending, type Operation, type OrderTarget } from '../../domain/operation.ts';
 import { returnAddress } from '../linked-sca.ts';
-import { lookAt } from '../payment/status.ts';
+import { askBank } from '../payment/status.ts';
 import type { CustomerPorts } from '../ports.ts';
 import type { BatchRun, Links, Payer } from './ports.ts';
 import type { Sending } from './way.ts';
@@ -20,7 +20,7 @@ export async function awaitsCustomer(
 ): Promise<boolean> {
   if (!links || operation.state !== 'authorizing' || !operation.verification) return false;
   if (!(await batches.find(batch)).linked.has(operation.flow)) return false;
-  const { found: event, partly } = await lookAt({ bank: { sca } }, operation);
+  const { event, partly } = await askBank(sca, operation);
   return isPending(event) && !(person && partly);
 }
 

@@ -131,7 +131,7 @@ async function sendCustomer(
   };
   try {
     const noting = { ...record, approach, code, started };
-    return await authoriseByLinks(subjectOf(open.current, grant), links, ports, grant, noting);
+    return await authoriseByLinks(linkedSubject(open.current, grant), links, ports, grant, noting);
   } catch (error) {
     // The bank would refuse to begin another authorisation again. The consent is as open as before.
     if (isBeginning && isRefusal(error))
@@ -148,7 +148,7 @@ async function sendCustomer(
 async function hasFailed(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): Promise<boolean> {
   const { consentStatus: bankStatus, isPartly } = await recordStatus(open, ports, grant);
   if (!isUndecided(open.current)) return true;
-  return isPartly ? false : endIfFailed(open, ports, bankStatus, await progressOf(open, ports));
+  return isPartly ? false : endIfFailed(open, ports, bankStatus, await askProgress(open, ports));
 }
 
 /**
@@ -165,7 +165,7 @@ async function endIfFailed(
 ): Promise<boolean> {
   const isAlone = new Set(open.current.authorisations.map(({ psuId }) => psuId)).size <= 1;
   if (progress?.means !== 'failed' || !isAlone) return false;
-  if ((await progressOf(open, ports, 'an end'))?.means !== 'failed') return false;
+  if ((await askProgress(open, ports, 'an end'))?.means !== 'failed') return false;
   // The authorisation is over, whenever the bank says so in the status of the consent.
   await open.record({ type: 'ended', state: 'rejected', bankStatus, scaStatus: progress.scaStatus });
   return true;
@@ -218,7 +218,7 @@ async function linksToFollow(
   // Whose part is over is asked for nothing more.
   if (person && !(isPartly && hasAuthorised(open.current.authorisations, person.id)))
     return isTheirs(open.current, person.id) ? links : (ports.bank.sca.anew?.(links) ?? null);
-  const progress = await progressOf(open, ports);
+  const progress = await askProgress(open, ports);
   // As long as the code of this customer's page is missing, nobody has authorised it.
   if (isPartly && progress?.means !== 'needs code') throw await partly(open, progress);
   switch (progress?.means) {
@@ -242,14 +242,14 @@ function isTheirs({ links, authorisations }: Consent, psuId: string | undefined)
 }
 
 /** How far the authorisation is. Null if the bank does not say: the status of the consent decides. */
-async function progressOf(
+async function askProgress(
   open: Open<'consent'>,
   { bank }: Pick<FlowPorts, 'bank'>,
   decides?: Decides,
 ): Promise<ScaProgress | null> {
   const { links, transactionId } = open.current;
   try {
-    const resourceId = resourceOf(open.current);
+    const resourceId = consentResource(open.current);
     return (links && (await bank.sca.progress?.(resourceId, links, transactionId, decides))) ?? null;
   } catch (error) {
     if (isRefusal(error)) return null;
@@ -260,11 +260,11 @@ async function progressOf(
 async function request(
   open: Open<'consent'>,
   { bank, customer }: FlowPorts,
-  { given }: Pick<GrantPorts, 'given'>,
+  { given: wholeTerms }: Pick<GrantPorts, 'given'>,
 ): Promise<void> {
   const { flow, customerId, categories, transactionId } = open.current;
-  const terms = given ?? open.current.terms;
-  if (!given && terms && namesMaskedCard(terms)) throw lacksNumber(flow);
+  const terms = wholeTerms ?? open.current.terms;
+  if (!wholeTerms && terms && namesMaskedCard(terms)) throw lacksNumber(flow);
   try {
     const requested = await bank.consents.request({
       customerId,
@@ -313,11 +313,11 @@ async function awaitDecision(
   const ask = async () => {
     const { consentStatus: bankStatus, isPartly } = await recordStatus(open, ports, grant);
     if (!isUndecided(open.current)) return true;
-    const progress = await progressOf(open, ports);
+    const progress = await askProgress(open, ports);
     last = progress;
     if (progress?.means === 'needs code' && !sentCode)
       throw lacksReturn(
-        subjectOf(open.current, grant),
+        linkedSubject(open.current, grant),
         "The bank waits for the code that only the customer's browser brings back",
       );
     const { authorisations } = open.current;
@@ -328,21 +328,26 @@ async function awaitDecision(
     if (isPartly) return null;
     return (await endIfFailed(open, ports, bankStatus, progress)) ? true : null;
   };
-  const asked = askUntil(world, customer.scaTimeoutMs, ask, pause === undefined ? undefined : pause * 1000);
+  const decision = askUntil(
+    world,
+    customer.scaTimeoutMs,
+    ask,
+    pause === undefined ? undefined : pause * 1000,
+  );
   const decided = await customer.whileWaiting(
     "Waiting for the customer's decision",
-    asked,
+    decision,
     customer.scaTimeoutMs,
   );
   if (decided) return;
   await noteProgress(open, last);
   const { bankStatus } = open.current;
-  throw timedOut(customer, subjectOf(open.current, grant), bankStatus === null ? '' : ` (${bankStatus})`);
+  throw timedOut(customer, linkedSubject(open.current, grant), bankStatus === null ? '' : ` (${bankStatus})`);
 }
 
 /** Records what the bank says of the authorisation once the consent is granted or has ended. Without an answer, nothing is lost. */
 async function noteLastWord(open: Open<'consent'>, ports: FlowPorts): Promise<void> {
-  const progress = await progressOf(open, ports).catch((error: unknown) => {
+  const progress = await askProgress(open, ports).catch((error: unknown) => {
     if (isInterruption(error)) throw error;
     return null;
   });
@@ -358,8 +363,8 @@ async function partly(open: Open<'consent'>, progress: ScaProgress | null): Prom
 /** Records how far the last authorisation is, if that is new. */
 async function noteProgress(open: Open<'consent'>, progress: ScaProgress | null): Promise<void> {
   const { authorisations, bankStatus, links } = open.current;
-  const known = authorisations.find(({ id }) => id === (links?.id ?? null)) ?? authorisations.at(-1);
-  if (progress && bankStatus !== null && known?.scaStatus !== progress.scaStatus)
+  const lastOfOurs = authorisations.find(({ id }) => id === (links?.id ?? null)) ?? authorisations.at(-1);
+  if (progress && bankStatus !== null && lastOfOurs?.scaStatus !== progress.scaStatus)
     await open.record({ type: 'noted', bankStatus, scaStatus: progress.scaStatus });
 }
 
@@ -390,7 +395,7 @@ export async function recordStatus(
   if (!details) throw new TypeError('This interface has no status of consents');
   const consent = open.current;
   const ask = (decides?: Decides) =>
-    details(resourceOf(consent), consent.transactionId, decides).catch((error: unknown) => {
+    details(consentResource(consent), consent.transactionId, decides).catch((error: unknown) => {
       if (!isNotKnown(error)) throw error;
       if (consent.isDeletionTaken) return goneAfter(consent);
       throw notKnownThere(consent, bank, error);
@@ -400,25 +405,25 @@ export async function recordStatus(
     means === 'open' || (means === 'unknown' && consent.state !== 'confirmed');
   const first = await ask();
   // What ends it takes it from the readings, and a gateway may have given the answer to another request.
-  const found = first.means === 'valid' || isWaitedFor(first) ? first : await ask('an end');
-  const { consentStatus: bankStatus, means } = found;
-  if (means === 'open' || isWaitedFor(found)) {
+  const latest = first.means === 'valid' || isWaitedFor(first) ? first : await ask('an end');
+  const { consentStatus: bankStatus, means } = latest;
+  if (means === 'open' || isWaitedFor(latest)) {
     const isOpen = isUndecided(consent) || consent.state === 'confirmed';
-    const isNew = isOpen && (bankStatus !== consent.bankStatus || saysNew(consent, found));
-    if (isNew) await open.record({ type: 'noted', bankStatus, ...messagesIn(found) });
-    return found;
+    const isNew = isOpen && (bankStatus !== consent.bankStatus || saysNew(consent, latest));
+    if (isNew) await open.record({ type: 'noted', bankStatus, ...messagesIn(latest) });
+    return latest;
   }
   const isOurs = isUndecided(consent) || consent.state === 'confirmed';
   if (means !== 'valid') {
     await grant.dropConsent(consent);
-    if (isOurs) await open.record({ type: 'ended', state: ENDS[means], bankStatus, ...messagesIn(found) });
+    if (isOurs) await open.record({ type: 'ended', state: ENDS[means], bankStatus, ...messagesIn(latest) });
   } else if (!isOurs) {
     await grant.dropConsent(consent);
   } else if (!isUndecided(consent) || !lacksLogin(consent)) {
-    await grant.keepConsent(consent, found);
-    if (isNews(consent, found)) await open.record(grantedBy(found));
+    await grant.keepConsent(consent, latest);
+    if (isNews(consent, latest)) await open.record(grantedBy(latest));
   }
-  return found;
+  return latest;
 }
 
 /** What is left of a consent that the bank does not know any more after it has taken its deletion. */
@@ -428,11 +433,11 @@ function goneAfter({ bankStatus }: Consent): ConsentDetails {
 }
 
 /** Whether the customer has just granted it, or the bank has changed its word, its last day or what it covers. */
-function isNews(consent: Consent, found: ConsentDetails): boolean {
-  const { consentStatus, validUntil, access } = found;
+function isNews(consent: Consent, latest: ConsentDetails): boolean {
+  const { consentStatus, validUntil, access } = latest;
   return (
     isUndecided(consent) ||
-    saysNew(consent, found) ||
+    saysNew(consent, latest) ||
     consentStatus !== consent.bankStatus ||
     (validUntil !== null && validUntil !== consent.terms?.validUntil) ||
     (access !== null && JSON.stringify(access) !== JSON.stringify(consent.access))
@@ -440,18 +445,18 @@ function isNews(consent: Consent, found: ConsentDetails): boolean {
 }
 
 /** Whether the bank says something beside its word that the journal does not have. */
-function saysNew({ messages: known }: Consent, { messages = [] }: ConsentDetails): boolean {
-  return messages.some((each) => !known.includes(each));
+function saysNew({ messages: earlierMessages }: Consent, { messages = [] }: ConsentDetails): boolean {
+  return messages.some((each) => !earlierMessages.includes(each));
 }
 
 function messagesIn({ messages }: Pick<ConsentDetails, 'messages'>) {
   return messages ? { messages } : {};
 }
 
-function grantedBy(found: ConsentDetails): ConsentEvent {
-  const { consentStatus, access, validUntil, frequencyPerDay, recurring } = found;
+function grantedBy(latest: ConsentDetails): ConsentEvent {
+  const { consentStatus, access, validUntil, frequencyPerDay, recurring } = latest;
   return {
-    ...messagesIn(found),
+    ...messagesIn(latest),
     type: 'granted',
     bankStatus: consentStatus,
     validUntil,
@@ -466,13 +471,13 @@ function stateOf({ returnState }: Consent): string {
   return returnState;
 }
 
-function resourceOf({ flow, resourceId }: Consent): string {
+function consentResource({ flow, resourceId }: Consent): string {
   if (!resourceId) throw lackingResource(flow);
   return resourceId;
 }
 
 /** The consent, as its SCA needs to know it. */
-function subjectOf(consent: Consent, grant: GrantPorts): LinkedSubject {
+function linkedSubject(consent: Consent, grant: GrantPorts): LinkedSubject {
   const { flow, transactionId } = consent;
   const state = stateOf(consent);
   const again = ['consent', 'resume', flow, ...namingPerson(grant)] as const;
@@ -481,7 +486,7 @@ function subjectOf(consent: Consent, grant: GrantPorts): LinkedSubject {
     flow,
     transactionId,
     state,
-    resourceId: resourceOf(consent),
+    resourceId: consentResource(consent),
     again,
     doing: 'authorise the consent',
     who: grant.psuId,
@@ -490,7 +495,7 @@ function subjectOf(consent: Consent, grant: GrantPorts): LinkedSubject {
 }
 
 /** What is recorded of what a customer gives psd2 for a consent. */
-function giftsOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): GiftRecord {
+function giftsOfConsent(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): GiftRecord {
   const { flow, terms } = open.current;
   return {
     subject: { kind: 'consent', flow, order: terms },
@@ -500,7 +505,7 @@ function giftsOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): Gi
       const { state } = open.current;
       if (!isUndecided(open.current))
         return { scaStatus: null, decided: state === 'confirmed' ? 'accepted' : 'ended' };
-      return { scaStatus: (await progressOf(open, ports))?.scaStatus ?? null, decided: null };
+      return { scaStatus: (await askProgress(open, ports))?.scaStatus ?? null, decided: null };
     },
     async lacksMethod() {
       const { consentStatus: bankStatus } = await recordStatus(open, ports, grant);
@@ -527,7 +532,7 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
     async isDecided() {
       await recordStatus(open, ports, grant);
       if (!isUndecided(open.current)) return true;
-      const progress = await progressOf(open, ports);
+      const progress = await askProgress(open, ports);
       await noteProgress(open, progress);
       return progress?.means === 'failed' || progress?.means === 'done';
     },
@@ -538,7 +543,7 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
       if (means === 'valid') throw error.with(withoutLogin(open.current));
       throw isCustomers ? error.restated('not_authorised', error.message) : error;
     },
-    gifts: giftsOf(open, ports, grant),
+    gifts: giftsOfConsent(open, ports, grant),
   };
 }
 

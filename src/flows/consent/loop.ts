@@ -11,8 +11,9 @@ import {
   isInterruption,
   isOvertaken,
   isRefusal,
-  outcomeUnknown,
+  NobodyKnows,
   unconfirmedRefusal,
+  withWayOut,
 } from '../refusals.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from '../sca.ts';
 
@@ -27,6 +28,14 @@ type OpenConsent = Open<'consent'>;
  * @throws Psd2Error for every other end. The journal then has the state
  */
 export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<Consent> {
+  try {
+    return await runSteps(open, ports);
+  } catch (error) {
+    throw withWayOut(open.current, error);
+  }
+}
+
+async function runSteps(open: OpenConsent, ports: FlowPorts): Promise<Consent> {
   if (open.current.state === 'authorizing') await askHowFar(open, ports);
   const run = new ConsentRun(open, ports);
   await run.askAfterRefusal(open.current);
@@ -166,8 +175,7 @@ class ConsentRun {
     }
     if (await this.#recordsDecision('turned away')) return;
     if (state !== 'unknown') await this.#open.record({ type: 'confirm-unanswered' });
-    throw outcomeUnknown(
-      this.#open.current,
+    throw new NobodyKnows(
       'The bank gave no usable answer to the confirmation of the consent, and does not report the outcome',
     );
   }

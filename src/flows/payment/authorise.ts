@@ -9,17 +9,17 @@ import {
   isPending,
   type StepEvent,
 } from '../../domain/operation.ts';
-import { whatHappened } from '../../domain/payment-answers.ts';
+import { decisionIn, type PaymentReading, whatHappened } from '../../domain/payment-answers.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type GiftRecord, recordedGifts } from '../gifts.ts';
 import { authoriseByLinks, type LinkedSubject, lacksReturn } from '../linked-sca.ts';
 import { announcing, recordOutcome } from '../once.ts';
 import type { Payment, ReturnPorts, Run } from '../ports.ts';
-import { isRefusal, isTrouble, isUnsaidOf, outcomeUnknown, type Told } from '../refusals.ts';
+import { isRefusal, isTrouble, isUnsaidOf, NobodyKnows, type Told } from '../refusals.ts';
 import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca, timedOut } from '../sca.ts';
 import { namingPerson, onlyAsking, othersIn, stillOpen, whoDid } from '../still-open.ts';
-import { decisionIn, ifAnswered } from './outcome.ts';
-import { lookAt, needsLoginAgain, progressOf, resourceOf } from './status.ts';
+import { ifAnswered } from './outcome.ts';
+import { askProgress, needsLoginAgain, resourceOf } from './status.ts';
 
 /** Sends the customer to the bank. */
 export async function authorise(run: Run, operation: Payment): Promise<void> {
@@ -29,7 +29,7 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
     if (operation.initiation && returns) {
       run.sentCode = await authorisePayment(run, operation, operation.initiation, returns);
     } else {
-      await sendCustomerToSca(ports, subjectOf(run, operation), {
+      await sendCustomerToSca(ports, paymentSubject(run, operation), {
         beforeSend: announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent })),
         started: async () => {
           await open.record({ type: 'sca-started' });
@@ -41,9 +41,9 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
     }
     run.customerSent = true;
   } catch (error) {
-    if (error instanceof Psd2Error && error.isDeadEnd) return giveUp(run, error);
+    if (error instanceof Psd2Error && error.isDeadEnd) return giveUpPayment(run, error);
     // The customer may have decided in the meantime, on a page that an earlier run opened.
-    const decision = isRefusal(error) ? decisionIn(await ifAnswered(lookAt(ports, operation))) : null;
+    const decision = isRefusal(error) ? decisionIn(await ifAnswered(run.ask(operation))) : null;
     if (!decision) throw isUnsaid(open.current, error) ? unsaid(run, error) : error;
     await open.record(decision);
     run.authorizedNow = true;
@@ -55,7 +55,7 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
  *
  * @throws Psd2Error `why`, unless the bank has executed it meanwhile
  */
-export async function giveUp({ open, calls, ports }: Run, why: Psd2Error): Promise<void> {
+export async function giveUpPayment({ open, calls, ports }: Run, why: Psd2Error): Promise<void> {
   const { giveUpUnauthorised } = await import('./cancel.ts');
   await giveUpUnauthorised(open, calls, ports, why);
   ports.returns?.say(`The bank has executed the ${calls.name} at once. ${why.message}.`);
@@ -97,16 +97,16 @@ function isUnsaid({ mayExecuteWithoutUs, state }: Payment, error: unknown): bool
 export async function awaitAuthorisation(run: Run, operation: Payment): Promise<void> {
   const { open, ports } = run;
   if (run.customerSent && operation.authorises === 'by links') {
-    const decided = awaitPayment(run, operation, subjectOf(run, operation), run.sentCode ?? false);
+    const decided = awaitPayment(run, operation, paymentSubject(run, operation), run.sentCode ?? false);
     await unknownIfUnsaid(run, decided);
   } else if (run.customerSent) {
     // The status shows an `execute` that an older journal has lost.
-    await open.record(await awaitDecision(ports, subjectOf(run, operation), whatHappened));
+    await open.record(await awaitDecision(ports, paymentSubject(run, operation), whatHappened));
   } else {
-    const found = await unknownIfUnsaid(run, decisionOrAgain(run, operation));
-    if (found === 'another person') return authoriseAnother(run, operation);
-    if (found) await open.record(found);
-    run.customerSent = found === null;
+    const next = await unknownIfUnsaid(run, decisionOrAgain(run, operation));
+    if (next === 'another person') return authoriseAnother(run, operation);
+    if (next) await open.record(next);
+    run.customerSent = next === null;
   }
   run.authorizedNow = true;
 }
@@ -129,25 +129,25 @@ async function authoriseAnother(run: Run, operation: Payment): Promise<void> {
  * and the bank has not said what becomes of it.
  */
 async function decisionOrAgain(
-  { open, calls, ports }: Run,
+  { open, calls, ports, ask }: Run,
   operation: Payment,
 ): Promise<StepEvent | null | 'another person'> {
   try {
-    const { found, isSigned, partly, isOverHere } = await lookAt(ports, operation, {
+    const { event, isSigned, partly, isOverHere } = await ask(operation, {
       decides: operation.refusedUnconfirmed,
     });
-    if (!isPending(found)) return found;
+    if (!isPending(event)) return event;
     const person = ports.returns?.person;
     // Whose part is over is asked for nothing more.
     if (person && !(partly && hasAuthorised(operation.authorisations, person.id))) return 'another person';
     if (partly) {
-      await open.record(found);
+      await open.record(event);
       throw othersMust(open.current, calls.name, open.current.transactionStatus);
     }
     // With psd2, the customer may have another try.
     if (isOverHere && mayTryAgain(operation, ports)) return { type: 'sca-again' };
     if (isOverHere) {
-      await open.record(found);
+      await open.record(event);
       throw failedHere(open.current, calls.name);
     }
     return isSigned ? null : { type: 'sca-again' };
@@ -172,7 +172,7 @@ function resuming(
 }
 
 /** What the customer authorises. */
-function subjectOf({ calls, ports: { returns } }: Run, operation: Payment): ScaSubject {
+function paymentSubject({ calls, ports: { returns } }: Run, operation: Payment): ScaSubject {
   const { flow, transactionId } = operation;
   return {
     transactionId,
@@ -198,7 +198,7 @@ export async function authorisePayment(
   const { kind, flow } = operation;
   const whose: { psuId?: string } = returns.psuId === undefined ? {} : { psuId: returns.psuId };
   const subject: LinkedSubject = {
-    ...subjectOf(run, operation),
+    ...paymentSubject(run, operation),
     kind,
     flow,
     state,
@@ -212,24 +212,24 @@ export async function authorisePayment(
       return announced;
     },
     code: announcing<StepEvent>(open, (intent) => ({ type: 'code-sent', ...intent })),
-    cost: (told) => takeCost(run, told),
-    async started(found) {
+    cost: (cost) => takeCost(run, cost),
+    async started(links) {
       run.isBeginning = false;
-      await open.record({ type: 'sca-started', links: found, ...whose });
+      await open.record({ type: 'sca-started', links, ...whose });
     },
     async returned() {
       await open.record({ type: 'sca-returned' });
     },
     async isDecided() {
-      const looked = await lookAt(ports, open.current).catch((error: unknown) => {
+      const reading = await run.ask(open.current).catch((error: unknown) => {
         throw isRefusedAnswer(open.current, error) ? unsaid(run, error) : error;
       });
-      const { found, awaitsCustomer, isOverHere } = looked;
-      run.lastWord = found;
-      return !isPending(found) || !awaitsCustomer || isOverHere;
+      const { event, awaitsCustomer, isOverHere } = reading;
+      run.lastWord = event;
+      return !isPending(event) || !awaitsCustomer || isOverHere;
     },
     async refusedLogin(error) {
-      if (decisionIn(await ifAnswered(lookAt(ports, operation))) === null) throw error;
+      if (decisionIn(await ifAnswered(run.ask(operation))) === null) throw error;
     },
     gifts: giftsOf(run, returns),
   });
@@ -250,9 +250,9 @@ function giftsOf(run: Run, returns: ReturnPorts): GiftRecord {
     subject: { kind: 'payment', payment: open.current },
     ...recordedGifts(open, ports, returns),
     async look() {
-      const { found, progress, isSigned } = await lookAt(ports, open.current);
-      run.lastWord = found;
-      const decided = isPending(found) ? null : endsUnpaid(found) ? 'ended' : 'accepted';
+      const { event, progress, isSigned } = await run.ask(open.current);
+      run.lastWord = event;
+      const decided = isPending(event) ? null : endsUnpaid(event) ? 'ended' : 'accepted';
       return { scaStatus: progress?.scaStatus ?? (isSigned ? 'finalised' : null), decided };
     },
   };
@@ -265,35 +265,35 @@ function giftsOf(run: Run, returns: ReturnPorts): GiftRecord {
  *   only the return of their browser helps; `outcome_unknown` if they have authorised it, and the bank does not say what becomes of it
  */
 export async function awaitPayment(
-  { open, ports: { bank, customer, world, returns }, calls }: Run,
+  { open, ports: { bank, customer, world, returns }, calls, ask }: Run,
   operation: Payment,
   subject: ScaSubject,
   sentCode: boolean,
 ): Promise<void> {
-  let last: Awaited<ReturnType<typeof lookAt>> | undefined;
+  let last: PaymentReading | undefined;
   let looksPartly = 0;
-  const ask = async () => {
-    last = await lookAt({ bank }, open.current);
-    const { found } = last;
-    if (!isPending(found) || last.isOverHere) return found;
+  const decision = async () => {
+    last = await ask(open.current);
+    const { event } = last;
+    if (!isPending(event) || last.isOverHere) return event;
     const mayNeedCode = operation.links?.confirmation !== undefined && !sentCode;
-    if (mayNeedCode && (await progressOf(bank.sca, subject.resourceId, operation))?.means === 'needs code')
+    if (mayNeedCode && (await askProgress(bank.sca, subject.resourceId, operation))?.means === 'needs code')
       throw lacksReturn(
         { ...operation, again: resuming(operation, returns) },
         "The bank waits for the code that only the customer's browser brings back",
       );
     // The word for the payment can come a moment after that for the last authorisation.
     looksPartly = last.partly === 'ours is over' ? looksPartly + 1 : 0;
-    return looksPartly > 1 ? found : null;
+    return looksPartly > 1 ? event : null;
   };
   const pause = bank.sca.timing?.pollSeconds;
-  const asked = askUntil(world, customer.scaTimeoutMs, ask, pause === undefined ? undefined : pause * 1000);
+  const pauseMs = pause === undefined ? undefined : pause * 1000;
   const decided = await customer.whileWaiting(
     "Waiting for the customer's decision",
-    asked,
+    askUntil(world, customer.scaTimeoutMs, decision, pauseMs),
     customer.scaTimeoutMs,
   );
-  const words = decided ?? last?.found;
+  const words = decided ?? last?.event;
   if (words) await open.record(words);
   if (decided && isPending(decided))
     throw last?.partly
@@ -303,7 +303,7 @@ export async function awaitPayment(
   // Where psd2 commits, nothing was sent that could have had an effect.
   if (operation.commits === 'on execute' || (last?.awaitsCustomer ?? true)) throw timedOut(customer, subject);
   await recordOutcome(open, { type: 'execute-unanswered' });
-  throw outcomeUnknown(operation, `The bank does not say yet whether it executes the ${calls.name}`);
+  throw new NobodyKnows(`The bank does not say yet whether it executes the ${calls.name}`);
 }
 
 /** The error if the last authorisation has failed, and the bank keeps the payment. */
@@ -356,10 +356,9 @@ export async function unknownIfUnsaid<Answer>(
 
 /** The error for a payment that may run, if psd2 cannot find out. */
 export function unsaid({ open, calls }: Pick<Run, 'open' | 'calls'>, why: unknown): Psd2Error {
-  const { current } = open;
-  const unknown = outcomeUnknown(current, isUnsaidOf(calls.name, why), why);
-  const logsIn = why instanceof Psd2Error && why.hadToken && !(current.links && isLogin(current.links));
-  return logsIn ? unknown.with({ next: [...(why.next ?? []), ...(unknown.next ?? [])] }) : unknown;
+  const { links } = open.current;
+  const logsIn = why instanceof Psd2Error && why.hadToken && !(links && isLogin(links));
+  return new NobodyKnows(isUnsaidOf(calls.name, why), why, logsIn ? { next: why.next ?? [] } : {});
 }
 
 /**
@@ -368,13 +367,13 @@ export function unsaid({ open, calls }: Pick<Run, 'open' | 'calls'>, why: unknow
  *
  * @throws Psd2Error if one of them does not want it
  */
-async function takeCost(run: Run, told: Cost): Promise<void> {
+async function takeCost(run: Run, cost: Cost): Promise<void> {
   const { open, ports } = run;
-  await open.record({ type: 'cost-told', ...told });
+  await open.record({ type: 'cost-told', ...cost });
   const { kind, flow, state } = open.current;
   const refusal = ports.refusesCost?.(open.current);
   // What others have authorised, psd2 does not cancel by itself.
-  const isUntouched = state === 'verified' || isAlone(open.current);
+  const isUntouched = state === 'verified' || isOfOnePerson(open.current);
   if (refusal && !isUntouched)
     throw refusal.with({
       hint: `${refusal.hint ?? ''} Nobody else gets a link from psd2. Cancel the payment at the bank with:`.trim(),
@@ -387,7 +386,7 @@ async function takeCost(run: Run, told: Cost): Promise<void> {
 }
 
 /** Whether only this customer has given psd2 something for a payment, and nobody has authorised it. */
-function isAlone({ credentials, authorisations }: Payment): boolean {
+function isOfOnePerson({ credentials, authorisations }: Payment): boolean {
   return (
     credentials.length > 0 &&
     new Set(authorisations.map(({ psuId }) => psuId)).size <= 1 &&

@@ -1,12 +1,13 @@
 import type { Verified } from '../../bank/ports/payment-calls.ts';
 import { because, refusedBecause } from '../../domain/bank-reason.ts';
-import { isPending, nextFurtherData, type StepEvent } from '../../domain/operation.ts';
+import { nextFurtherData, type StepEvent } from '../../domain/operation.ts';
+import { decisionIn } from '../../domain/payment-answers.ts';
 import { Psd2Error } from '../../errors.ts';
 import { announcing, type Once, recordFound, recordOutcome, refused, sendOnce } from '../once.ts';
 import type { Payment, Run } from '../ports.ts';
-import { hasBegunNothing, isBanksRefusal, isOvertaken, isRefusal, outcomeUnknown } from '../refusals.ts';
+import { hasBegunNothing, isBanksRefusal, isOvertaken, isRefusal, NobodyKnows } from '../refusals.ts';
 import { type BankClock, initiating, readClock } from './repeatable.ts';
-import { lookAt, resourceOf } from './status.ts';
+import { resourceOf } from './status.ts';
 
 /** Why the outcome of an operation is unknown although its journal has no `execute`. */
 const SENT_BEFORE = 'The journal is older than what the bank or the log of calls knows';
@@ -110,14 +111,10 @@ export async function recordInitiated(
       if (error === overtaken) throw error;
       if (isOthers(error)) {
         await recordOutcome(open, { type: 'execute-unanswered' });
-        throw outcomeUnknown(open.current, error.message);
+        throw new NobodyKnows(error.message);
       }
       if (!isOvertaken(error))
-        throw outcomeUnknown(
-          open.current,
-          'The bank has the payment, but the journal could not be written',
-          error,
-        );
+        throw new NobodyKnows('The bank has the payment, but the journal could not be written', error);
       overtaken = error;
       const { executeRequestId, verification, resolution, state } = await open.reread();
       const isAwaited =
@@ -172,15 +169,15 @@ export async function verifyFurther(run: Run, operation: Payment): Promise<void>
  */
 async function isPastVerification(run: Run, operation: Payment): Promise<boolean> {
   const decides = operation.refusedUnconfirmed;
-  const reading = await lookAt(run.ports, operation, { decides }).catch((error: unknown) => {
+  const reading = await run.ask(operation, { decides }).catch((error: unknown) => {
     // The bank may have no status before SCA.
     if (isRefusal(error)) return null;
     throw error;
   });
-  if (!reading || isPending(reading.found)) return false;
-  const { found } = reading;
-  const isAuthorized = found.type === 'authorization' && found.status === 'AUTHORIZED';
-  await run.open.record(isAuthorized ? { type: 'execute-unanswered', description: SENT_BEFORE } : found);
+  const event = decisionIn(reading);
+  if (event === null) return false;
+  const isAuthorized = event.type === 'authorization' && event.status === 'AUTHORIZED';
+  await run.open.record(isAuthorized ? { type: 'execute-unanswered', description: SENT_BEFORE } : event);
   return true;
 }
 

@@ -2,10 +2,10 @@ import type { Bank } from '../../bank/ports/bank.ts';
 import type { BeforeSend } from '../../bank/ports/call.ts';
 import type { Decides, Sca, ScaLinks } from '../../bank/ports/customer.ts';
 import type { CancellationAnswer, PaymentCalls } from '../../bank/ports/payment-calls.ts';
-import { entriesOf, hasAuthorised, isAuthorised, isUnderWay } from '../../domain/authorisations.ts';
+import { entriesOfPersons, hasAuthorised, isAuthorised, isUnderWay } from '../../domain/authorisations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { endsUnpaid, type StepEvent } from '../../domain/operation.ts';
-import type { ResourceStatus, ScaProgress } from '../../domain/payment-answers.ts';
+import { decidesOutcome, type ResourceStatus, type ScaProgress } from '../../domain/payment-answers.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { announcingGift, type GiftRecord, recordLoggedGifts } from '../gifts.ts';
 import {
@@ -31,8 +31,7 @@ import {
   whoDid,
 } from '../still-open.ts';
 import { cancellationLinkUntil, laterOf, paidByLink, recordSigned, withLinkOut } from './link-out.ts';
-import { decidesOutcome } from './outcome.ts';
-import { lookAt, progressOf, resourceOf } from './status.ts';
+import { askBank, askProgress, resourceOf } from './status.ts';
 
 /** Without SCA the bank cancels a payment within a moment. */
 const SHORTLY_MS = 10_000;
@@ -69,7 +68,7 @@ export async function cancelAtBank(
   ports: FlowPorts,
   returns: ReturnPorts,
 ): Promise<Payment> {
-  const asked: CancellationSca = {
+  const authorisation: CancellationSca = {
     links: null,
     sentCode: false,
     doneAt: null,
@@ -77,9 +76,9 @@ export async function cancelAtBank(
     looksPartly: 0,
   };
   try {
-    return await askToCancel(open, calls, ports, returns, asked);
+    return await askToCancel(open, calls, ports, returns, authorisation);
   } catch (error) {
-    throw asked.links === null && !asked.hasGiven
+    throw authorisation.links === null && !authorisation.hasGiven
       ? error
       : leftOpen(open.current, calls.name, error, returns);
   }
@@ -103,7 +102,7 @@ function leftOpen(payment: Payment, name: string, error: unknown, returns: Retur
 
 /** Who can still authorise a payment, if psd2 knows more than the customer. */
 function whoCanPay({ authorisations }: Payment): string | undefined {
-  return entriesOf(authorisations).some(isAuthorised) ? othersIn(authorisations).who : undefined;
+  return entriesOfPersons(authorisations).some(isAuthorised) ? othersIn(authorisations).who : undefined;
 }
 
 /** The error if the bank has refused to begin an authorisation of a cancellation: that, and the payment, are as open as before. */
@@ -124,7 +123,7 @@ async function askToCancel(
   calls: PaymentCalls,
   ports: FlowPorts,
   returns: ReturnPorts,
-  asked: CancellationSca,
+  authorisation: CancellationSca,
 ): Promise<Payment> {
   const { sca, cancellation } = calls;
   const { initiation, flow } = open.current;
@@ -135,12 +134,12 @@ async function askToCancel(
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
   if (hasAuthorised(open.current.cancellation ?? [], returns.psuId)) return askOnly(open, sca, calls.name);
   await recordSigned(open, sca);
-  asked.links = linksToGoOn(open.current, returns);
+  authorisation.links = linksToGoOn(open.current, returns);
   const unlinked = { sca, cancellation: cancellation.sca, returns };
-  if (asked.links === null && (await askAboutCode(open, ports, unlinked))) return open.current;
+  if (authorisation.links === null && (await askAboutCode(open, ports, unlinked))) return open.current;
   // Another person authorises what was asked for before, and what a customer has given something for goes on.
   const isAsked =
-    asked.links !== null || (returns.person !== undefined && open.current.cancellation !== null);
+    authorisation.links !== null || (returns.person !== undefined && open.current.cancellation !== null);
   const answer = isAsked
     ? null
     : await requested(open, calls, ports.bank, (beforeSend, wasTaken) =>
@@ -150,20 +149,21 @@ async function askToCancel(
   const isToBeAuthorised = answer === null || answer.verdict === 'to be authorised';
   const mayWantCustomer = answer?.verdict === 'taken' && answer.mayWantCustomer === true;
   if (mayWantCustomer && (await hasEnded(open, { sca }))) return open.current;
-  const subject = subjectOf(open.current, initiation.returnState, returns);
+  const subject = cancellationSubject(open.current, initiation.returnState, returns);
   const isCancelled = async () => {
-    if (await hasEnded(open, { sca }, () => linkOf(open.current, cancellation.sca, asked))) {
-      await noteLastPerson(open, cancellation.sca, asked);
+    if (await hasEnded(open, { sca }, () => linkOf(open.current, cancellation.sca, authorisation))) {
+      await noteLastPerson(open, cancellation.sca, authorisation);
       return true;
     }
-    await assertAuthorisable(open, cancellation.sca, { ...subject, name: calls.name }, asked, world);
-    await assertNobodyElse(open, sca, calls.name, asked, world);
+    await assertAuthorisable(open, cancellation.sca, { ...subject, name: calls.name }, authorisation, world);
+    await assertNobodyElse(open, sca, calls.name, authorisation, world);
     return null;
   };
-  const links = answer?.verdict === 'to be authorised' ? linksFor(answer.links, returns) : asked.links;
+  const links =
+    answer?.verdict === 'to be authorised' ? linksFor(answer.links, returns) : authorisation.links;
   const authorised =
     isToBeAuthorised || mayWantCustomer
-      ? await authoriseCancellation(open, ports, unlinked, { subject, links, asked, mayWantCustomer })
+      ? await authoriseCancellation(open, ports, unlinked, { subject, links, authorisation, mayWantCustomer })
       : 'nothing to authorise';
   if (authorised === 'over') return open.current;
   const isAuthorised = authorised === 'authorised';
@@ -171,7 +171,7 @@ async function askToCancel(
   const ended = askUntil(world, patience, isCancelled);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
-  throw asked.isGoingOn ? timedOut(customer, subject) : notSaid(open.current, calls.name);
+  throw authorisation.isGoingOn ? timedOut(customer, subject) : notSaid(open.current, calls.name);
 }
 
 /** Takes the customer to authorise the cancellation. @param mayWantCustomer the bank may have nothing for them to authorise */
@@ -182,20 +182,25 @@ async function authoriseCancellation(
   {
     subject,
     links,
-    asked,
+    authorisation,
     mayWantCustomer,
   }: {
     subject: LinkedSubject;
     links: ScaLinks | null;
-    asked: CancellationSca;
+    authorisation: CancellationSca;
     mayWantCustomer: boolean;
   },
 ): Promise<'authorised' | 'nothing to authorise' | 'over'> {
   const at = { ...ports, bank: { ...ports.bank, sca: cancellation } };
-  const record = recordOf(open, asked, () => isOver(cancellation, subject, asked), returns);
-  const gifts = giftsOf(open, ports, { sca, cancellation, asked, returns });
+  const record = recordOf(
+    open,
+    authorisation,
+    () => isOverForCustomer(cancellation, subject, authorisation),
+    returns,
+  );
+  const gifts = giftsOf(open, ports, { sca, cancellation, authorisation, returns });
   try {
-    asked.sentCode = await authoriseByLinks(subject, links, at, returns, { ...record, gifts });
+    authorisation.sentCode = await authoriseByLinks(subject, links, at, returns, { ...record, gifts });
     return 'authorised';
   } catch (error) {
     if (!isRefusal(error)) throw asOnlyAsking(open.current, error);
@@ -221,7 +226,7 @@ async function askOnly(open: OpenPayment, sca: Sca, name: string): Promise<Payme
 }
 
 /** The cancellation, as its SCA needs to know it. */
-function subjectOf(payment: Payment, state: string, returns: ReturnPorts): LinkedSubject {
+function cancellationSubject(payment: Payment, state: string, returns: ReturnPorts): LinkedSubject {
   const { kind, flow, transactionId } = payment;
   const again = cancelling(payment, returns);
   return {
@@ -270,18 +275,18 @@ async function askAboutCode(
     ({ psuId, isAnyones }) => isAnyones || psuId === whose,
   );
   if (last?.what !== 'code' || last.isAnswered) return false;
-  const asked = { links: null, sentCode: false, doneAt: null, isGoingOn: false, looksPartly: 0 };
-  const gifts = giftsOf(open, ports, { ...of, asked });
+  const authorisation = { links: null, sentCode: false, doneAt: null, isGoingOn: false, looksPartly: 0 };
+  const gifts = giftsOf(open, ports, { ...of, authorisation });
   const { scaStatus, decided } = await gifts.look();
   const isOver = decided !== null || ['finalised', 'exempted', 'failed', 'expired'].includes(scaStatus ?? '');
   if (!isOver) throw gifts.stop('The bank does not say what became of the TAN');
   return decided !== null;
 }
 
-/** What is recorded while the customer authorises a cancellation: what is about to be sent. @param asked learns the links */
+/** What is recorded while the customer authorises a cancellation: what is about to be sent. @param authorisation learns the links */
 function recordOf(
   open: OpenPayment,
-  asked: CancellationSca,
+  authorisation: CancellationSca,
   isDecided: LinkedRecord['isDecided'],
   { psuId }: ReturnPorts,
 ): Omit<LinkedRecord, 'gifts'> {
@@ -289,14 +294,14 @@ function recordOf(
   return {
     approach: announced,
     code: announced,
-    async started(found) {
-      asked.links = found;
-      const { id } = found;
+    async started(links) {
+      authorisation.links = links;
+      const { id } = links;
       await open.record({
         type: 'cancel-sca-started',
         ...(id !== undefined && { id }),
         ...(psuId !== undefined && { psuId }),
-        ...(found.step && { links: found }),
+        ...(links.step && { links }),
       });
     },
     returned: async () => {},
@@ -305,16 +310,16 @@ function recordOf(
   };
 }
 
-/** What is recorded of what a customer gives psd2 for a cancellation. @param at `asked` learns the links */
+/** What is recorded of what a customer gives psd2 for a cancellation. @param at `authorisation` learns the links */
 function giftsOf(
   open: OpenPayment,
   ports: FlowPorts,
   {
     sca,
     cancellation,
-    asked,
+    authorisation,
     returns,
-  }: { sca: Sca; cancellation: Sca; asked: CancellationSca; returns: ReturnPorts },
+  }: { sca: Sca; cancellation: Sca; authorisation: CancellationSca; returns: ReturnPorts },
 ): GiftRecord {
   const { psuId } = returns;
   const whose = psuId === undefined ? {} : { psuId };
@@ -330,25 +335,26 @@ function giftsOf(
       });
       return async (intent) => {
         const announced = await announce(intent);
-        asked.hasGiven = true;
+        authorisation.hasGiven = true;
         return announced;
       };
     },
     async answered({ links, scaStatus }) {
-      asked.links = links;
-      if (scaStatus !== null && isAuthorised({ scaStatus })) asked.doneAt ??= ports.world.now().getTime();
+      authorisation.links = links;
+      if (scaStatus !== null && isAuthorised({ scaStatus }))
+        authorisation.doneAt ??= ports.world.now().getTime();
       const { id } = links;
       const whom = { ofCancellation: true, ...(id !== undefined && { id }) } as const;
       await open.record({ type: 'credential-answered', scaStatus, links, ...whom });
     },
     async kept(links) {
-      asked.links = links;
+      authorisation.links = links;
     },
     async look() {
       if (await hasEnded(open, { sca })) return { scaStatus: null, decided: 'accepted' };
       const { transactionId } = open.current;
-      const links = asked.links ?? lastBegun(open.current);
-      const progress = await progressOf(cancellation, resourceOf(open.current).resourceId, {
+      const links = authorisation.links ?? lastBegun(open.current);
+      const progress = await askProgress(cancellation, resourceOf(open.current).resourceId, {
         links,
         transactionId,
       });
@@ -369,7 +375,7 @@ function lastBegun({ cancellation }: Payment): ScaLinks | null {
   return id == null ? null : { approach: 'embedded', id, status: id };
 }
 
-/** The error if the bank does not say that a payment is cancelled. @param why it could not be asked */
+/** The error if the bank does not say that a payment is cancelled. @param why it could not be authorisation */
 function notSaid(operation: Payment, name: string, why?: Psd2Error): Psd2Error {
   const { kind, flow, transactionId } = operation;
   const isOrdered = standingOf(operation) === 'done';
@@ -408,9 +414,9 @@ async function requested(
   let isSent = false;
   try {
     const announced: BeforeSend = async (intent) => {
-      const told = await announce(intent);
+      const announcement = await announce(intent);
       isSent = true;
-      return told;
+      return announcement;
     };
     const answer = await request(announced, isCancellationTaken);
     if (answer.messages) await open.record({ type: 'cancel-told', messages: answer.messages });
@@ -436,16 +442,16 @@ async function recordTaken(open: OpenPayment): Promise<void> {
 }
 
 /** Whether the customer has nothing more to do. An error of the bank's says nothing. */
-async function isOver(
+async function isOverForCustomer(
   sca: Sca,
   { resourceId, transactionId }: LinkedSubject,
-  asked: CancellationSca,
+  authorisation: CancellationSca,
 ): Promise<boolean> {
   try {
-    const progress = await progressOf(sca, resourceId, { links: asked.links, transactionId });
+    const progress = await askProgress(sca, resourceId, { links: authorisation.links, transactionId });
     if (progress) {
-      asked.isOver = progress.means === 'failed' || progress.means === 'done';
-      return asked.isOver;
+      authorisation.isOver = progress.means === 'failed' || progress.means === 'done';
+      return authorisation.isOver;
     }
     const { became } = await sca.status(resourceId, transactionId);
     return became === 'cancelled' || became === 'failed' || became === 'duplicate';
@@ -460,15 +466,15 @@ async function assertAuthorisable(
   open: OpenPayment,
   sca: Sca,
   subject: LinkedSubject & { name: string },
-  asked: CancellationSca,
+  authorisation: CancellationSca,
   world: Pick<FlowPorts['world'], 'now'>,
 ): Promise<void> {
-  const { links, sentCode } = asked;
+  const { links, sentCode } = authorisation;
   const { resourceId, transactionId } = subject;
-  const progress = await progressOf(sca, resourceId, { links, transactionId });
+  const progress = await askProgress(sca, resourceId, { links, transactionId });
   if (progress) await noteProgress(open, progress, links);
-  if (progress?.means === 'done') asked.doneAt ??= world.now().getTime();
-  asked.isGoingOn = progress?.means === 'going on' || progress?.means === 'needs code';
+  if (progress?.means === 'done') authorisation.doneAt ??= world.now().getTime();
+  authorisation.isGoingOn = progress?.means === 'going on' || progress?.means === 'needs code';
   if (progress?.means === 'needs code' && !sentCode)
     throw lacksReturn(subject, "The bank waits for the code that only the customer's browser brings back");
   if (progress?.means !== 'failed') return;
@@ -485,7 +491,7 @@ async function assertAuthorisable(
 async function noteLastPerson(open: OpenPayment, sca: Sca, { links }: CancellationSca): Promise<void> {
   const { verification, transactionId, cancellation } = open.current;
   if (!links || !verification || (cancellation?.length ?? 0) < 2) return;
-  const progress = await progressOf(sca, verification.resourceId, { links, transactionId }).catch(
+  const progress = await askProgress(sca, verification.resourceId, { links, transactionId }).catch(
     (error: unknown) => {
       if (isInterruption(error)) throw error;
       return null;
@@ -498,8 +504,8 @@ async function noteLastPerson(open: OpenPayment, sca: Sca, { links }: Cancellati
 async function noteProgress(open: OpenPayment, { means, scaStatus }: ScaProgress, links: ScaLinks | null) {
   if (means !== 'done' && means !== 'failed') return;
   const id = links?.id;
-  const known = open.current.cancellation?.find((each) => each.id === (id ?? null));
-  if (known?.scaStatus === scaStatus) return;
+  const recorded = open.current.cancellation?.find((each) => each.id === (id ?? null));
+  if (recorded?.scaStatus === scaStatus) return;
   await open.record({ type: 'cancel-noted', scaStatus, ...(id !== undefined && { id }) });
 }
 
@@ -511,10 +517,10 @@ async function assertNobodyElse(
   open: OpenPayment,
   sca: Sca,
   name: string,
-  asked: CancellationSca,
+  authorisation: CancellationSca,
   world: Pick<FlowPorts['world'], 'now'>,
 ): Promise<void> {
-  if (asked.links === null || asked.doneAt === null) return;
+  if (authorisation.links === null || authorisation.doneAt === null) return;
   const payment = open.current;
   const status = await sca
     .status(resourceOf(payment).resourceId, payment.transactionId)
@@ -526,14 +532,15 @@ async function assertNobodyElse(
   const isOfSeveral = needsSeveral(payment, status);
   if (!isOfSeveral) await recordTaken(open);
   // The word for the payment can come a moment after that for the last authorisation.
-  asked.looksPartly = isOfSeveral ? asked.looksPartly + 1 : 0;
-  const isLate = world.now().getTime() - asked.doneAt >= SHORTLY_MS;
-  if (asked.looksPartly > 1 || isLate) throw othersMustCancel(payment, name, status?.authorizationStatus);
+  authorisation.looksPartly = isOfSeveral ? authorisation.looksPartly + 1 : 0;
+  const isLate = world.now().getTime() - authorisation.doneAt >= SHORTLY_MS;
+  if (authorisation.looksPartly > 1 || isLate)
+    throw othersMustCancel(payment, name, status?.authorizationStatus);
 }
 
 /** Whether nobody can cancel a payment alone: several have authorised it, or must. @param status null: the bank does not know it */
 function needsSeveral({ state, authorisations }: Payment, status: ResourceStatus | null): boolean {
-  const signed = entriesOf(authorisations).filter(isAuthorised).length;
+  const signed = entriesOfPersons(authorisations).filter(isAuthorised).length;
   if (status) return status.isPartly === true || signed > 1;
   return signed > (state === 'authorizing' ? 0 : 1);
 }
@@ -568,36 +575,34 @@ async function hasEnded(
   bank: { sca: NonNullable<PaymentCalls['sca']> },
   linkUntil: () => Promise<string | null> = async () => null,
 ): Promise<boolean> {
-  const found = await foundAt(open, bank);
-  if (found?.type === 'execute-unanswered' && found.isPaidByLink) {
-    await recordFound(open, found);
+  const event = await askAfterCancelling(open.current, bank.sca);
+  if (event?.type === 'execute-unanswered' && event.isPaidByLink) {
+    await recordFound(open, event);
     throw paidByLink(open.current);
   }
-  const until = found?.type === 'cancelled' ? await linkUntil() : null;
-  if (found?.type === 'cancelled' && until !== null)
-    return recordFound(open, { ...found, linkUntil: laterOf(found.linkUntil ?? null, until) });
+  const until = event?.type === 'cancelled' ? await linkUntil() : null;
+  if (event?.type === 'cancelled' && until !== null)
+    return recordFound(open, { ...event, linkUntil: laterOf(event.linkUntil ?? null, until) });
   // Whoever refuses the payment itself, or lets its time pass, ends it without a cancellation.
-  const isEnd = found !== null && endsUnpaid(found) && decidesOutcome(found, open.current);
-  return isEnd && recordFound(open, found);
+  const isEnd = event !== null && endsUnpaid(event) && decidesOutcome(event, open.current);
+  return isEnd && recordFound(open, event);
 }
 
 /** The bank does not know the payment any more, so it says nothing of an authorisation, nor when. */
 const UNSAID = { progress: null, saidAt: undefined };
 
-async function foundAt(
-  { current }: OpenPayment,
-  bank: { sca: NonNullable<PaymentCalls['sca']> },
-): Promise<StepEvent | null> {
+/** What the bank says of a payment that psd2 cancels, or may have cancelled. Null: it does not say. */
+async function askAfterCancelling(payment: Payment, sca: Sca): Promise<StepEvent | null> {
   const ask = (decides?: Decides) =>
-    lookAt({ bank }, current, { decides }).catch((error: unknown) => {
+    askBank(sca, payment, { decides }).catch((error: unknown) => {
       if (isInterruption(error)) throw error;
-      return current.isCancellationTaken && isNotKnown(error) ? ('gone' as const) : null;
+      return payment.isCancellationTaken && isNotKnown(error) ? ('gone' as const) : null;
     });
   const first = await ask();
   // It frees a reference, and a gateway may have given the answer to another request.
   const reading = first === 'gone' ? await ask('an end') : first;
-  if (reading === 'gone') return withLinkOut(bank.sca, current, { type: 'cancelled' }, UNSAID);
-  return reading?.found ?? null;
+  if (reading === 'gone') return withLinkOut(sca, payment, { type: 'cancelled' }, UNSAID);
+  return reading?.event ?? null;
 }
 
 /**
@@ -667,8 +672,8 @@ async function refuseExecuted(
 ): Promise<void> {
   const { state, kind, flow, transactionId } = open.current;
   if (state === 'executed') return;
-  const found = await foundAt(open, bank);
-  if (found?.type !== 'executed' || !(await recordFound(open, found))) return;
+  const event = await askAfterCancelling(open.current, bank.sca);
+  if (event?.type !== 'executed' || !(await recordFound(open, event))) return;
   throw new Psd2Error('bank_refused', `It is too late: the bank has executed the ${name}`, {
     hint: 'See it with:',
     next: [[kind, 'show', flow]],

@@ -2,7 +2,7 @@ import type { StepEvent } from '../../domain/operation.ts';
 import { askBefore, type Once, recordOutcome, sendOnce } from '../once.ts';
 import type { Payment, Run } from '../ports.ts';
 import { askIfSettled, recordsOutcome } from './outcome.ts';
-import { lookAt, resourceOf } from './status.ts';
+import { resourceOf } from './status.ts';
 
 /**
  * Sends `execute`, at a bank where psd2 commits. If the flow was resumed, or `execute` was turned away, psd2 asks the bank first,
@@ -13,11 +13,11 @@ export async function execute(run: Run, operation: Payment): Promise<void> {
   if (run.authorizedNow) return sendOnce(once);
   const settled = operation.refusedUnconfirmed ? await askIfSettled(run, operation, 'once') : null;
   const decides = operation.refusedUnconfirmed;
-  const found = await askBefore(
+  const events = await askBefore(
     once,
-    async () => settled ?? [(await lookAt(run.ports, operation, { decides })).found],
+    async () => settled ?? [(await run.ask(operation, { decides })).event],
   );
-  for (const event of found) await run.open.record(event);
+  for (const event of events) await run.open.record(event);
   run.authorizedNow = true;
 }
 

@@ -32,16 +32,16 @@ export async function withLinkOut(
   // With the link of a payment that the bank had accepted, the customer has authorised it.
   const unsaid = operation.state === 'authorized' || standingOf(operation) === 'done' ? 'over' : 'open';
   let until: string | null = null;
-  for (const given of operation.givenLinks) {
-    if (isKnownOver(operation, given)) continue;
-    const isLast = seen !== null && isSameAuthorisation(given.links, operation.links);
-    const { means, at } = isLast ? told(seen) : await askAbout(sca, operation, given.links, unsaid);
+  for (const link of operation.givenLinks) {
+    if (isKnownOver(operation, link)) continue;
+    const isLast = seen !== null && isSameAuthorisation(link.links, operation.links);
+    const { means, at } = isLast ? told(seen) : await askAbout(sca, operation, link.links, unsaid);
     if (means === 'done' && wasOpen(operation)) {
       const { transactionStatus = null } = cancelled.bank ?? {};
       const bank = { transactionStatus, scaStatus: 'finalised' };
       return { type: 'execute-unanswered', isPaidByLink: true, description: PAID_BY_LINK, bank };
     }
-    if (means === 'open') until = laterOf(until, endOf(sca, given, at ?? saidAt));
+    if (means === 'open') until = laterOf(until, endOfLink(sca, link, at ?? saidAt));
   }
   return until === null ? cancelled : { ...cancelled, linkUntil: until };
 }
@@ -58,7 +58,7 @@ export async function cancellationLinkUntil(
   if (!links || links.isDone) return null;
   // What the bank has cancelled, somebody has authorised, as far as it says.
   const { means, at } = await askAbout(sca, operation, links, 'over');
-  return means === 'open' ? endOf(sca, { links }, at) : null;
+  return means === 'open' ? endOfLink(sca, { links }, at) : null;
 }
 
 /** The later one of two times, ISO 8601. */
@@ -75,7 +75,7 @@ const USUAL_MINUTES = 10;
  *
  * @param saidAt when that was, by the bank's clock. Undefined: it does not say what time it is, so that nothing but its word ends the link
  */
-function endOf(
+function endOfLink(
   { timing }: Sca,
   { links, until }: Pick<GivenLink, 'links' | 'until'>,
   saidAt: string | undefined,
@@ -135,8 +135,8 @@ function wasOpen(operation: Payment): boolean {
 
 /** Whether the bank has said before that the authorisation is over. */
 function isKnownOver({ authorisations }: Payment, { links }: GivenLink): boolean {
-  const known = authorisations.find(({ id }) => id !== null && id === links?.id)?.scaStatus ?? '';
-  return ['finalised', 'exempted', 'failed'].includes(known);
+  const ofLink = authorisations.find(({ id }) => id !== null && id === links?.id);
+  return ['finalised', 'exempted', 'failed'].includes(ofLink?.scaStatus ?? '');
 }
 
 /**

@@ -4,20 +4,29 @@ import { nextOperationStep, type OperationStep } from '../../domain/next-step.ts
 import type { Operation, OperationEvent, OrderTarget } from '../../domain/operation.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
 import { recordLoggedGifts, refuseBeforehand } from '../gifts.ts';
-import type { OperationPorts, Payment, Run } from '../ports.ts';
-import { isRefusal, isTurningAway } from '../refusals.ts';
+import { recordFound } from '../once.ts';
+import type { OpenPayment, OperationPorts, Payment, Run } from '../ports.ts';
+import { isRefusal, isTurningAway, withWayOut } from '../refusals.ts';
 import { isOnlyAStop, unlessOpen } from '../still-open.ts';
 import {
   acceptFees,
   authorise,
   awaitAuthorisation,
-  giveUp,
+  giveUpPayment,
   noOtherAuthorisation,
   noteLastWord,
 } from './authorise.ts';
 import { verify, verifyFurther } from './begin.ts';
 import { execute } from './execute.ts';
-import { askAfterEnd, askDebtor, awaitSettlement, endOfOperation, findOutcome } from './outcome.ts';
+import {
+  askAfterEnd,
+  askDebtor,
+  awaitSettlement,
+  endOfOperation,
+  findOutcome,
+  type Learnt,
+} from './outcome.ts';
+import { askBank } from './status.ts';
 
 /**
  * Runs an operation (a transfer is one) from the state in its journal to its end: verify, the operator's confirmation, SCA,
@@ -45,6 +54,7 @@ export async function runOperation<Order extends OrderTarget>(
     open,
     calls,
     ports: sca ? { ...ports, bank: { ...ports.bank, sca } } : ports,
+    ask: (payment, question) => askBank(sca ?? ports.bank.sca, payment, question),
   };
   try {
     await askAfterEnd(run);
@@ -53,7 +63,7 @@ export async function runOperation<Order extends OrderTarget>(
     if (isOnlyAStop(error)) await noteLastWord(run);
     throw run.isBeginning && (isRefusal(error) || isTurningAway(error))
       ? await noOtherAuthorisation(run, error)
-      : unlessOpen(open.current, error, ports.returns?.psuId);
+      : withWayOut(open.current, unlessOpen(open.current, error, ports.returns?.psuId));
   }
 }
 
@@ -76,7 +86,7 @@ async function takeSteps<Order extends OrderTarget>(
     const operation = open.current;
     const refusal = operation.state === 'verified' && ports.refusesCost?.(operation);
     if (refusal) {
-      await giveUp(run, refusal);
+      await giveUpPayment(run, refusal);
       continue;
     }
     const step = nextOperationStep(operation, calls.executionStatus !== null);
@@ -104,16 +114,27 @@ async function takeSteps<Order extends OrderTarget>(
         await execute(run, operation);
         break;
       case 'ask-outcome':
-        await findOutcome(run, operation);
+        await learn(open, await findOutcome(run, operation));
         break;
       case 'await-settlement':
-        await awaitSettlement(run, operation);
+        await learn(open, await awaitSettlement(run, operation));
         break;
       case 'done':
         await askDebtor(open, calls);
         return endOfOperation(open.current, calls.name);
     }
   }
+}
+
+/**
+ * Records what a step has learnt of the bank. If another psd2 has gone on with the payment meanwhile, this one goes on from there.
+ *
+ * @throws Psd2Error why psd2 stops then
+ */
+async function learn(open: OpenPayment, { events, stops }: Learnt): Promise<void> {
+  if (!(await recordFound(open, ...events))) return;
+  const why = stops(open.current);
+  if (why) throw why;
 }
 
 async function accept({ open, ports }: Run, operation: Payment): Promise<void> {

@@ -2,7 +2,7 @@ import { because, refusedBecause } from '../../domain/bank-reason.ts';
 import type { StepEvent } from '../../domain/operation.ts';
 import { announcing, recordFound, recordOutcome } from '../once.ts';
 import type { FlowPorts, Payment, Run } from '../ports.ts';
-import { hasBegunNothing, isInterruption, isOvertaken, outcomeUnknown } from '../refusals.ts';
+import { hasBegunNothing, isInterruption, isOvertaken, NobodyKnows } from '../refusals.ts';
 import { mayExecuteUnseen, recordInitiated } from './begin.ts';
 import { type BankClock, initiating, isRepeatable, readClock } from './repeatable.ts';
 
@@ -37,8 +37,7 @@ export async function isRecovered(run: Run, operation: Payment): Promise<boolean
   if (await recordsLogged(run, operation)) return true;
   if (state !== 'unknown' && !(await recordFound(open, { type: 'execute-unanswered' }))) return true;
   const isAnswered = (await ports.initiated?.(transactionId))?.answer === 'answered';
-  throw outcomeUnknown(
-    operation,
+  throw new NobodyKnows(
     isAnswered
       ? `The bank has answered the initiation, but the journal of ${flow} does not have the answer. It may be older than a link that the customer has, so psd2 initiates nothing`
       : `The journal of ${flow} does not say which resource of the bank it has, so psd2 cannot ask whether the ${calls.name} was executed`,
@@ -115,8 +114,7 @@ export async function repeatInitiation(
       throw error;
     }
     await recordOutcome(run.open, { type: 'execute-unanswered' });
-    throw outcomeUnknown(
-      run.open.current,
+    throw new NobodyKnows(
       `psd2 has repeated the initiation, but the bank gave no usable answer to it`,
       error,
     );
@@ -132,9 +130,9 @@ export async function repeatInitiation(
  * @throws Psd2Error `outcome_unknown` if another flow has this payment
  */
 export async function recordsLogged(run: Run, { transactionId }: Payment): Promise<boolean> {
-  const known = await run.ports.initiated?.(transactionId);
-  if (known?.answer !== 'answered' || known.resourceId === null) return false;
-  const { resourceId } = known;
+  const logged = await run.ports.initiated?.(transactionId);
+  if (logged?.answer !== 'answered' || logged.resourceId === null) return false;
+  const { resourceId } = logged;
   const unsaid = { totalAmount: null, commissions: null, bankName: null };
   await recordInitiated(run, { type: 'verified', resourceId, ...unsaid, nextStep: 'authorisation' });
   await run.open.record({ type: 'sca-started' });

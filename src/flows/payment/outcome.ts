@@ -4,45 +4,57 @@ import { because } from '../../domain/bank-reason.ts';
 import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { whyKept } from '../../domain/kept.ts';
 import { nextOperationStep } from '../../domain/next-step.ts';
+import type { Operation, OrderTarget, SettlementStatus, StepEvent } from '../../domain/operation.ts';
 import {
-  isPending,
-  type Operation,
-  type OrderTarget,
-  type SettlementStatus,
-  type StepEvent,
-} from '../../domain/operation.ts';
-import type { PaymentReading } from '../../domain/payment-answers.ts';
+  decidesOutcome,
+  decisionIn,
+  isKnownDuplicate,
+  isKnownPaidByLink,
+  isNews,
+  newsIn,
+} from '../../domain/payment-answers.ts';
 import { type BankReason, endSentence, Psd2Error } from '../../errors.ts';
 import { recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, Run, WorldPorts } from '../ports.ts';
-import { isInterruption, outcomeUnknown, unconfirmedRefusal } from '../refusals.ts';
+import { isInterruption, NobodyKnows, unconfirmedRefusal } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
 import { endLinkInTime, paidByLink } from './link-out.ts';
 import { isRecovered } from './lost-initiation.ts';
-import { isKnownDuplicate, isKnownPaidByLink, isNews, lookAt, resourceOf } from './status.ts';
+import { askBank, resourceOf } from './status.ts';
+
+/** What a step has learnt of the bank. The loop records it. */
+export interface Learnt {
+  events: StepEvent[];
+  /** Why psd2 stops once that is recorded. Null: it goes on. */
+  stops: (after: Payment) => Psd2Error | null;
+}
+
+const NOTHING: Learnt = { events: [], stops: () => null };
 
 /**
- * Asks what became of an operation whose outcome is open, and records it.
+ * Asks what became of an operation whose outcome is open.
  *
- * @throws Psd2Error `outcome_unknown` if the bank does not say
+ * @throws Psd2Error `outcome_unknown` if it is a payment of which psd2 has no resource, and nothing can tell
  */
-export async function findOutcome(run: Run, operation: Payment): Promise<void> {
+export async function findOutcome(run: Run, operation: Payment): Promise<Learnt> {
   const { open, calls, ports } = run;
   const { executeRequestId, commits, isRepeated } = operation;
   if (executeRequestId !== null && !isRepeated && (await ports.neverLeft?.(executeRequestId))) {
     await open.record({ type: commits === 'on execute' ? 'execute-not-begun' : 'verify-not-begun' });
-    return;
+    return NOTHING;
   }
-  if (await isRecovered(run, operation)) return;
+  if (await isRecovered(run, operation)) return NOTHING;
   const outcome = await whatBecame(run, operation);
-  const found: StepEvent[] =
-    outcome ?? (operation.state === 'unknown' ? [] : [{ type: 'execute-unanswered' }]);
-  const news = found.filter((each) => each.type !== 'execute-unanswered' || isNews(operation, each));
-  if (!(await recordFound(open, ...news))) return;
-  if (isKnownPaidByLink(open.current)) throw paidByLink(open.current);
-  if (isKnownDuplicate(open.current)) throw rejectedAsDuplicate(open.current, calls.name);
-  if (outcome) return;
-  throw outcomeUnknown(operation, `The bank does not say yet whether the ${calls.name} was executed`);
+  return {
+    events: newsIn(outcome, operation),
+    stops: (after) => {
+      if (isKnownPaidByLink(after)) return paidByLink(after);
+      if (isKnownDuplicate(after)) return rejectedAsDuplicate(after, calls.name);
+      return outcome
+        ? null
+        : new NobodyKnows(`The bank does not say yet whether the ${calls.name} was executed`);
+    },
+  };
 }
 
 /** The outcome of an operation, or null. After the customer's yes, a payment that runs without psd2 gets their time for it. */
@@ -92,15 +104,15 @@ export async function askWhileKept(
 ): Promise<void> {
   const { state, linkUntil, verification } = open.current;
   if (state !== 'cancelled' || linkUntil === null || !verification) return;
-  const found = decisionIn(await ifAnswered(lookAt({ bank }, open.current)));
-  if (found === null) return;
-  if (found.type !== 'cancelled') await recordFound(open, found);
-  else if (found.linkUntil === undefined) await recordFound(open, { type: 'link-over' });
+  const decision = decisionIn(await ifAnswered(askBank(bank.sca, open.current)));
+  if (decision === null) return;
+  if (decision.type !== 'cancelled') await recordFound(open, decision);
+  else if (decision.linkUntil === undefined) await recordFound(open, { type: 'link-over' });
   else await endLinkInTime(open, bank);
 }
 
 /** What these questions need of the run. */
-type Asked = Pick<Run, 'calls' | 'executeEnded'> & { ports: FlowPorts };
+type Asked = Pick<Run, 'ask' | 'calls' | 'executeEnded'> & { ports: Pick<FlowPorts, 'world'> };
 
 /**
  * Asks for the outcome of an `execute` without an answer, or with a refusal, or of a payment that runs without psd2. Null if the bank's answers do not decide it.
@@ -114,13 +126,13 @@ export async function askOutcome(
 ): Promise<StepEvent[] | null> {
   const settled = await askIfSettled(run, operation, polls);
   if (settled) return settled;
-  const reading = await ifAnswered(lookAt(run.ports, operation, { decides: true }));
-  return reading && decidesOutcome(reading.found, operation) ? [reading.found] : null;
+  const reading = await ifAnswered(run.ask(operation, { decides: true }));
+  return reading && decidesOutcome(reading.event, operation) ? [reading.event] : null;
 }
 
 /** Asks whether an instant transfer is settled. Null if not, and for operations that have no execution status. */
 export async function askIfSettled(
-  { ports: { world }, calls: { executionStatus }, executeEnded }: Asked,
+  { ports: { world }, calls: { executionStatus }, executeEnded }: Omit<Asked, 'ask'>,
   operation: Payment,
   polls: 'once' | 'to the end',
 ): Promise<StepEvent[] | null> {
@@ -135,11 +147,6 @@ export async function askIfSettled(
   return [{ type: 'executed', cro: null }, settlementEvent(settlement, operation)];
 }
 
-/** The customer's decision, or the outcome. Null if it is still open, or the bank has not answered. */
-export function decisionIn(reading: PaymentReading | null): StepEvent | null {
-  return reading && !isPending(reading.found) ? reading.found : null;
-}
-
 /**
  * Asks the bank about a payment that it has accepted, and records what has changed: it has executed or settled it, or has rejected or
  * cancelled it all the same (the standard, section 4, "What a status means").
@@ -149,8 +156,8 @@ export async function askIfFinal(
   { bank }: { bank: Pick<FlowPorts['bank'], 'sca'> },
 ): Promise<void> {
   if (!isAccepted(open.current) || !open.current.verification) return;
-  const reading = await ifAnswered(lookAt({ bank }, open.current));
-  if (reading && isNews(open.current, reading.found)) await recordFound(open, reading.found);
+  const reading = await ifAnswered(askBank(bank.sca, open.current));
+  if (reading && isNews(open.current, reading.event)) await recordFound(open, reading.event);
 }
 
 /** Whether the bank has accepted a payment, and nobody knows which account it debits. */
@@ -169,19 +176,6 @@ export async function askDebtor(open: OpenPayment, calls: Pick<PaymentCalls, 'de
   if (account !== null) await recordFound(open, { type: 'debtor-named', account });
 }
 
-/**
- * Whether the bank's word decides what becomes of an operation whose outcome is open. AUTHORIZED does not: psd2 has sent
- * `execute`, or the payment runs without it, and the bank has not said that it is executed. EXPIRED ends it only if the
- * customer commits and has not authorised it.
- */
-export function decidesOutcome(
-  found: StepEvent,
-  { commits, state }: Pick<Payment, 'commits' | 'state'>,
-): boolean {
-  if (found.type !== 'authorization' || found.status === 'NOT_AUTHORIZED') return true;
-  return found.status === 'EXPIRED' && commits === 'by the customer' && state === 'authorizing';
-}
-
 /** The answer, or null after an error. An error decides nothing: the resource may be removed, or the bank may be failing. */
 export async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
   try {
@@ -192,30 +186,29 @@ export async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Waits for the settlement, and records it. @throws Psd2Error `outcome_unknown` if the bank does not say it in time */
+/** Waits for the settlement. @throws Psd2Error `outcome_unknown` if the bank does not answer */
 export async function awaitSettlement(
-  { open, calls, ports, executeEnded }: Run,
+  { calls, ports, executeEnded }: Pick<Run, 'calls' | 'ports' | 'executeEnded'>,
   operation: Payment,
-): Promise<void> {
+): Promise<Learnt> {
   const ended = executeEnded ?? Date.parse(operation.updatedAt);
   const settlement = await ports.customer.whileWaiting(
     'Waiting for the instant transfer to settle',
     askSettlement(ports, calls, operation, ended),
   );
-  if (!(await recordFound(open, settlementEvent(settlement, operation)))) return;
-  if (settlement.status === 'PENDING')
-    throw outcomeUnknown(
-      operation,
-      `The instant transfer is executed, but its status at the bank is still ${settlement.said ?? 'PENDING'}`,
-    );
+  const isStill = `The instant transfer is executed, but its status at the bank is still ${settlement.said ?? 'PENDING'}`;
+  return {
+    events: [settlementEvent(settlement, operation)],
+    stops: () => (settlement.status === 'PENDING' ? new NobodyKnows(isStill) : null),
+  };
 }
 
 /** The event of a settlement, with the bank's own word if it is a transaction status. */
 export function settlementEvent(
-  { status, description, said, reasons, isDuplicate, messages }: Settlement,
+  { status, description, said: transactionStatus, reasons, isDuplicate, messages }: Settlement,
   { authorises }: Pick<Payment, 'authorises'>,
 ): StepEvent {
-  const words = { transactionStatus: said, scaStatus: null, ...(messages && { messages }) };
+  const words = { transactionStatus, scaStatus: null, ...(messages && { messages }) };
   const bank = authorises === 'by links' ? { bank: words } : {};
   if (isDuplicate) return { type: 'execute-unanswered', isDuplicate, ...because(reasons), ...bank };
   return { type: 'settlement', status, description, ...(reasons && { reasons }), ...bank };
@@ -223,12 +216,11 @@ export function settlementEvent(
 
 /** What an execution status says. */
 export function settlementIn(answer: ExecutionStatus): Settlement {
-  const { status, executionStatusDescription: description, executionStatus: said, reasons } = answer;
-  const { isDuplicate, messages } = answer;
+  const { status, executionStatusDescription: description, reasons, isDuplicate, messages } = answer;
   return {
     status,
     description,
-    said,
+    said: answer.executionStatus,
     ...(reasons && { reasons }),
     ...(isDuplicate && { isDuplicate }),
     ...(messages && { messages }),
@@ -248,11 +240,7 @@ export async function askSettlement(
     return await pollSettlement(world, (decides) => executionStatus(resourceId, decides), executeEnded);
   } catch (error) {
     if (isInterruption(error)) throw error;
-    throw outcomeUnknown(
-      operation,
-      'The instant transfer is executed, but psd2 could not get its status',
-      error,
-    );
+    throw new NobodyKnows('The instant transfer is executed, but psd2 could not get its status', error);
   }
 }
 
@@ -328,10 +316,12 @@ async function poll(
 }
 
 /** The error for a payment that the bank has rejected because it has another one like it. */
-function rejectedAsDuplicate(operation: Payment, name: string): Psd2Error {
-  const why = operation.executionStatusDescription ? `: ${operation.executionStatusDescription}` : '';
-  return outcomeUnknown(
-    operation,
+function rejectedAsDuplicate(
+  { executionStatusDescription }: Pick<Payment, 'executionStatusDescription'>,
+  name: string,
+): Psd2Error {
+  const why = executionStatusDescription ? `: ${executionStatusDescription}` : '';
+  return new NobodyKnows(
     `The bank rejected the ${name} because it has another one like it, which may be this ${name} itself${why}`,
   );
 }
@@ -359,32 +349,35 @@ export function endOfOperation<Order extends OrderTarget>(
       }
       if (executionStatus === 'KO')
         throw new Psd2Error('payment_failed', `The payment failed${why}`, { hint, transactionId });
-      throw refusal(operation, new Psd2Error('bank_refused', `The bank refused the ${name} ${flow}${why}`));
+      throw refusedEnd(
+        operation,
+        new Psd2Error('bank_refused', `The bank refused the ${name} ${flow}${why}`),
+      );
     case 'rejected':
       throw new Psd2Error('not_authorised', `The customer did not authorise the ${name}${why}`, {
         hint,
         transactionId,
       });
     case 'expired':
-      throw refusal(
+      throw refusedEnd(
         operation,
         new Psd2Error('authorisation_expired', `The customer did not authorise the ${name} in time`),
       );
     case 'ended': {
-      const kept = whyKept(operation, name) ?? undefined;
+      const whyReserved = whyKept(operation, name);
       if (executionStatus !== 'KO') return operation;
       throw new Psd2Error('payment_failed', `The bank has ended the ${name}${why}`, {
-        ...(kept !== undefined && { hint: `${endSentence(kept)} ${IF_NONE}` }),
+        ...(whyReserved !== null && { hint: `${endSentence(whyReserved)} ${IF_NONE}` }),
         next: [[operation.kind, 'resolve', flow, '--not-executed']],
         flow,
         transactionId,
       });
     }
     case 'cancelled': {
-      const kept = whyKept(operation, name);
-      if (kept !== null)
+      const whyReserved = whyKept(operation, name);
+      if (whyReserved !== null)
         throw new Psd2Error('cancelled', `The ${name} was cancelled${why}`, {
-          hint: `${endSentence(kept)} Ask again with:`,
+          hint: `${endSentence(whyReserved)} Ask again with:`,
           next: [[operation.kind, 'resume', flow]],
           flow,
           transactionId,
@@ -398,7 +391,7 @@ export function endOfOperation<Order extends OrderTarget>(
 }
 
 /** Adds what the operator can do, depending on whether nothing but a refusal says that no money moved. */
-function refusal(operation: Payment, error: Psd2Error): Psd2Error {
+function refusedEnd(operation: Payment, error: Psd2Error): Psd2Error {
   if (operation.refusedUnconfirmed) return unconfirmedRefusal(operation, error);
   return error.with({ hint: NO_MONEY_MOVED, transactionId: operation.transactionId });
 }

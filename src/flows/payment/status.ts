@@ -1,29 +1,23 @@
 import type { Decides, Sca } from '../../bank/ports/customer.ts';
 import { isAuthorised } from '../../domain/authorisations.ts';
 import { isLogin } from '../../domain/given-links.ts';
-import { endsUnpaid, type StepEvent, type Verification } from '../../domain/operation.ts';
+import { endsUnpaid, type Verification } from '../../domain/operation.ts';
 import {
   asksForOther,
   isOnlyChecked,
+  type PaymentAnswers,
   type PaymentReading,
   type ResourceStatus,
   readPayment,
   type ScaProgress,
+  unlessKnownBetter,
 } from '../../domain/payment-answers.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { FlowPorts, Payment } from '../ports.ts';
+import type { Payment, PaymentQuestion } from '../ports.ts';
 import { isBanksRefusal, isInterruption, isRefusal, isTurningAway } from '../refusals.ts';
 import { withLinkOut } from './link-out.ts';
 
 // The questions about a payment. Nothing here changes the journal or anything at the bank. What the answers mean is in the domain.
-
-/** How the bank is asked. */
-export interface Question {
-  /** What the answer decides about a call that was sent. */
-  decides?: Decides | undefined;
-  /** The payment is in a signing basket that the customer has authorised. */
-  isInAuthorisedBasket?: boolean;
-}
 
 /**
  * What the bank says of a payment. At a bank with links, it also says how far the authorisation is.
@@ -31,56 +25,74 @@ export interface Question {
  * @throws Psd2Error `config` at once if the journal is damaged: callers take a refusal by the bank for no answer, and that is none. Else
  *   it rejects, as the bank's calls do
  */
-export function lookAt(
-  { bank }: { bank: Pick<FlowPorts['bank'], 'sca'> },
+export function askBank(
+  sca: Sca,
   operation: Payment,
-  question: Question = {},
+  question: PaymentQuestion = {},
 ): Promise<PaymentReading> {
-  resourceOf(operation);
-  return look(bank.sca, operation, question);
+  return readTwice(sca, operation, question, resourceOf(operation));
 }
 
-async function look(sca: Sca, operation: Payment, question: Question): Promise<PaymentReading> {
-  const first = await lookOnce(sca, operation, question);
+async function readTwice(
+  sca: Sca,
+  operation: Payment,
+  question: PaymentQuestion,
+  resource: Pick<Verification, 'resourceId'>,
+): Promise<PaymentReading> {
+  const first = readAnswers(operation, await askOnce(sca, operation, question, resource));
   // What ends a payment frees its reference. A gateway may have given the answer to another request.
-  const decided = endsUnpaid(first.found)
-    ? await lookOnce(sca, operation, { ...question, decides: 'an end' })
+  const reading = endsUnpaid(first.event)
+    ? readAnswers(operation, await askOnce(sca, operation, { ...question, decides: 'an end' }, resource))
     : first;
-  if (decided.found.type === 'cancelled' && operation.authorises === 'by links' && !operation.isPaidByLink) {
-    const found = await withLinkOut(sca, operation, decided.found, decided);
-    if (!operation.isDuplicate || found.type !== 'cancelled') return { ...decided, found };
-  }
-  if ((!operation.isDuplicate && !operation.isPaidByLink) || !endsUnpaid(decided.found)) return decided;
-  // The bank need not say again that there is another one like it, or that the customer has authorised it since.
-  const bankWords = 'bank' in decided.found && decided.found.bank ? { bank: decided.found.bank } : {};
-  return { ...decided, found: { type: 'execute-unanswered', ...bankWords } };
+  const mayHaveLink = operation.authorises === 'by links' && !operation.isPaidByLink;
+  if (reading.event.type !== 'cancelled' || !mayHaveLink) return unlessKnownBetter(operation, reading);
+  const event = await withLinkOut(sca, operation, reading.event, reading);
+  if (!operation.isDuplicate || event.type !== 'cancelled') return { ...reading, event };
+  return unlessKnownBetter(operation, reading);
 }
 
-/** Asks the bank's questions once each, and reads the answers. */
-async function lookOnce(sca: Sca, operation: Payment, question: Question): Promise<PaymentReading> {
-  const { resourceId } = resourceOf(operation);
+/** What a bank answered to the questions about a payment, and what it failed to say. */
+interface Answers extends PaymentAnswers {
+  /** Why the bank does not say how far the authorisation is. Null: it says so, or has nothing to say. */
+  failure: Psd2Error | null;
+}
+
+/** @throws what the bank failed with, if nothing else says what became of the payment */
+function readAnswers(operation: Payment, { failure, ...answers }: Answers): PaymentReading {
+  const reading = readPayment(operation, answers);
+  // The bank may say what became of the payment, although it does not say how far the authorisation is.
+  if (failure && (reading.event.type === 'authorization' || answers.status.became === 'ordered'))
+    throw failure;
+  return reading;
+}
+
+/** Asks the bank's questions, once each. */
+async function askOnce(
+  sca: Sca,
+  operation: Payment,
+  question: PaymentQuestion,
+  { resourceId }: Pick<Verification, 'resourceId'>,
+): Promise<Answers> {
   const { transactionId, authorises, kind, flow } = operation;
   const { decides, isInAuthorisedBasket = false } = question;
   const advised = (error: unknown) => {
     if (!needsLoginAgain(error, operation)) throw error;
     throw error.with({ hint: 'The customer logs in for it again with:', next: [[kind, 'resume', flow]] });
   };
-  const failed = (error: unknown) => (needsLoginAgain(error, operation) ? advised(error) : failureOf(error));
+  const failed = (error: unknown) =>
+    needsLoginAgain(error, operation) ? advised(error) : bankFailure(error);
   const askedByLink =
-    authorises === 'by links' ? await progressOf(sca, resourceId, operation, decides).catch(failed) : null;
+    authorises === 'by links' ? await askProgress(sca, resourceId, operation, decides).catch(failed) : null;
   const byLink = askedByLink ?? doneWithPsd2(operation);
   const status = await sca.status(resourceId, transactionId, decides).catch(advised);
-  const said = byLink ?? (await progressWithoutLink(sca, operation, status).catch(failed));
-  const failure = said instanceof Psd2Error ? said : null;
-  const progress = said instanceof Psd2Error ? null : said;
+  const answer = byLink ?? (await progressWithoutLink(sca, operation, status).catch(failed));
+  const failure = answer instanceof Psd2Error ? answer : null;
+  const progress = answer instanceof Psd2Error ? null : answer;
   const progressFrom = failure ? 'unanswered' : byLink === null ? 'the list' : 'our link';
   const answers = { status, progress, progressFrom, isInAuthorisedBasket } as const;
   const mayHaveOther =
     asksForOther(operation, answers) && (await hasOtherAuthorisation(sca, operation, resourceId));
-  const reading = readPayment(operation, { ...answers, mayHaveOther });
-  // The bank may say what became of the payment, although it does not say how far the authorisation is.
-  if (failure && (reading.found.type === 'authorization' || status.became === 'ordered')) throw failure;
-  return reading;
+  return { ...answers, mayHaveOther, failure };
 }
 
 /**
@@ -95,32 +107,13 @@ export function needsLoginAgain(
   return logsIn && isTurningAway(error) && error.code === 'not_logged_in';
 }
 
-/** Whether the bank's word says something new of a payment that it has accepted. */
-export function isNews(operation: Payment, found: StepEvent): boolean {
-  if (found.type === 'execute-unanswered')
-    return !isKnownDuplicate(operation) && !isKnownPaidByLink(operation);
-  if (found.type === 'executed')
-    return operation.state === 'ordered' || (found.isFinal === true && !operation.isFinal);
-  return found.type === 'settlement' || found.type === 'cancelled';
-}
-
-/** Whether the journal has it that the bank has rejected a payment because of another one like it. */
-export function isKnownDuplicate({ state, isDuplicate }: Pick<Payment, 'state' | 'isDuplicate'>): boolean {
-  return state === 'unknown' && isDuplicate;
-}
-
-/** Whether the journal has it that the customer has authorised a payment after the bank had cancelled it. */
-export function isKnownPaidByLink({ state, isPaidByLink }: Pick<Payment, 'state' | 'isPaidByLink'>): boolean {
-  return state === 'unknown' && isPaidByLink;
-}
-
 /** Whether the customer may have another authorisation. So it is while the bank itself does not say, whatever another says for it. */
 async function hasOtherAuthorisation(
   sca: Sca,
   { transactionId }: Pick<Payment, 'transactionId'>,
   resourceId: string,
 ): Promise<boolean> {
-  const count = (await sca.count?.(resourceId, transactionId).catch(failureOf)) ?? 1;
+  const count = (await sca.count?.(resourceId, transactionId).catch(bankFailure)) ?? 1;
   return count instanceof Psd2Error ? !isBanksRefusal(count) : count > 1;
 }
 
@@ -135,7 +128,7 @@ function doneWithPsd2({ authorisations, credentials, links }: Payment): ScaProgr
 }
 
 /** How far the authorisation is. Null if the bank does not say. */
-export async function progressOf(
+export async function askProgress(
   sca: Sca,
   resourceId: string,
   { links, transactionId }: Pick<Payment, 'links' | 'transactionId'>,
@@ -166,7 +159,7 @@ async function progressWithoutLink(
 }
 
 /** The bank's failure. @throws what is none */
-function failureOf(error: unknown): Psd2Error {
+function bankFailure(error: unknown): Psd2Error {
   if (error instanceof Psd2Error && !isInterruption(error)) return error;
   throw error;
 }

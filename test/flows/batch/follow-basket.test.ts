@@ -10,7 +10,7 @@ import {
   type PaymentSaid,
   SIGNING_BASKET,
 } from '../../../src/flows/batch/follow-basket.ts';
-import { lookAt } from '../../../src/flows/payment/status.ts';
+import { askBank } from '../../../src/flows/payment/status.ts';
 import type { GenericOperation } from '../../../src/store/ports/flows.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { AT_THE_BANK, createdTransfer } from '../stored-transfers.ts';
@@ -27,14 +27,14 @@ function inBasket(instant = false): Transfer {
 }
 
 const OPEN: PaymentSaid = {
-  found: { type: 'authorization', status: 'PENDING', bankStatus: 'RCVD' },
+  event: { type: 'authorization', status: 'PENDING', bankStatus: 'RCVD' },
   isUnauthorised: true,
 };
 const CHECKED: PaymentSaid = {
-  found: { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' },
+  event: { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' },
 };
 const WITH_THE_CUSTOMER = { state: 'authorizing', mayExecuteWithoutUs: true } as const;
-const PAID: PaymentSaid = { found: { type: 'executed', cro: null } };
+const PAID: PaymentSaid = { event: { type: 'executed', cro: null } };
 
 it('a transfer in a basket may run, so its reference stays taken', () => {
   expect(standingOf(inBasket())).toBe('sent');
@@ -84,7 +84,7 @@ describe('a bank has checked a payment for a later day before the customer autho
   });
   const lookFrom = (transfer: Transfer, bankStatus: string, isInAuthorisedBasket: boolean) => {
     const sca = { start: async () => '', status: async () => ordered(bankStatus) };
-    return lookAt({ bank: { sca } }, transfer, { decides: true, isInAuthorisedBasket });
+    return askBank(sca, transfer, { decides: true, isInAuthorisedBasket });
   };
 
   it.each([
@@ -143,7 +143,7 @@ it.each<[Partial<GenericOperation>, boolean]>([
 
 const DECLINED: TransferEvent = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RCVD' };
 const SETTLED: PaymentSaid = {
-  found: { type: 'settlement', status: 'KO', description: 'No funds' },
+  event: { type: 'settlement', status: 'KO', description: 'No funds' },
 };
 it.each<[string, Partial<GenericOperation>, PaymentSaid | null, TransferEvent[]]>([
   ['rejected, and the bank waits for the customer', { state: 'rejected' }, OPEN, [DECLINED]],
@@ -159,7 +159,7 @@ it.each<[string, Partial<GenericOperation>, PaymentSaid | null, TransferEvent[]]
 });
 
 it.each<[PaymentSaid | null, TransferEvent[]]>([
-  [SETTLED, [SETTLED.found]],
+  [SETTLED, [SETTLED.event]],
   [PAID, []],
   [OPEN, []],
   [null, []],
