@@ -421,7 +421,7 @@ describe('the customer', () => {
   describe.each([
     [
       'embedded SCA alone',
-      { _links: { updatePsuAuthentication: { href: '/v1/x' } } },
+      { _links: { startAuthorisationWithPsuAuthentication: { href: '/v1/x' } } },
       { code: 'bank_answer', message: expect.stringContaining('this command takes none') },
     ],
     [
