@@ -88,11 +88,13 @@ function bankOf(customer: Customer, sync: number): Bank {
   return { ...answeringBank(() => ({ data: {} })), accounts, earliestAnswer: () => undefined };
 }
 
-/** Whether number and currency name each of the accounts. */
-function isNamed({ accounts }: Customer): boolean {
+/** Whether number and currency name each of the accounts. A card under the id of another one may have taken its place, which is told. */
+function isNamed({ accounts, ids }: Customer): boolean {
   const names = accounts.map(({ iban, card, currency }) => `${card ?? iban} ${currency}`);
+  const cards = accounts.filter(({ card }) => card !== null);
   return (
     new Set(names).size === names.length &&
+    (ids !== 'place' || cards.length <= 1) &&
     accounts.every(({ iban, card, currency }) => currency && (card ?? iban) && card !== 'no number')
   );
 }
