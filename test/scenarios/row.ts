@@ -49,7 +49,7 @@ const CALLS = {
   approach: /^GET .*\/approach$/,
   execute: /^PUT .*\/execute$/,
   settlement: /^GET .*\/execution\/status$/,
-  request: /^POST .*\/(?:consent\/request|consents)$/,
+  request: /^POST .*\/(?:consent\/request|consents(?:\/confirmation-of-funds)?)$/,
   confirm: /^PUT .*\/confirm$/,
   authorize: /^GET .*\/authorize$/,
   token: /^POST .*\/token$/,
@@ -65,7 +65,7 @@ const CALLS = {
   update: /^PUT .*authorisations\/[^/]+$/,
   authorisations: /^GET .*\/authorisations$/,
   'sca-status': /^GET .*authorisations\/[^/]+$/,
-  consent: /^GET .*\/v1\/consents\/[^/]+$/,
+  consent: /^GET .*\/(?:v1\/consents|confirmation-of-funds)\/[^/]+$/,
   status: /^GET .*\/status$/,
   cancel: /^DELETE /,
 } as const;

@@ -10,7 +10,8 @@ psd2 asks the bank of the profile what its file must say: which signature, which
 which payment products. It reads no account, and sends no payment: to a product it sends an empty object. It begins
 consents that nobody can authorise, and deletes each at once. The certificates and the base URL are the profile's.
 
-psd2 first says what it will ask, and asks you to confirm. --yes confirms in advance. The exit code is 0 if a consent could be begun.
+psd2 first says what it will ask, and asks you to confirm. --yes confirms in advance. The exit code is 0 if a consent could be begun,
+and 3 if the customers of the bank can only give psd2 PIN and TAN, and the profile does not allow it.
 
 ${examples('psd2 --profile mybank bank learn mybank.json', 'psd2 --profile mybank bank learn mybank.json --extends redsys --account DE89370400440532013000 --yes').trimStart()}`,
   },

@@ -5,6 +5,7 @@ import { adviceIn, Psd2Error } from '../../errors.ts';
 import { checkStore as checkFolder, inspectStore } from '../../store/machine/folder.ts';
 import { isNeeded, isPemSetting, isTextSetting, settingKeys } from '../../store/machine/setting-table.ts';
 import {
+  adviceOnEmbedded,
   baseUrlOf,
   dailyLimitOf,
   embeddedOf,
@@ -77,15 +78,11 @@ async function checkEmbedded(context: Context, profile: Profile): Promise<(Findi
   const takes = bank?.takesCredentials;
   if (!takes) return [];
   const name = 'embedded SCA';
-  const how = embeddedOf(profile);
-  if (how !== 'never' || !takes.isAlone)
-    return [{ name, ...finding('ok', `how psd2 may take PIN and TAN of customers: ${how}`) }];
-  const fix = {
-    hint: 'What it means is in docs/embedded.md. If customers type them here, allow it:',
-    next: [['profile', 'set', profile.name, '--embedded', 'ask']],
-  };
+  const advice = adviceOnEmbedded(profile, takes);
+  if (!advice)
+    return [{ name, ...finding('ok', `how psd2 may take PIN and TAN of customers: ${embeddedOf(profile)}`) }];
   const detail = 'customers of this bank give psd2 PIN and TAN, and the profile does not allow it';
-  return [{ name, ...finding('warn', detail, fix) }];
+  return [{ name, ...finding('warn', detail, advice) }];
 }
 
 /** Whether psd2 may use the configuration folder. psd2 does not even read a folder that others can change. */

@@ -1,6 +1,7 @@
 import { isAuthorised } from '../../domain/authorisations.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { standingOf } from '../../domain/flow-states.ts';
+import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { mayExecuteUnseen } from '../payment/begin.ts';
@@ -73,10 +74,11 @@ export async function payLines(
         for (const line of share) {
           const its = problem instanceof ProblemsOfLines ? problem.of(line) : problem;
           if (its) problems.set(line.line, its);
-          const { outcome } = await finish(line);
+          const { outcome, transfer } = await finish(line);
           const isLeft = its?.isDeadEnd && line === share[0] && outcome !== 'paid' && outcome !== 'not paid';
           if (its && (outcome === 'unfinished' || isLeft)) stopped(line, isLeft ? withNext(batch, its) : its);
           if (outcome === 'unknown' || outcome === 'not paid' || outcome === 'refused') failures += 1;
+          else if (isScaRefused(transfer, its)) failures += 1;
         }
         return failures < stopAfter && run.initiations.alike === null && !run.pins.isRefused;
       },
@@ -90,10 +92,19 @@ export async function payLines(
   return { ends, stop };
 }
 
-/** What a payment counts as: nobody knows whether it still awaits its customer if the bank could not be asked, or did not say. */
+/**
+ * What a payment counts as: nobody knows whether it still awaits its customer if the bank could not be asked, or did not say. What the
+ * bank has, and refuses to have authorised now, is as open as a transfer of its own.
+ */
 function outcomeAfter(line: KnownLine, problem: Psd2Error | undefined): LineOutcome {
+  if (line.outcome === 'unknown' && isScaRefused(line.transfer, problem)) return 'awaited';
   const isUnsaid = problem?.code === 'outcome_unknown' || isTrouble(problem);
   return isUnsaid && isOpenElsewhere(line) ? 'unknown' : line.outcome;
+}
+
+/** Whether the bank has a payment, and its authorisation did not begin. */
+function isScaRefused(transfer: Transfer | undefined, problem: Psd2Error | null | undefined): boolean {
+  return problem?.code === 'still_open' && transfer?.state === 'verified';
 }
 
 /** Adds how to go on to what stopped a run or a payment, unless it says something better. */

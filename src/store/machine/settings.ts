@@ -2,6 +2,7 @@ import Big from 'big.js';
 import { didYouMean } from '../../did-you-mean.ts';
 import { parseDuration } from '../../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../domain/decimal.ts';
+import type { EmbeddedCustomers } from '../../domain/embedded.ts';
 import { isBlockedPort, isLoopback } from '../../domain/local-address.ts';
 import { urlFrom } from '../../domain/url.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -132,6 +133,23 @@ export function embeddedOf({ settings }: Profile): Embedded {
       hint: 'In production the customer types PIN and TAN: set --embedded ask (PSD2_EMBEDDED).',
     },
   );
+}
+
+/**
+ * What to do if customers of a bank can only give psd2 PIN and TAN, and the profile does not allow it (docs/embedded.md). Null: nothing.
+ *
+ * @param takes what they may have to give psd2. Null or absent: nothing
+ * @throws Psd2Error as {@link embeddedOf}
+ */
+export function adviceOnEmbedded(
+  profile: Profile,
+  takes: EmbeddedCustomers | null | undefined,
+): { hint: string; next: string[][] } | null {
+  if (!takes?.isAlone || embeddedOf(profile) !== 'never') return null;
+  return {
+    hint: 'What it means is in docs/embedded.md. If customers type them at this terminal, allow it (PSD2_EMBEDDED without a profile):',
+    next: [['profile', 'set', profile.name, '--embedded', 'ask']],
+  };
 }
 
 /** How many other people must approve a batch, by the settings alone. */

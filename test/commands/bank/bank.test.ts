@@ -6,6 +6,7 @@ import { check } from '../../../src/commands/bank/check.ts';
 import { list } from '../../../src/commands/bank/list.ts';
 import { show } from '../../../src/commands/bank/show.ts';
 import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
+import type { Environment } from '../../../src/store/machine/settings.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsentFlow } from '../access.ts';
 import { cellsIn, type How, openCommand, runIn } from '../command.ts';
@@ -39,9 +40,10 @@ async function run(words: string[], how: How = {}) {
   const option = words.find((word) => word.startsWith('--'));
   if (data !== undefined)
     expect(SHAPES.get([words[0], ...(option ? [option] : [])].join(' '))?.shape.is(data)).toBe(true);
-  return { failure, printed, data };
+  return { failure, printed, data, said: command.said() };
 }
 
+const HERE = 'https://127.0.0.2:1';
 const RIGHT = { interface: 'nextgenpsd2', extends: 'sparda', psu: { id: 'required' } };
 const refused = (path: string, problems: string) => ({
   ...{ code: 'config', exitCode: 3, message: `The bank file ${path} has ${problems}` },
@@ -123,6 +125,25 @@ describe('psd2 bank check', () => {
     writeFileSync(path, '{\n  "interface" 1 }');
     const broken = checked.parse((await run(['check', path])).data);
     expect(broken.problems.map(({ line }) => line)).toEqual([2]);
+  });
+
+  it.each<[string, string[], Environment, string]>([
+    ['never', ['embedded'], { PSD2_BASE_URL: HERE }, 'The profile env allows: never.'],
+    ['ask', ['embedded'], { PSD2_BASE_URL: HERE, PSD2_EMBEDDED: 'ask' }, 'The profile env allows: ask.'],
+    [
+      'without a profile',
+      ['embedded'],
+      { PSD2_BASE_URL: undefined },
+      'A profile must allow it (setting embedded).',
+    ],
+    ['a bank with another way', ['redirect', 'embedded'], {}, 'Where it offers no other way, the bank has'],
+  ])('of a bank with embedded SCA says what the profile allows: %s', async (_, approaches, env, says) => {
+    const path = write('embedded.json', { interface: 'nextgenpsd2', sca: { approaches } });
+    const { failure, said } = await run(['check', path], { env, format: 'table' });
+    expect([failure, said]).toEqual([null, expect.stringContaining(says)]);
+    expect(said).toContain('embedded SCA: customers give psd2 PIN and TAN.');
+    const other = await run(['check', write('right.json', RIGHT)], { env, format: 'table' });
+    expect(other.said).not.toContain('embedded SCA');
   });
 
   it('--online does not ask the bank that a wrong file describes', async () => {

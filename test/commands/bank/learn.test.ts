@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import {
   type BankDescription,
+  type BankFile,
   bankFile,
 } from '../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { checkBankFile } from '../../../src/bank-file/bank-file.ts';
@@ -151,6 +152,29 @@ it.each(BANKS)('learns a bank: %s', async (_, bank, { words, but = {} } = {}) =>
   expect(Object.values(written.learned)).toContain(bankDay(now()));
 });
 
+it.each<[string, BankFile['sca']]>([
+  ['its links say so', { approaches: ['embedded'] }],
+  ['it begins nothing without the password', { approaches: ['embedded'], first: 'password' }],
+])('learns a bank with embedded SCA alone, and says that the profile must allow it: %s', async (_, sca) => {
+  await atDoor(
+    async (door) => {
+      const { file, failure, result } = await learn(door);
+      expect(failure).toMatchObject({
+        ...{ code: 'config', exitCode: 3, message: expect.stringContaining('has embedded SCA alone') },
+        next: [['profile', 'set', 'env', '--embedded', 'ask']],
+      });
+      expect([result?.ok, result?.file, result?.left]).toEqual([true, file, []]);
+      const scaOf = () => bankFile.parse(JSON.parse(readFileSync(file, 'utf8'))).sca;
+      const learnt = scaOf();
+      expect([learnt.approaches, learnt.first]).toEqual([['embedded'], sca?.first]);
+      // What was learned holds when it is learned again.
+      const again = await learn(door, [], file, openLearning(door, undefined, { PSD2_EMBEDDED: 'ask' }));
+      expect([again.failure, scaOf()]).toEqual([null, learnt]);
+    },
+    { sca },
+  );
+});
+
 it.each([
   ['paths of the host', []],
   ['whole addresses', ['absolute-links']],
@@ -263,6 +287,24 @@ it.each(ODD)('asks little of a bank that %s, and writes no file', async (_, bank
 
 const begun = (calls: readonly string[]) => calls.filter((call) => call === 'POST /v1/consents').length;
 const ended = (calls: readonly string[]) => calls.filter((call) => call === 'DELETE /v1/consents/c1').length;
+
+it.each(['PSU-ID', 'psuData.encryptedPassword'])(
+  'a bank that begins no SCA for want of %s does not say that it wants the password',
+  async (path) => {
+    const picky: SmallBank = (method, at, ...of) => {
+      if (method !== 'POST' || !at.startsWith('/v1/consents')) return friendly(method, at, ...of);
+      if (at !== '/v1/consents') return refuses(400, 'FORMAT_ERROR', path);
+      const start = { href: '/v1/consents/c1/authorisations' };
+      const body = { consentId: 'c1', consentStatus: 'received', _links: { startAuthorisation: start } };
+      return { status: 201, body };
+    };
+    await atSmallBank(picky, async (env) => {
+      const { failure, result } = await learnAt(env);
+      const about = result?.findings.filter(({ field }) => /^sca\.(approaches|first)$/.test(field));
+      expect([failure, about]).toEqual([null, [expect.objectContaining({ status: 'unknown' })]]);
+    });
+  },
+);
 
 it('deletes every consent that it begins, and begins no other at a bank that deletes none', async () => {
   await atSmallBank(friendly, async (env, calls) => {

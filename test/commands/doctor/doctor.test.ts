@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
+import type { BankInterface } from '../../../src/bank/ports/bank.ts';
 import type { LoginProbe, LoginStart } from '../../../src/bank/ports/customer.ts';
 import { CallFailed } from '../../../src/bank/transport/connection.ts';
 import { ClosedUnanswered } from '../../../src/bank/transport/line.ts';
@@ -78,16 +79,18 @@ async function examine(how?: Parameters<OperatorHere['open']>[0]) {
 const found = (status: string, detail: string, fix: string | null = null) => ({ status, detail, fix });
 
 /** A bank that answers the call of the doctor so. */
-function answering(probe: (login: LoginStart) => LoginProbe) {
+function answering(probe: (login: LoginStart) => LoginProbe, more: Partial<BankInterface> = {}) {
   const { open } = differing(new ToyBank().interface, ({ login }) => ({
     login: { ...login, probe: async (start) => probe(start) },
   }));
   return bankWhere({
+    ...more,
     open: (given) => ({ ...open(given), client: () => ({ clientId: 'app-1', needsSecret: false }) }),
   });
 }
 const GOOD = async () => ({ says: 'the bank knows the application' });
-const knowing = () => answering(() => ({ date: undefined, judge: GOOD }));
+const knowing = (more: Partial<BankInterface> = {}) =>
+  answering(() => ({ date: undefined, judge: GOOD }), more);
 
 /** A bank at which the call of the doctor fails so. */
 const failing = (error: Psd2Error) =>
@@ -180,6 +183,22 @@ describe('a setup that is not right', () => {
     const { of } = await examine({ find, env: { [name]: value } });
     expect(of('settings').status).toBe('fail');
   });
+
+  it.each<[isAlone: boolean, embedded: string | undefined, status: string, detail: RegExp]>([
+    [true, undefined, 'warn', /give psd2 PIN and TAN, and the profile does not allow it/],
+    [true, 'ask', 'ok', /: ask$/],
+    [false, undefined, 'ok', /: never$/],
+  ])(
+    'at a bank with embedded SCA (alone: %s) and a profile that says %s there is a result: %s',
+    async (isAlone, embedded, status, detail) => {
+      const find = knowing({ takesCredentials: { isAlone } });
+      const result = await examine({ find, env: { PSD2_EMBEDDED: embedded } });
+      const { fix, ...found } = result.of('embedded SCA');
+      expect(found).toEqual({ status, detail: expect.stringMatching(detail) });
+      expect(fix?.includes('profile set env --embedded ask') ?? false).toBe(status === 'warn');
+      expect((await examine()).names).not.toContain('embedded SCA');
+    },
+  );
 
   it('a setting and a certificate that are missing both fail, and the first one decides the exit code', async () => {
     const result = await examine({ env: { PSD2_QWAC_CERT: undefined, PSD2_CLIENT_ID: undefined } });

@@ -182,6 +182,25 @@ const bulks = [
     ),
     waits: true as const,
   })),
+  ...(
+    [
+      [ALONE, '13 still_open verified executed', 'executed'],
+      [[...ALONE, '--stop-after', '1'], '8 payment_failed verified waiting', 'waiting'],
+    ] as const
+  ).map(([run, ends, state]) => ({
+    ...together(
+      `the bank refuses to begin the SCA of a line that goes alone: it is open, as a transfer of its own is (${ends})`,
+      {},
+      ['Ada', 'Bea'],
+      2,
+      step(run, ends, {
+        meets: { sca: [rejected(401, 'PSU_CREDENTIALS_INVALID')] },
+        prints: [{ reason: expect.stringContaining('somebody can still authorise it') }, { state }],
+      }),
+      step(ALONE, '0 executed executed'),
+    ),
+    bank: { file: { sca: { start: 'explicit' } } },
+  })),
   together(
     'with --as single each line has an SCA of its own',
     BULKS,

@@ -81,15 +81,18 @@ const wants = (id: string, place: string) =>
     return { ...body, _links: { startAuthorisationWithPsuAuthentication: { href } } };
   });
 const ASK = ['consent', 'request', '--json', '--customer', 'REFERENCE'];
+const FUNDED = 'IT89F0999001600000010482620';
+/** PIN and TAN are sent once. */
+const asksOnce = expect.stringMatching(/^request sca update( sca-status| status| consent)+$/);
 const consents = (name: string, place: string, words: string[], more: object): Row =>
   at(
     name,
     [
       {
-        ...step(words, '13 still_open authorizing', { env: FILES }),
+        ...step(words, '13 still_open authorizing', { env: FILES, calls: asksOnce }),
         meets: {
-          [place === 'v1/consents' ? 'request' : `POST /${place}`]: [wants('consentId', place)],
-          ...{ sca: [wantsTan], update: [refused], 'sca-status': GONE },
+          ...{ request: [wants('consentId', place)], sca: [wantsTan] },
+          ...{ update: [refused], 'sca-status': GONE },
         },
       },
     ],
@@ -249,6 +252,12 @@ export const EMBEDDED: readonly Row[] = [
     },
   ),
   consents('a consent whose TAN has an error stays open', 'v1/consents', ASK, {}),
+  consents(
+    'a consent for confirmations of funds whose TAN has an error stays open',
+    'v2/consents/confirmation-of-funds',
+    [...ASK, '--category', 'FUNDS_AVAILABILITY', '--account', FUNDED],
+    { funds: { consent: 'auto' } },
+  ),
   together('bulk', 'v1/bulk-payments/sepa-credit-transfers', 'paymentId', {
     ...{ bulk: { maxEntries: 4 }, products: { 'bulk-payments': ['sepa-credit-transfers'] } },
   }),

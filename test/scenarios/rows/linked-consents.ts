@@ -359,14 +359,19 @@ const deletions = [
     }),
     READS,
   ]),
-  at('a deletion that the customer must authorise elsewhere ends nothing', [
-    GRANTED,
-    step(DELETE, '9 outcome_unknown', {
-      meets: { cancel: [gets(202, { _links: { startAuthorisation: { href: '/v1/x' } } })] },
-      says: 'wants the customer to authorise the end',
-    }),
-    READS,
-  ]),
+  // The standard has no authorisation of a deletion: psd2 begins none, and gives no credential for it.
+  ...['startAuthorisation', 'startAuthorisationWithPsuAuthentication', 'updatePsuAuthentication'].map(
+    (link) =>
+      at(`a deletion that the customer must authorise elsewhere ends nothing (${link})`, [
+        GRANTED,
+        step(DELETE, '9 outcome_unknown', {
+          meets: { cancel: [gets(202, { _links: { [link]: { href: '/v1/x' } } })] },
+          ...{ env: { PSD2_EMBEDDED: 'ask' }, calls: 'cancel' },
+          says: 'wants the customer to authorise the end',
+        }),
+        READS,
+      ]),
+  ),
   at('a reading that does not know the consent ends nothing of it', [
     GRANTED,
     { ...READS_NOT, meets: { accounts: [rejected(403, 'CONSENT_UNKNOWN')], consent: [...UNKNOWN] } },

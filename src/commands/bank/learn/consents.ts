@@ -238,11 +238,12 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
     const says = `${consent.says}, with startAuthorisation`;
     if (answer.id !== null) draft.learn(start, { ...consent, says });
   }
+  const isPasswordFirst = isExplicit && wantsPassword(heard);
   const ways = [
     ['redirect', links?.redirect !== undefined],
     ['oauth', links?.oauth !== undefined],
     ['decoupled', links?.approach === 'decoupled'],
-    ['embedded', links?.approach === 'embedded'],
+    ['embedded', links?.approach === 'embedded' || isPasswordFirst],
   ] as const;
   const seen = ways.flatMap(([way, isSeen]) => (isSeen ? [way] : []));
   if (seen.length === 0)
@@ -260,9 +261,15 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
   // A customer gives psd2 a credential only where the bank has no other way.
   const approaches = all.toSorted((one, other) => Number(one === 'embedded') - Number(other === 'embedded'));
   draft.learn(
-    { sca: { approaches } },
+    { sca: { approaches, ...(isPasswordFirst && { first: 'password' }) } },
     { ...heard, says: decoupled ? `${says}; preferred: ${decoupled.says}` : says },
   );
+}
+
+/** Whether a bank refuses to begin SCA without the customer's password. At another one, a link of its answer says where that goes. */
+function wantsPassword({ verdict, about }: Heard): boolean {
+  const isOther = /encrypted|additional/.test(about);
+  return verdict === 'minds the content' && /\b(psudata|password)\b/.test(about) && !isOther;
 }
 
 /** How the bank writes the address of a call. psd2 reads each form. */
@@ -287,7 +294,8 @@ function linkNames(links: BegunConsent['links']): string {
 
 /** Only a customer that the operator has named can be asked. @returns the answer of a bank that would ask one */
 async function asksDecoupled(asker: Asker, first: First): Promise<Heard | undefined> {
-  const change: Change = { sca: { approaches: ['decoupled', 'redirect'] } };
+  // A file with sca.first must have embedded SCA, too.
+  const change: Change = { sca: { approaches: ['decoupled', 'redirect', 'embedded'] } };
   const heard = await beginAndEnd(asker, first, { change, more: psuOf(asker) });
   if (heard.links?.approach === 'decoupled') return heard;
   asker.draft.lack('sca.approaches: decoupled', 'the bank did not choose it when psd2 preferred it', heard);

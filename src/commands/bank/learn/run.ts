@@ -9,7 +9,7 @@ import { bankDay } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { withLock } from '../../../store/disk/lock.ts';
 import { ENVIRONMENT_PROFILE } from '../../../store/machine/profiles.ts';
-import { embeddedOf } from '../../../store/machine/settings.ts';
+import { adviceOnEmbedded } from '../../../store/machine/settings.ts';
 import type { ValueOf } from '../../../terminal/output/fields.ts';
 import type { Context } from '../../context.ts';
 import { readReferences } from '../../shared/account-references.ts';
@@ -69,8 +69,8 @@ export async function learnBank(context: Context, file: string, options: LearnOp
     for (const thing of outcome.left) if (thing.id === null || asker.isNotKnown(thing)) begun.drop(thing);
     if (isWritten) sayNext(context, asker, file);
     if (!asker.hasBegun) throw noConsent(outcome.error);
-    const takes = credentialsAt(await draft.describe());
-    if (takes?.isAlone && embeddedOf(profile) === 'never') throw notAllowed(name);
+    const advice = adviceOnEmbedded(profile, credentialsAt(await draft.describe()));
+    if (advice) throw notAllowed(name, advice);
   };
   if (globals.raw) throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
   await withLock(path, 'What psd2 bank learn has begun', work, 6_000, world.signal);
@@ -238,14 +238,11 @@ function noConsent(error: Psd2Error | null): Psd2Error {
 }
 
 /** What was learned holds, and nobody can authorise anything there. */
-function notAllowed(profile: string): Psd2Error {
+function notAllowed(profile: string, advice: NonNullable<ReturnType<typeof adviceOnEmbedded>>): Psd2Error {
   return new Psd2Error(
     'config',
-    `The bank has no other way than embedded SCA: its customers give psd2 PIN and TAN. The profile ${profile} does not allow it`,
-    {
-      hint: 'What it means is in docs/embedded.md. If customers type them at this terminal, allow it:',
-      next: [['profile', 'set', profile, '--embedded', 'ask']],
-    },
+    `The bank has embedded SCA alone: its customers give psd2 PIN and TAN. The profile ${profile} does not allow it`,
+    advice,
   );
 }
 
