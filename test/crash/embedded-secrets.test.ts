@@ -245,7 +245,7 @@ describe.each(['files', 'PostgreSQL'] as const)('with its data in %s', (store) =
   const steps = Object.keys(COMMANDS).flatMap((command, nth) =>
     atSteps(nth).map(([name, ending]): Pair => [command, name, ending]),
   );
-  it.each([...some(endings, store, 40), ...some(steps, store, 20)])('%s, %s', async (command, _, ending) => {
+  it.each([...some(endings, store, 16), ...some(steps, store, 8)])('%s, %s', async (command, _, ending) => {
     const { answers = {}, stops } = ending;
     const words = (await COMMANDS[command]?.()) ?? [];
     forgetPins();
