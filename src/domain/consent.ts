@@ -6,21 +6,23 @@ import type { consentEvent } from './events.ts';
 import { type AnyFlow, beginning, begun, type CertificateName, resolutionOf } from './flow.ts';
 
 /** The states of a consent, as `psd2` shows them. */
-export type ConsentState =
-  | 'created'
+export const CONSENT_STATES = [
+  'created',
   /** The bank has the request, but has not asked the customer yet. */
-  | 'requested'
-  | 'authorizing'
+  'requested',
+  'authorizing',
   /** `confirm` was sent. Its outcome is not known yet. */
-  | 'confirming'
-  | 'confirmed'
-  | 'failed'
-  | 'rejected'
-  | 'expired'
-  | 'cancelled'
+  'confirming',
+  'confirmed',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
   /** By the customer, at the bank. */
-  | 'revoked'
-  | 'unknown';
+  'revoked',
+  'unknown',
+] as const;
+export type ConsentState = (typeof CONSENT_STATES)[number];
 
 /** A category, and the products that the customer is asked for. */
 export type ConsentCategoryRequest = Extract<ConsentEvent, { type: 'created' }>['categories'][number];

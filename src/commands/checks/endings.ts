@@ -3,7 +3,7 @@ import { ACCESS } from '../../advice.ts';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { describePersons, type Persons, personsIn } from '../../domain/authorisations.ts';
 import { endOfDay } from '../../domain/calendar.ts';
-import { type Consent, type ConsentState, consentEnd } from '../../domain/consent.ts';
+import { CONSENT_STATES, type Consent, consentEnd } from '../../domain/consent.ts';
 import type { ConsentCategory } from '../../domain/consent-category.ts';
 import { referenceToAsk } from '../../domain/order/account-reference.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
@@ -263,19 +263,7 @@ function categoryOf(access: Access): ConsentCategory {
   return access?.type === 'funds' ? FUNDS : 'ACCOUNT_INFO';
 }
 
-/** All but `confirmed`. */
-const OTHER_STATES: readonly ConsentState[] = [
-  'created',
-  'requested',
-  'authorizing',
-  'confirming',
-  'failed',
-  'rejected',
-  'expired',
-  'cancelled',
-  'revoked',
-  'unknown',
-];
+const OTHER_STATES = CONSENT_STATES.filter((state) => state !== 'confirmed');
 
 /** Adds what the wanted consents were asked for that are not confirmed any more. It reads the journals once, however many are missing. */
 async function addAccesses(

@@ -1,4 +1,4 @@
-import { type Consent, type ConsentState, consentEnd, nextConsentStep } from '../../domain/consent.ts';
+import { CONSENT_STATES, type Consent, consentEnd, nextConsentStep } from '../../domain/consent.ts';
 import { CONSENT_CATEGORIES } from '../../domain/consent-category.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { askOfConsent } from '../../flows/resolve.ts';
@@ -26,25 +26,11 @@ import { flowBegins, flowEnds, personsFields } from '../flow/fields.ts';
 import { forgetRefusedCall } from '../open/call-records.ts';
 import { lackingIn, namesInAccess } from './coverage.ts';
 
-const STATES = [
-  'created',
-  'requested',
-  'authorizing',
-  'confirming',
-  'confirmed',
-  'failed',
-  'rejected',
-  'expired',
-  'cancelled',
-  'revoked',
-  'unknown',
-] satisfies ConsentState[];
-
 const ACCESS =
   'what the bank says that the customer has granted, in its own words; before that, what was asked for';
 
 const fields = () => ({
-  ...flowBegins('consent', STATES, 'Consent'),
+  ...flowBegins('consent', CONSENT_STATES, 'Consent'),
   categories: list(
     object({
       name: oneOf(CONSENT_CATEGORIES, 'category of the consent'),

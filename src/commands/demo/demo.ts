@@ -17,6 +17,19 @@ const IBAN = 'DE89370400440532013000';
 /** The customer of the sandbox who has a PIN, and the account to pay from. */
 const CUSTOMER = 'anna';
 const CUSTOMERS_IBAN = 'IT89F0999001600000010482620';
+/** What is paid, and to whom. */
+const PAYMENT = [
+  '--to',
+  IBAN,
+  '--name',
+  'Ada Lovelace',
+  '--amount',
+  '12.50',
+  '--description',
+  'Invoice 1',
+  '--payee-verified',
+  '--yes',
+] as const;
 /** Where the steps print if stdout is for one document. */
 const STDERR = 2;
 
@@ -99,16 +112,7 @@ async function showEmbedded(context: Context): Promise<void> {
         '--instant',
         '--from',
         CUSTOMERS_IBAN,
-        '--to',
-        IBAN,
-        '--name',
-        'Ada Lovelace',
-        '--amount',
-        '12.50',
-        '--description',
-        'Invoice 1',
-        '--payee-verified',
-        '--yes',
+        ...PAYMENT,
         '--psu-id',
         CUSTOMER,
         '--psu-password-file',
@@ -190,22 +194,7 @@ async function payInFull({ show, read }: Steps, productId: string) {
   const before = await read(withBalance, 'accounts', 'balance', productId);
   await show('accounts', 'balance', productId);
   await show('accounts', 'transactions', productId, '--limit', '5');
-  await show(
-    'transfer',
-    '--instant',
-    '--from',
-    productId,
-    '--to',
-    IBAN,
-    '--name',
-    'Ada Lovelace',
-    '--amount',
-    '12.50',
-    '--description',
-    'Invoice 1',
-    '--payee-verified',
-    '--yes',
-  );
+  await show('transfer', '--instant', '--from', productId, ...PAYMENT);
   const [transfer] = await read(list(paid), 'transfer', 'list');
   await show('accounts', 'balance', productId);
   const after = await read(withBalance, 'accounts', 'balance', productId);
