@@ -390,16 +390,15 @@ export const LEFT_OUT = {
   ),
 };
 
-/** Tests that run other processes, where no mutant is switched on, and slow ones. Only a room that names the file has them. */
+/**
+ * Tests that run other processes, where no mutant is switched on, and slow ones. Only a room that names the file has them, and those
+ * that need a browser or another program (`*.programs.test.ts`).
+ */
 const TESTS_LEFT_OUT = [
-  'test/store/copy/copy.programs.test.ts',
   'test/store/files/journal-durability.test.ts',
   'test/store/secrets/vault.test.ts',
   'test/store/disk/lock-processes.test.ts',
   'test/store/postgres/**',
-  'test/batch-file/schemas.programs.test.ts',
-  'test/statements/documents.programs.test.ts',
-  'test/terminal/qr-code.programs.test.ts',
 ];
 
 /**
@@ -422,7 +421,8 @@ export function testsOf(name, files) {
   return files.filter(
     (file) =>
       file.endsWith('.test.ts') &&
-      (tests.includes(file) || (isAmong(tests, file) && !isAmong(TESTS_LEFT_OUT, file))),
+      (tests.includes(file) ||
+        (isAmong(tests, file) && !file.endsWith('.programs.test.ts') && !isAmong(TESTS_LEFT_OUT, file))),
   );
 }
 
