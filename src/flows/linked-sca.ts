@@ -61,10 +61,11 @@ export async function authoriseByLinks(
 ): Promise<boolean> {
   const codeVerifier = randomBytes(32).toString('base64url');
   const go = { returns, codeVerifier, beforeSend: record.approach };
+  const assertTakesGifts = () => refuseUntaken(returns, record.gifts);
   // Before anything is begun that only the customer's credentials go on with.
-  if (links?.approach === 'embedded') refuseUntaken(returns, record.gifts);
+  if (links?.approach === 'embedded') assertTakesGifts();
   const turn = await proceed(subject, links, ports, go);
-  if (turn.next === 'give') refuseUntaken(returns, record.gifts);
+  if (turn.next === 'give') assertTakesGifts();
   if (turn.cost) await record.cost?.(turn.cost);
   if (turn.next === 'give') {
     if (turn.links !== links) await record.started(turn.links);
@@ -152,9 +153,10 @@ async function sendCustomer(
   if (turn.links.message !== undefined) returns.quote(turn.links.message);
   if (turn.next !== 'open' && turn.next !== 'log in') return false;
   await ports.customer.sendBrowser(turn.url, returns.psuId);
+  const browser = listener && received(listener, turn, ports, record);
   const parameters = returns.askForReturn
     ? await returns.askForReturn(subject.state)
-    : listener && (await awaitReturn(received(listener, turn, ports, record), ports, subject));
+    : browser && (await awaitReturn(browser, ports, subject));
   if (!parameters) return false;
   if (turn.next === 'log in') {
     try {

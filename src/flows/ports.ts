@@ -3,7 +3,7 @@ import type { Gives, PsuIdentification } from '../bank/ports/call.ts';
 import type { ClientCredentials, Decides } from '../bank/ports/customer.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
 import type { LoggedGift, ScaChallenge, ScaMethod } from '../domain/embedded.ts';
-import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
+import type { Operation, OrderTarget, StepEvent, Verification } from '../domain/operation.ts';
 import type { PaymentReading } from '../domain/payment-answers.ts';
 import type { TransferOrder } from '../domain/transfer.ts';
 import type { Psd2Error } from '../errors.ts';
@@ -191,6 +191,10 @@ export interface Run {
   readonly ports: OperationPorts;
   /** Asks the bank about the payment (`askBank` in `payment/status.ts`). */
   readonly ask: (payment: Payment, question?: PaymentQuestion) => Promise<PaymentReading>;
+  /** As `ask`. Null after an error, which decides nothing: the resource may be removed, or the bank may be failing. */
+  readonly askIfAnswered: (payment: Payment, question?: PaymentQuestion) => Promise<PaymentReading | null>;
+  /** What the bank calls the payment. @throws Psd2Error `config` if the journal does not have it */
+  readonly resource: (payment: Payment) => Verification;
   /** It has sent the customer to SCA. If the status is pending, psd2 waits instead of starting SCA again. */
   customerSent?: boolean;
   /** The bank was asked to begin an authorisation, and the customer has no link of it. */

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Transfer, TransferEvent } from '../../src/domain/transfer.ts';
-import { mayExecuteUnseen } from '../../src/flows/payment/begin.ts';
-import { recoveryOf } from '../../src/flows/payment/lost-initiation.ts';
-import { assertRepeatable, isRepeatable } from '../../src/flows/payment/repeatable.ts';
+import {
+  assertRepeatable,
+  isRepeatable,
+  mayExecuteUnseen,
+  recoveryOf,
+} from '../../src/flows/payment/initiation.ts';
 import type { KnownInitiation } from '../../src/flows/ports.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';

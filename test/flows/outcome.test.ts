@@ -5,14 +5,13 @@ import { decisionIn } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { recordFound, recordOutcome } from '../../src/flows/once.ts';
+import { endOfOperation } from '../../src/flows/payment/end.ts';
+import { runOperation } from '../../src/flows/payment/loop.ts';
 import {
   askIfSettled,
   askOutcome,
   askSettlement,
   askSettlementOnce,
-  endOfOperation,
-  findOutcome,
-  ifAnswered,
   pollSettlement,
   settlementEvent,
   settlementIn,
@@ -154,7 +153,7 @@ describe('the settlement of an instant transfer', () => {
     async function settling(answers: (ExecutionStatus | Error)[], created = createdForExecute()) {
       const transfer = await transferAfter(created, AT_THE_BANK);
       const asked: string[] = [];
-      const { ask, ports, calls } = runOf(transfer, {
+      const run = runOf(transfer, {
         sca: scaThatSays(failing),
         calls: {
           async executionStatus(resourceId) {
@@ -166,19 +165,18 @@ describe('the settlement of an instant transfer', () => {
         },
       });
       const { current } = transfer.open;
-      const ended = ports.world.now().getTime();
+      const ended = run.ports.world.now().getTime();
       return {
         asked,
         askIfSettled: (polls: 'once' | 'to the end') =>
-          askIfSettled({ ports, calls, executeEnded: ended }, current, polls),
-        askOutcome: () => askOutcome({ ask, ports, calls, executeEnded: ended }, current),
-        askSettlement: () => askSettlement(ports, calls, current, ended),
+          askIfSettled({ ...run, executeEnded: ended }, current, polls),
+        askOutcome: () => askOutcome({ ...run, executeEnded: ended }, current),
+        askSettlement: () => askSettlement(run, current, ended),
         without: () => {
-          const { executionStatus: _, ...others } = calls;
-          const lacking = { ...others, executionStatus: null };
+          const lacking = { ...run, calls: { ...run.calls, executionStatus: null } };
           return {
-            askIfSettled: () => askIfSettled({ ports, calls: lacking, executeEnded: ended }, current, 'once'),
-            askSettlement: () => askSettlement(ports, lacking, current, ended),
+            askIfSettled: () => askIfSettled({ ...lacking, executeEnded: ended }, current, 'once'),
+            askSettlement: () => askSettlement(lacking, current, ended),
           };
         },
       };
@@ -234,8 +232,8 @@ it.each([
   ['initiation', [createdTransfer(), { ...SENT, type: 'verify-sent' } as const], 'verify-not-begun'],
 ] as const)('an %s that the log of calls never saw leave has not begun', async (_, events, type) => {
   const transfer = await transferAfter(...events);
-  const run = runOf(transfer, { ports: { neverLeft: async (id) => id === 'q1' } });
-  await findOutcome(run, transfer.open.current);
+  const { calls, ports } = runOf(transfer, { ports: { neverLeft: async (id) => id === 'q1' } });
+  await runOperation(transfer.open, calls, ports, ['execute', 'verify', 'accept']);
   expect(transfer.recorded()).toEqual([{ type }]);
 });
 
@@ -249,14 +247,14 @@ describe('the bank’s status', () => {
   ) {
     const sca = scaThatSays(says);
     const transfer = await transferAfter(...events);
-    const { ask, ports, calls } = runOf(transfer, { sca });
+    const run = runOf(transfer, { sca });
     const { current } = transfer.open;
     return {
       asked: sca.asked,
-      decision: async () => decisionIn(await ifAnswered(ask(current))),
+      decision: async () => decisionIn(await run.askIfAnswered(current)),
       outcome: () =>
         askOutcome(
-          { ask, ports, calls: { ...calls, executionStatus: null }, executeEnded: 0 },
+          { ...run, calls: { ...run.calls, executionStatus: null }, executeEnded: 0 },
           current,
           'once',
         ),

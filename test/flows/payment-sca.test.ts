@@ -4,7 +4,6 @@ import type { ResourceStatus, ScaProgress } from '../../src/domain/payment-answe
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { authorisePayment, awaitPayment, unknownIfUnsaid } from '../../src/flows/payment/authorise.ts';
-import type { ScaSubject } from '../../src/flows/sca.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, returnsTo, waitsOf } from './doubles.ts';
 import {
@@ -159,7 +158,8 @@ describe('the customer gets the link', () => {
 });
 
 describe('psd2 asks for the decision', () => {
-  const SUBJECT: ScaSubject = {
+  const SUBJECT: Parameters<typeof awaitPayment>[2] = {
+    again: ['transfer', 'resume', FLOW],
     ...{ resourceId: 'p1', transactionId: 't1', doing: 'authorise the transfer' },
     whenLate: { hint: 'Continue with:', next: [['transfer', 'resume', FLOW]], flow: FLOW },
   };

@@ -5,7 +5,8 @@ import { transferEvent } from '../../src/domain/events.ts';
 import type { ResourceStatus } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { askBank } from '../../src/flows/payment/status.ts';
+import { ifAnswered } from '../../src/flows/payment/outcome.ts';
+import { askBank, resourceOf } from '../../src/flows/payment/status.ts';
 import type { FlowPorts, Run } from '../../src/flows/ports.ts';
 import { readFlowFile } from '../../src/store/files/flows/file.ts';
 import type { Flows, Open } from '../../src/store/ports/flows.ts';
@@ -161,9 +162,12 @@ export function runOf(
   const bank = answeringBank(() => ({ data: {} }));
   const world = fakeWorld();
   const asked = sca ?? scaThatSays();
+  const ask: Run['ask'] = (payment, question) => askBank(asked, payment, question);
   const run: Run = {
     open,
-    ask: (payment, question) => askBank(asked, payment, question),
+    ask,
+    askIfAnswered: (payment, question) => ifAnswered(ask(payment, question)),
+    resource: resourceOf,
     calls: { ...bank.payments.transfer({ order, transactionId }), name: 'transfer', ...calls },
     ports: {
       ...{ bank: { ...bank, sca: asked }, world, customer: fakeCustomer() },

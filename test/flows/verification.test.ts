@@ -5,7 +5,7 @@ import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { NeverLeft } from '../../src/flows/once.ts';
 import { verify, verifyFurther } from '../../src/flows/payment/begin.ts';
-import { recordsLogged, repeatInitiation } from '../../src/flows/payment/lost-initiation.ts';
+import { recordsLogged, repeatInitiation } from '../../src/flows/payment/initiation.ts';
 import type { FlowPorts, KnownInitiation } from '../../src/flows/ports.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { begun } from '../store/flows.ts';

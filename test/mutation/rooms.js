@@ -33,7 +33,7 @@ export const ROOMS = {
     left: 'an initiation without a return of the browser, which no command begins, and the end of a journal that changes at that moment',
     least: 95,
     mutate: [
-      ...['loop', 'begin', 'authorise', 'execute', 'outcome', 'lost-initiation'].map(
+      ...['loop', 'begin', 'authorise', 'execute', 'outcome', 'initiation', 'end'].map(
         (step) => `src/flows/payment/${step}.ts`,
       ),
       ...['once', 'session'].map((name) => `src/flows/${name}.ts`),

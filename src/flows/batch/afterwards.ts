@@ -47,7 +47,7 @@ export async function askAccepted(
           const its = payments.transfer(await withLogin(flows, open.current));
           await askIfFinal(open, { bank: { sca: its.sca ?? sca } });
           await askWhileKept(open, { bank: { ...payer.bank, sca: its.sca ?? sca } });
-          await askDebtor(open, its);
+          await askDebtor({ open, calls: its });
           await store.tidy(open.current);
         });
       else if (bulk !== null && payments.bulk && !askedBulks.has(bulk)) {
@@ -58,7 +58,7 @@ export async function askAccepted(
           const its = initiation && bulks.calls({ order, transactionId, initiation });
           await askIfFinal(open, { bank: { sca: its?.sca ?? sca } });
           await askWhileKept(open, { bank: { ...payer.bank, sca: its?.sca ?? sca } });
-          if (its) await askDebtor(open, its);
+          if (its) await askDebtor({ open, calls: its });
           return open.current;
         });
         await followInBulk(store, payer, bulkPayment);

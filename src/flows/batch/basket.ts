@@ -192,7 +192,7 @@ async function nameDebtor(
 ): Promise<void> {
   if (!lacksDebtor(await flows.find('transfer', flow))) return;
   await flows.resume('transfer', flow, (open) =>
-    askDebtor(open, bank.payments.transfer({ ...open.current, authorisedBy })),
+    askDebtor({ open, calls: bank.payments.transfer({ ...open.current, authorisedBy }) }),
   );
 }
 

@@ -4,7 +4,7 @@ import { standingOf } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import { mayExecuteUnseen } from '../payment/begin.ts';
+import { mayExecuteUnseen } from '../payment/initiation.ts';
 import { isTrouble } from '../refusals.ts';
 import { basketWithoutLink } from './basket.ts';
 import { canGoOn, type KnownLine, type LineOutcome, readLine } from './known-lines.ts';

@@ -18,18 +18,18 @@ import type { Payment, ReturnPorts, Run } from '../ports.ts';
 import { isRefusal, isTrouble, isUnsaidOf, NobodyKnows, type Told } from '../refusals.ts';
 import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca, timedOut } from '../sca.ts';
 import { namingPerson, onlyAsking, othersIn, stillOpen, whoDid } from '../still-open.ts';
-import { ifAnswered } from './outcome.ts';
-import { askProgress, needsLoginAgain, resourceOf } from './status.ts';
+import { needsLoginAgain } from './status.ts';
 
 /** Sends the customer to the bank. */
 export async function authorise(run: Run, operation: Payment): Promise<void> {
   const { open, ports } = run;
   const { returns } = ports;
+  const subject = paymentSubject(run, operation);
   try {
     if (operation.initiation && returns) {
       run.sentCode = await authorisePayment(run, operation, operation.initiation, returns);
     } else {
-      await sendCustomerToSca(ports, paymentSubject(run, operation), {
+      await sendCustomerToSca(ports, subject, {
         beforeSend: announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent })),
         started: async () => {
           await open.record({ type: 'sca-started' });
@@ -43,7 +43,7 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
   } catch (error) {
     if (error instanceof Psd2Error && error.isDeadEnd) return giveUpPayment(run, error);
     // The customer may have decided in the meantime, on a page that an earlier run opened.
-    const decision = isRefusal(error) ? decisionIn(await ifAnswered(run.ask(operation))) : null;
+    const decision = isRefusal(error) ? decisionIn(await run.askIfAnswered(operation)) : null;
     if (!decision) throw isUnsaid(open.current, error) ? unsaid(run, error) : error;
     await open.record(decision);
     run.authorizedNow = true;
@@ -96,12 +96,13 @@ function isUnsaid({ mayExecuteWithoutUs, state }: Payment, error: unknown): bool
 /** Waits for the customer's decision, or takes them to the bank again. */
 export async function awaitAuthorisation(run: Run, operation: Payment): Promise<void> {
   const { open, ports } = run;
+  const subject = paymentSubject(run, operation);
   if (run.customerSent && operation.authorises === 'by links') {
-    const decided = awaitPayment(run, operation, paymentSubject(run, operation), run.sentCode ?? false);
+    const decided = awaitPayment(run, operation, subject, run.sentCode ?? false);
     await unknownIfUnsaid(run, decided);
   } else if (run.customerSent) {
     // The status shows an `execute` that an older journal has lost.
-    await open.record(await awaitDecision(ports, paymentSubject(run, operation), whatHappened));
+    await open.record(await awaitDecision(ports, subject, whatHappened));
   } else {
     const next = await unknownIfUnsaid(run, decisionOrAgain(run, operation));
     if (next === 'another person') return authoriseAnother(run, operation);
@@ -171,15 +172,19 @@ function resuming(
   return [kind, 'resume', flow, ...namingPerson(returns)];
 }
 
-/** What the customer authorises. */
-function paymentSubject({ calls, ports: { returns } }: Run, operation: Payment): ScaSubject {
+/** What the customer authorises, and the command that goes on. */
+type PaymentSubject = ScaSubject & Pick<LinkedSubject, 'again'>;
+
+function paymentSubject({ calls, ports: { returns }, resource }: Run, operation: Payment): PaymentSubject {
   const { flow, transactionId } = operation;
+  const again = resuming(operation, returns);
   return {
     transactionId,
     doing: `authorise the ${calls.name}`,
     who: returns?.psuId,
-    whenLate: { hint: 'Continue with:', next: [resuming(operation, returns)], flow },
-    resourceId: resourceOf(operation).resourceId,
+    whenLate: { hint: 'Continue with:', next: [again], flow },
+    resourceId: resource(operation).resourceId,
+    again,
   };
 }
 
@@ -202,10 +207,10 @@ export async function authorisePayment(
     kind,
     flow,
     state,
-    again: resuming(operation, returns),
   };
+  const links = linksFor(operation, ports.bank.sca, returns);
   const approach = announcing<StepEvent>(open, (intent) => ({ type: 'approach-sent', ...intent, ...whose }));
-  return authoriseByLinks(subject, linksFor(operation, ports.bank.sca, returns), ports, returns, {
+  return authoriseByLinks(subject, links, ports, returns, {
     async approach(intent) {
       const announced = await approach(intent);
       run.isBeginning = true;
@@ -229,7 +234,7 @@ export async function authorisePayment(
       return !isPending(event) || !awaitsCustomer || isOverHere;
     },
     async refusedLogin(error) {
-      if (decisionIn(await ifAnswered(run.ask(operation))) === null) throw error;
+      if (decisionIn(await run.askIfAnswered(operation)) === null) throw error;
     },
     gifts: giftsOf(run, returns),
   });
@@ -265,9 +270,9 @@ function giftsOf(run: Run, returns: ReturnPorts): GiftRecord {
  *   only the return of their browser helps; `outcome_unknown` if they have authorised it, and the bank does not say what becomes of it
  */
 export async function awaitPayment(
-  { open, ports: { bank, customer, world, returns }, calls, ask }: Run,
+  { open, ports: { bank, customer, world }, calls, ask }: Run,
   operation: Payment,
-  subject: ScaSubject,
+  subject: PaymentSubject,
   sentCode: boolean,
 ): Promise<void> {
   let last: PaymentReading | undefined;
@@ -277,11 +282,8 @@ export async function awaitPayment(
     const { event } = last;
     if (!isPending(event) || last.isOverHere) return event;
     const mayNeedCode = operation.links?.confirmation !== undefined && !sentCode;
-    if (mayNeedCode && (await askProgress(bank.sca, subject.resourceId, operation))?.means === 'needs code')
-      throw lacksReturn(
-        { ...operation, again: resuming(operation, returns) },
-        "The bank waits for the code that only the customer's browser brings back",
-      );
+    if (mayNeedCode && last.progress?.means === 'needs code')
+      throw lacksReturn(subject, "The bank waits for the code that only the customer's browser brings back");
     // The word for the payment can come a moment after that for the last authorisation.
     looksPartly = last.partly === 'ours is over' ? looksPartly + 1 : 0;
     return looksPartly > 1 ? event : null;

@@ -2,7 +2,6 @@ import type { StepEvent } from '../../domain/operation.ts';
 import { askBefore, type Once, recordOutcome, sendOnce } from '../once.ts';
 import type { Payment, Run } from '../ports.ts';
 import { askIfSettled, recordsOutcome } from './outcome.ts';
-import { resourceOf } from './status.ts';
 
 /**
  * Sends `execute`, at a bank where psd2 commits. If the flow was resumed, or `execute` was turned away, psd2 asks the bank first,
@@ -24,7 +23,7 @@ export async function execute(run: Run, operation: Payment): Promise<void> {
 /** `execute`, as what cannot be undone. */
 function execution(run: Run, operation: Payment): Once<StepEvent, { cro: string | null }> {
   const { open, calls, ports } = run;
-  const { resourceId } = resourceOf(operation);
+  const { resourceId } = run.resource(operation);
   const { name, execute: call } = calls;
   if (!call) throw new TypeError(`The bank has no execute for ${operation.flow}`);
   return {

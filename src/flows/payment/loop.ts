@@ -5,7 +5,7 @@ import type { Operation, OperationEvent, OrderTarget } from '../../domain/operat
 import type { OpenFlow } from '../../store/ports/flows.ts';
 import { recordLoggedGifts, refuseBeforehand } from '../gifts.ts';
 import { recordFound } from '../once.ts';
-import type { OpenPayment, OperationPorts, Payment, Run } from '../ports.ts';
+import type { OpenPayment, OperationPorts, Run } from '../ports.ts';
 import { isRefusal, isTurningAway, withWayOut } from '../refusals.ts';
 import { isOnlyAStop, unlessOpen } from '../still-open.ts';
 import {
@@ -17,16 +17,11 @@ import {
   noteLastWord,
 } from './authorise.ts';
 import { verify, verifyFurther } from './begin.ts';
+import { endOfOperation } from './end.ts';
 import { execute } from './execute.ts';
-import {
-  askAfterEnd,
-  askDebtor,
-  awaitSettlement,
-  endOfOperation,
-  findOutcome,
-  type Learnt,
-} from './outcome.ts';
-import { askBank } from './status.ts';
+import { isRecovered } from './initiation.ts';
+import { askAfterEnd, askDebtor, awaitSettlement, findOutcome, ifAnswered, type Learnt } from './outcome.ts';
+import { askBank, resourceOf } from './status.ts';
 
 /**
  * Runs an operation (a transfer is one) from the state in its journal to its end: verify, the operator's confirmation, SCA,
@@ -49,12 +44,15 @@ export async function runOperation<Order extends OrderTarget>(
   ports: OperationPorts<Order>,
   until: OperationStep[] = [],
 ): Promise<Operation<Order>> {
-  const { sca } = calls;
+  const { sca = ports.bank.sca } = calls;
+  const ask: Run['ask'] = (payment, question) => askBank(sca, payment, question);
   const run: Run = {
     open,
     calls,
-    ports: sca ? { ...ports, bank: { ...ports.bank, sca } } : ports,
-    ask: (payment, question) => askBank(sca ?? ports.bank.sca, payment, question),
+    ports: { ...ports, bank: { ...ports.bank, sca } },
+    ask,
+    askIfAnswered: (payment, question) => ifAnswered(ask(payment, question)),
+    resource: resourceOf,
   };
   try {
     await askAfterEnd(run);
@@ -91,6 +89,7 @@ async function takeSteps<Order extends OrderTarget>(
     }
     const step = nextOperationStep(operation, calls.executionStatus !== null);
     if (steps > 0 && until.includes(step)) return operation;
+    let learnt: Learnt | null = null;
     switch (step) {
       case 'verify':
         await verify(run, operation);
@@ -99,7 +98,7 @@ async function takeSteps<Order extends OrderTarget>(
         await verifyFurther(run, operation);
         break;
       case 'accept':
-        await accept(run, operation);
+        await open.record({ type: (await ports.accept(operation)) ? 'accepted' : 'cancelled' });
         break;
       case 'accept-fees':
         await acceptFees(run, operation);
@@ -114,15 +113,16 @@ async function takeSteps<Order extends OrderTarget>(
         await execute(run, operation);
         break;
       case 'ask-outcome':
-        await learn(open, await findOutcome(run, operation));
+        if (!(await isRecovered(run, operation))) learnt = await findOutcome(run, operation);
         break;
       case 'await-settlement':
-        await learn(open, await awaitSettlement(run, operation));
+        learnt = await awaitSettlement(run, operation);
         break;
       case 'done':
-        await askDebtor(open, calls);
+        await askDebtor(run);
         return endOfOperation(open.current, calls.name);
     }
+    if (learnt) await learn(open, learnt);
   }
 }
 
@@ -135,9 +135,4 @@ async function learn(open: OpenPayment, { events, stops }: Learnt): Promise<void
   if (!(await recordFound(open, ...events))) return;
   const why = stops(open.current);
   if (why) throw why;
-}
-
-async function accept({ open, ports }: Run, operation: Payment): Promise<void> {
-  const accepted = await ports.accept(operation);
-  await open.record({ type: accepted ? 'accepted' : 'cancelled' });
 }

@@ -2,9 +2,8 @@ import type { Decides } from '../../bank/ports/customer.ts';
 import type { ExecutionStatus, PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { because } from '../../domain/bank-reason.ts';
 import { isAccepted, standingOf } from '../../domain/flow-states.ts';
-import { whyKept } from '../../domain/kept.ts';
 import { nextOperationStep } from '../../domain/next-step.ts';
-import type { Operation, OrderTarget, SettlementStatus, StepEvent } from '../../domain/operation.ts';
+import type { SettlementStatus, StepEvent } from '../../domain/operation.ts';
 import {
   decidesOutcome,
   decisionIn,
@@ -13,14 +12,13 @@ import {
   isNews,
   newsIn,
 } from '../../domain/payment-answers.ts';
-import { type BankReason, endSentence, Psd2Error } from '../../errors.ts';
+import type { BankReason, Psd2Error } from '../../errors.ts';
 import { recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, Run, WorldPorts } from '../ports.ts';
-import { isInterruption, NobodyKnows, unconfirmedRefusal } from '../refusals.ts';
+import { isInterruption, NobodyKnows } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
 import { endLinkInTime, paidByLink } from './link-out.ts';
-import { isRecovered } from './lost-initiation.ts';
-import { askBank, resourceOf } from './status.ts';
+import { askBank } from './status.ts';
 
 /** What a step has learnt of the bank. The loop records it. */
 export interface Learnt {
@@ -29,30 +27,16 @@ export interface Learnt {
   stops: (after: Payment) => Psd2Error | null;
 }
 
-const NOTHING: Learnt = { events: [], stops: () => null };
-
-/**
- * Asks what became of an operation whose outcome is open.
- *
- * @throws Psd2Error `outcome_unknown` if it is a payment of which psd2 has no resource, and nothing can tell
- */
+/** Asks what became of an operation whose outcome is open. */
 export async function findOutcome(run: Run, operation: Payment): Promise<Learnt> {
-  const { open, calls, ports } = run;
-  const { executeRequestId, commits, isRepeated } = operation;
-  if (executeRequestId !== null && !isRepeated && (await ports.neverLeft?.(executeRequestId))) {
-    await open.record({ type: commits === 'on execute' ? 'execute-not-begun' : 'verify-not-begun' });
-    return NOTHING;
-  }
-  if (await isRecovered(run, operation)) return NOTHING;
+  const { name } = run.calls;
   const outcome = await whatBecame(run, operation);
   return {
     events: newsIn(outcome, operation),
     stops: (after) => {
       if (isKnownPaidByLink(after)) return paidByLink(after);
-      if (isKnownDuplicate(after)) return rejectedAsDuplicate(after, calls.name);
-      return outcome
-        ? null
-        : new NobodyKnows(`The bank does not say yet whether the ${calls.name} was executed`);
+      if (isKnownDuplicate(after)) return rejectedAsDuplicate(after, name);
+      return outcome ? null : new NobodyKnows(`The bank does not say yet whether the ${name} was executed`);
     },
   };
 }
@@ -112,7 +96,9 @@ export async function askWhileKept(
 }
 
 /** What these questions need of the run. */
-type Asked = Pick<Run, 'ask' | 'calls' | 'executeEnded'> & { ports: Pick<FlowPorts, 'world'> };
+type Asked = Pick<Run, 'askIfAnswered' | 'resource' | 'calls' | 'executeEnded'> & {
+  ports: Pick<FlowPorts, 'world'>;
+};
 
 /**
  * Asks for the outcome of an `execute` without an answer, or with a refusal, or of a payment that runs without psd2. Null if the bank's answers do not decide it.
@@ -126,18 +112,18 @@ export async function askOutcome(
 ): Promise<StepEvent[] | null> {
   const settled = await askIfSettled(run, operation, polls);
   if (settled) return settled;
-  const reading = await ifAnswered(run.ask(operation, { decides: true }));
+  const reading = await run.askIfAnswered(operation, { decides: true });
   return reading && decidesOutcome(reading.event, operation) ? [reading.event] : null;
 }
 
 /** Asks whether an instant transfer is settled. Null if not, and for operations that have no execution status. */
 export async function askIfSettled(
-  { ports: { world }, calls: { executionStatus }, executeEnded }: Omit<Asked, 'ask'>,
+  { ports: { world }, calls: { executionStatus }, resource, executeEnded }: Omit<Asked, 'askIfAnswered'>,
   operation: Payment,
   polls: 'once' | 'to the end',
 ): Promise<StepEvent[] | null> {
   if (!executionStatus) return null;
-  const ask = (decides?: Decides) => executionStatus(resourceOf(operation).resourceId, decides);
+  const ask = (decides?: Decides) => executionStatus(resource(operation).resourceId, decides);
   const poll = polls === 'once' ? askSettlementOnce : pollSettlement;
   const settlement = await ifAnswered(poll(world, ask, executeEnded ?? Date.parse(operation.updatedAt)));
   // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
@@ -169,7 +155,13 @@ export function lacksDebtor(operation: Payment): boolean {
  * Asks once which account the customer has chosen at the bank, if the order names none, and records it. Whatever the bank says,
  * nothing else follows from it.
  */
-export async function askDebtor(open: OpenPayment, calls: Pick<PaymentCalls, 'debtor'>): Promise<void> {
+export async function askDebtor({
+  open,
+  calls,
+}: {
+  open: OpenPayment;
+  calls: Pick<PaymentCalls, 'debtor'>;
+}): Promise<void> {
   const { verification } = open.current;
   if (!lacksDebtor(open.current) || !verification || !calls.debtor) return;
   const account = await ifAnswered(calls.debtor(verification.resourceId));
@@ -187,14 +179,11 @@ export async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
 }
 
 /** Waits for the settlement. @throws Psd2Error `outcome_unknown` if the bank does not answer */
-export async function awaitSettlement(
-  { calls, ports, executeEnded }: Pick<Run, 'calls' | 'ports' | 'executeEnded'>,
-  operation: Payment,
-): Promise<Learnt> {
-  const ended = executeEnded ?? Date.parse(operation.updatedAt);
-  const settlement = await ports.customer.whileWaiting(
+export async function awaitSettlement(run: Run, operation: Payment): Promise<Learnt> {
+  const ended = run.executeEnded ?? Date.parse(operation.updatedAt);
+  const settlement = await run.ports.customer.whileWaiting(
     'Waiting for the instant transfer to settle',
-    askSettlement(ports, calls, operation, ended),
+    askSettlement(run, operation, ended),
   );
   const isStill = `The instant transfer is executed, but its status at the bank is still ${settlement.said ?? 'PENDING'}`;
   return {
@@ -229,12 +218,11 @@ export function settlementIn(answer: ExecutionStatus): Settlement {
 
 /** Waits for the settlement of an executed instant transfer. @throws Psd2Error `outcome_unknown` if the bank does not answer */
 export async function askSettlement(
-  { world }: FlowPorts,
-  { executionStatus }: PaymentCalls,
+  { ports: { world }, calls: { executionStatus }, resource }: Asked,
   operation: Payment,
   executeEnded: number,
 ): Promise<Settlement> {
-  const { resourceId } = resourceOf(operation);
+  const { resourceId } = resource(operation);
   if (!executionStatus) throw new TypeError(`The bank has no execution status for ${operation.flow}`);
   try {
     return await pollSettlement(world, (decides) => executionStatus(resourceId, decides), executeEnded);
@@ -324,74 +312,4 @@ function rejectedAsDuplicate(
   return new NobodyKnows(
     `The bank rejected the ${name} because it has another one like it, which may be this ${name} itself${why}`,
   );
-}
-
-const IF_NONE = 'If the account shows none, free it with:';
-const NO_MONEY_MOVED = 'No money moved. You can make a new one.';
-
-/** Returns an executed or settled operation. @throws Psd2Error for any other end */
-export function endOfOperation<Order extends OrderTarget>(
-  operation: Operation<Order>,
-  name: string,
-): Operation<Order> {
-  const { flow, transactionId, executionStatus, executionStatusDescription } = operation;
-  const why = executionStatusDescription ? `: ${executionStatusDescription}` : '';
-  const hint = NO_MONEY_MOVED;
-  switch (operation.state) {
-    case 'failed':
-      if (operation.resolution) {
-        const { by, note } = operation.resolution;
-        throw new Psd2Error(
-          'payment_failed',
-          `The ${name} ${flow} has ended: ${by} said that it was not executed${note ? `: ${note}` : ''}`,
-          { hint, transactionId },
-        );
-      }
-      if (executionStatus === 'KO')
-        throw new Psd2Error('payment_failed', `The payment failed${why}`, { hint, transactionId });
-      throw refusedEnd(
-        operation,
-        new Psd2Error('bank_refused', `The bank refused the ${name} ${flow}${why}`),
-      );
-    case 'rejected':
-      throw new Psd2Error('not_authorised', `The customer did not authorise the ${name}${why}`, {
-        hint,
-        transactionId,
-      });
-    case 'expired':
-      throw refusedEnd(
-        operation,
-        new Psd2Error('authorisation_expired', `The customer did not authorise the ${name} in time`),
-      );
-    case 'ended': {
-      const whyReserved = whyKept(operation, name);
-      if (executionStatus !== 'KO') return operation;
-      throw new Psd2Error('payment_failed', `The bank has ended the ${name}${why}`, {
-        ...(whyReserved !== null && { hint: `${endSentence(whyReserved)} ${IF_NONE}` }),
-        next: [[operation.kind, 'resolve', flow, '--not-executed']],
-        flow,
-        transactionId,
-      });
-    }
-    case 'cancelled': {
-      const whyReserved = whyKept(operation, name);
-      if (whyReserved !== null)
-        throw new Psd2Error('cancelled', `The ${name} was cancelled${why}`, {
-          hint: `${endSentence(whyReserved)} Ask again with:`,
-          next: [[operation.kind, 'resume', flow]],
-          flow,
-          transactionId,
-        });
-      const when = operation.accepted ? 'before it was executed' : 'before the customer was asked';
-      throw new Psd2Error('cancelled', `The ${name} was cancelled ${when}${why}`, { hint, transactionId });
-    }
-    default:
-      return operation;
-  }
-}
-
-/** Adds what the operator can do, depending on whether nothing but a refusal says that no money moved. */
-function refusedEnd(operation: Payment, error: Psd2Error): Psd2Error {
-  if (operation.refusedUnconfirmed) return unconfirmedRefusal(operation, error);
-  return error.with({ hint: NO_MONEY_MOVED, transactionId: operation.transactionId });
 }
