@@ -3,17 +3,17 @@ import type { Sca, ScaLinks, ScaTurn } from '../../src/bank/ports/customer.ts';
 import type { ResourceStatus, ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { authorisePayment, awaitPayment, unknownIfUnsaid } from '../../src/flows/payment/authorise.ts';
+import { runOperation } from '../../src/flows/payment/loop.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, returnsTo, waitsOf } from './doubles.ts';
 import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  EVERY_STEP,
   FAILING,
+  FIND_OUT,
   FLOW,
-  INITIATION,
-  OF_A_STEP,
   paymentStatus,
   runOf,
   scaThatSays,
@@ -26,10 +26,20 @@ const transferAfter = transfersIn(temporaryFolder());
 const PAGE = 'https://customers.bank.example/sca';
 const LINKS: ScaLinks = { approach: 'redirect', redirect: PAGE, status: '/a1' };
 const WITH_CODE: ScaLinks = { ...LINKS, confirmation: '/a1/code' };
+const ACCEPTED: TransferEvent = { type: 'accepted' };
 const INTENT = { requestId: 'q1', digest: null };
-const CONTINUE = {
-  ...{ hint: 'Continue with:', next: [['transfer', 'resume', FLOW]], flow: FLOW, transactionId: 't1' },
-};
+
+/** What psd2 says if it stops while the customer has the link. @param stopped why @param goesOn the options of the command that goes on */
+const stillOpen = (stopped: string, ...goesOn: string[]) => ({
+  code: 'still_open',
+  message: `${stopped}. The payment is not over: the customer can still authorise it`,
+  hint: 'Ask the bank what became of it, or end it there:',
+  next: [
+    ['transfer', 'resume', FLOW, ...goesOn],
+    ['transfer', 'cancel', FLOW],
+  ],
+  ...{ flow: FLOW, transactionId: 't1' },
+});
 
 const OPEN = paymentStatus('RCVD', null, { awaitsSca: true });
 const CHECKED = paymentStatus('ACTC', null);
@@ -37,7 +47,9 @@ const EXECUTED = paymentStatus('ACSC', 'executed');
 const REJECTED = paymentStatus('RJCT', 'failed');
 /** A transfer that the bank has, with links. */
 const verified = (links: ScaLinks, ...more: TransferEvent[]) =>
-  transferAfter(createdTransfer(), { ...AT_THE_BANK, links }, ...more);
+  transferAfter(createdTransfer(), ACCEPTED, { ...AT_THE_BANK, links }, ...more);
+
+const DONE: ScaProgress = { scaStatus: 'finalised', means: 'done', message: null };
 
 /** How far the authorisation is, by question; the last one stays. */
 function progressOf(...means: ScaProgress['means'][]): Pick<Sca, 'progress'> {
@@ -76,21 +88,22 @@ describe('the customer gets the link', () => {
     };
     const confirmCode: Sca['confirmCode'] = async ({ beforeSend }) => {
       await beforeSend({ requestId: 'q2', digest: 'd' });
-      return { scaStatus: 'finalised', means: 'done', message: null };
+      return DONE;
     };
     const { waits, whileWaiting } = waitsOf();
     const run = runOf(transfer, {
       sca: { ...sca, proceed, confirmCode, ...scene.more },
       ports: { customer: { ...customer, whileWaiting } },
     });
-    const end = authorisePayment(run, transfer.open.current, INITIATION, returnsTo());
+    const ports = { ...run.ports, returns: returnsTo() };
+    const end = runOperation(transfer.open, run.calls, ports, EVERY_STEP);
     return { ...transfer, end, asked, waits, customer };
   }
 
   it('it is durable before, and so is each request', async () => {
     const customer = fakeCustomer({}, { code: 'c1' });
     const { end, recorded, asked, waits } = await authorise({ links: WITH_CODE, customer });
-    expect(await end).toBe(true);
+    await end;
     expect(recorded()).toEqual([
       { type: 'approach-sent', ...INTENT },
       { type: 'sca-started', links: WITH_CODE },
@@ -107,11 +120,8 @@ describe('the customer gets the link', () => {
     const { end } = await authorise({ customer: fakeCustomer({ scaTimeoutMs: 2_000 }, null) });
     const error = errorOf(end);
     await vi.advanceTimersByTimeAsync(2_000);
-    expect(await error).toEqual({
-      code: 'authorisation_timeout',
-      message: 'The customer did not authorise the transfer and come back within 2 s',
-      ...CONTINUE,
-    });
+    const late = 'The customer did not authorise the transfer and come back within 2 s';
+    expect(await error).toEqual(stillOpen(late));
   });
 
   const going = progressOf('going on');
@@ -141,28 +151,19 @@ describe('the customer gets the link', () => {
 
     it.each([OPEN, FAILING])('and the bank does not say that it is over: %o', async (status) => {
       const { end, recorded } = await authorise({ ...refusing, sca: scaThatSays(status) });
-      expect(await errorOf(end)).toEqual({
-        code: 'login_refused',
-        message: 'The customer refused the login: access_denied',
-        ...{ hint: 'When the customer is ready to try again:', next: [['transfer', 'resume', FLOW]] },
-        ...{ flow: undefined, transactionId: undefined },
-      });
+      expect(await errorOf(end)).toEqual(stillOpen('The customer refused the login: access_denied'));
       expect(recorded().map(({ type }) => type)).toEqual(['approach-sent', 'sca-started']);
     });
 
     it('and the bank has ended it: the status comes next', async () => {
       const { end } = await authorise({ ...refusing, sca: scaThatSays(REJECTED) });
-      expect(await end).toBe(false);
+      expect((await end).state).toBe('authorizing');
     });
   });
 });
 
 describe('psd2 asks for the decision', () => {
-  const SUBJECT: Parameters<typeof awaitPayment>[2] = {
-    again: ['transfer', 'resume', FLOW],
-    ...{ resourceId: 'p1', transactionId: 't1', doing: 'authorise the transfer' },
-    whenLate: { hint: 'Continue with:', next: [['transfer', 'resume', FLOW]], flow: FLOW },
-  };
+  const AFTER = EVERY_STEP.filter((step) => step !== 'await-authorization');
   interface Scene {
     links?: ScaLinks;
     sentCode?: boolean;
@@ -173,27 +174,29 @@ describe('psd2 asks for the decision', () => {
     sca: Sca,
     { links = LINKS, sentCode = false, scaTimeoutMs = 5_000, events = [] }: Scene = {},
   ) {
-    const transfer = await verified(links, { type: 'sca-started', links }, ...events);
+    const transfer = await verified(links, ...events);
     const limits: unknown[] = [];
-    const customer = fakeCustomer({
+    const settings: Parameters<typeof fakeCustomer>[0] = {
       scaTimeoutMs,
       whileWaiting(text, work, milliseconds) {
         limits.push([text, milliseconds]);
         return work;
       },
-    });
-    const run = runOf(transfer, { sca, ports: { customer } });
-    const end = awaitPayment(run, transfer.open.current, SUBJECT, sentCode);
-    return { ...transfer, end, limits, sleeps: run.sleeps };
+    };
+    const customer = fakeCustomer(settings, { code: 'c1' });
+    const proceed: Sca['proceed'] = async () =>
+      sentCode ? { next: 'open', url: PAGE, links } : { next: 'wait', links };
+    const confirmCode: Sca['confirmCode'] = async () => DONE;
+    const run = runOf(transfer, { sca: { ...sca, proceed, confirmCode }, ports: { customer } });
+    const ports = { ...run.ports, returns: returnsTo() };
+    const end = runOperation(transfer.open, run.calls, ports, AFTER);
+    const decided = () => transfer.recorded().filter(({ type }) => !type.startsWith('sca-'));
+    return { ...transfer, end, recorded: decided, limits, sleeps: run.sleeps };
   }
   const words = (transactionStatus: string, scaStatus: string | null) => ({
     bank: { transactionStatus, scaStatus },
   });
-  const LATE = {
-    code: 'authorisation_timeout',
-    message: 'The customer did not authorise the transfer within 5 s',
-    ...CONTINUE,
-  };
+  const LATE = stillOpen('The customer did not authorise the transfer within 5 s');
 
   it('until there is one, and records it', async () => {
     const { end, recorded, limits, sleeps } = await ask(scaThatSays(OPEN, OPEN, EXECUTED));
@@ -208,7 +211,7 @@ describe('psd2 asks for the decision', () => {
     expect(await errorOf(end)).toEqual({
       code: 'outcome_unknown',
       message: 'The bank does not say yet whether it executes the transfer',
-      ...OF_A_STEP,
+      ...FIND_OUT,
     });
     expect(recorded()).toEqual([
       { type: 'authorization', status: 'PENDING', bankStatus: 'ACTC', ...words('ACTC', 'done') },
@@ -222,14 +225,8 @@ describe('psd2 asks for the decision', () => {
 
     it('that only the browser brings: nothing is recorded', async () => {
       const { end, recorded } = await ask(sca('needs code'), { links: WITH_CODE });
-      expect(await errorOf(end)).toEqual({
-        code: 'usage',
-        message: "The bank waits for the code that only the customer's browser brings back",
-        hint: 'Paste the final address of the browser:',
-        next: [['transfer', 'resume', FLOW, '--paste']],
-        flow: undefined,
-        transactionId: 't1',
-      });
+      const lacksCode = "The bank waits for the code that only the customer's browser brings back";
+      expect(await errorOf(end)).toEqual(stillOpen(lacksCode, '--paste'));
       expect(recorded()).toEqual([]);
     });
 
@@ -245,18 +242,19 @@ describe('psd2 asks for the decision', () => {
 describe('a question that the bank does not answer', () => {
   const refused = (context: Psd2Error['context']) =>
     new Psd2Error('bank_refused', 'No such payment', { httpStatus: 404, bankCode: 'X', ...context });
-  const answer = async (error: Error, events: TransferEvent[]) => {
-    const transfer = await transferAfter(...events);
-    return unknownIfUnsaid(runOf(transfer), Promise.reject(error));
+  const answer = async (error: Error, created = createdTransfer()) => {
+    const transfer = await transferAfter(created, ACCEPTED, AT_THE_BANK, { type: 'sca-started' });
+    const { calls, ports } = runOf(transfer, { sca: scaThatSays(error) });
+    return runOperation(transfer.open, calls, ports, EVERY_STEP);
   };
 
   it.each(['content', 'other'] as const)('is refused (%s): the payment may have run', async (refusal) => {
     const error = refused({ refusal });
-    const end = answer(error, [createdTransfer(), AT_THE_BANK]);
+    const end = answer(error);
     expect(await errorOf(end)).toEqual({
       code: 'outcome_unknown',
       message: 'The bank does not say what became of the transfer: No such payment',
-      ...OF_A_STEP,
+      ...FIND_OUT,
     });
     await expect(end).rejects.toMatchObject({ httpStatus: 404, bankCode: 'X', cause: error });
   });
@@ -265,28 +263,23 @@ describe('a question that the bank does not answer', () => {
     'meets %s after the customer had the link: the payment may have run',
     async (code) => {
       const error = new Psd2Error(code, 'Away');
-      const end = answer(error, [createdTransfer(), AT_THE_BANK, { type: 'sca-started' }]);
+      const end = answer(error);
       expect(await errorOf(end)).toMatchObject({ code: 'outcome_unknown' });
-      await expect(answer(error, [createdForExecute(), AT_THE_BANK, { type: 'sca-started' }])).rejects.toBe(
-        error,
-      );
+      await expect(answer(error, createdForExecute())).rejects.toBe(error);
     },
   );
 
   it('does not accept the token of the login: another login comes first in what can be done', async () => {
     const next = [['auth', 'login']];
     const error = new Psd2Error('not_logged_in', 'No', { refusal: 'unread', hadToken: true, next });
-    const end = answer(error, [createdTransfer(), AT_THE_BANK, { type: 'sca-started' }]);
+    const end = answer(error);
     expect(await errorOf(end)).toMatchObject({
-      ...{ code: 'outcome_unknown', next },
+      ...{ code: 'outcome_unknown', next: [...next, ...FIND_OUT.next] },
     });
   });
 
-  it.each([
-    ['it is no refusal', new Psd2Error('bank_failing', 'Away'), createdTransfer()],
-    ['it was not read', refused({ refusal: 'unread' }), createdTransfer()],
-    ['psd2 commits', refused({ refusal: 'content' }), createdForExecute()],
-  ])('stays as it is if %s', async (_what, error, created) => {
-    await expect(answer(error, [created, AT_THE_BANK])).rejects.toBe(error);
+  it('stays as it is where psd2 commits', async () => {
+    const error = refused({ refusal: 'content' });
+    await expect(answer(error, createdForExecute())).rejects.toBe(error);
   });
 });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Sca } from '../../src/bank/ports/customer.ts';
 import type { PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import { transferEvent } from '../../src/domain/events.ts';
+import type { OperationStep } from '../../src/domain/next-step.ts';
 import type { ResourceStatus } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
@@ -68,6 +69,12 @@ export const FIND_OUT = {
   flow: FLOW,
   transactionId: 't1',
 };
+
+/** For operators who go step by step: psd2 stops before each of these. */
+export const EVERY_STEP: OperationStep[] = [
+  ...(['verify', 'verify-further', 'accept', 'accept-fees', 'authorize', 'await-authorization'] as const),
+  ...(['execute', 'ask-outcome', 'await-settlement', 'done'] as const),
+];
 
 /** What a step alone says of that: the loop adds the way out. */
 export const OF_A_STEP = { hint: undefined, next: undefined, flow: undefined, transactionId: undefined };

@@ -193,7 +193,7 @@ function paymentSubject({ calls, ports: { returns }, resource }: Run, operation:
  *
  * @returns whether the bank has the confirmation code
  */
-export async function authorisePayment(
+async function authorisePayment(
   run: Run,
   operation: Payment,
   { returnState: state }: Initiation,
@@ -269,7 +269,7 @@ function giftsOf(run: Run, returns: ReturnPorts): GiftRecord {
  * @throws Psd2Error `still_open` if another person must authorise it, too; `authorisation_timeout` if their time is over; `usage` if
  *   only the return of their browser helps; `outcome_unknown` if they have authorised it, and the bank does not say what becomes of it
  */
-export async function awaitPayment(
+async function awaitPayment(
   { open, ports: { bank, customer, world }, calls, ask }: Run,
   operation: Payment,
   subject: PaymentSubject,
@@ -340,16 +340,16 @@ export function othersMust(
  *
  * @throws Psd2Error `outcome_unknown` if the bank does not say, and the customer commits
  */
-export async function unknownIfUnsaid<Answer>(
+async function unknownIfUnsaid<Answer>(
   { open, calls }: Run,
   answer: Promise<Answer>,
 ): Promise<Answer> {
   try {
     return await answer;
   } catch (error) {
-    const { commits, mayExecuteWithoutUs } = open.current;
     const isUnread = error instanceof Psd2Error && error.refusal === 'unread';
-    const isUnanswered = isRefusal(error) || (mayExecuteWithoutUs && (isTrouble(error) || isUnread));
+    const isUnanswered = isRefusal(error) || isTrouble(error) || isUnread;
+    const { commits } = open.current;
     // Another login brings the answer.
     if (commits === 'on execute' || needsLoginAgain(error, open.current) || !isUnanswered) throw error;
     throw unsaid({ open, calls }, error);
