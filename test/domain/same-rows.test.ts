@@ -222,6 +222,16 @@ describe('rows whose content is not stored', () => {
     expect(changedRows([row('T1 C', TUESDAY)], known, ['transactionId'], OF)).toMatchObject({ fresh: [] });
   });
 
+  it.each<[what: string, stored: string[]]>([
+    ['first', ['T1 A', 'T1 B']],
+    ['last', ['T1 B', 'T1 A']],
+    ['between others', ['T1 B', 'T1 A', 'T1 C']],
+  ])('whose id several stored rows have are the one with their text, which is the %s', (_, stored) => {
+    const candidates = stored.flatMap((text) => gone(row(text)));
+    const found = changedRows([row('T1 A', TUESDAY)], candidates, ['transactionId'], OF);
+    expect(found.same.map((pair) => texts(pair))).toEqual([['T1 A', 'T1 A']]);
+  });
+
   it('with the same text come before others, in any order', () => {
     const [same, other] = [row('T8 A', TUESDAY), row('T9 B', TUESDAY)];
     for (const fresh of [

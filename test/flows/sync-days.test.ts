@@ -337,13 +337,26 @@ describe('the products of a customer', () => {
     });
     const { target, stored } = syncTarget({
       ...{ from: ago(89), through: ago(1) },
-      contradictions: [about('old', 80, 60), about('again', 5, 3), about('wide', 40, 3)],
+      contradictions: [
+        about('old', 80, 60),
+        about('before', 80, 12),
+        about('again', 5, 3),
+        about('first', 11, 3),
+        about('last', 5, 0),
+        about('all', 11, 0),
+        about('wide', 40, 3),
+      ],
     });
     const { failures } = await synced({ ...bank, accounts: { ...accounts, pages } }, target);
     expect(failures).toMatchObject([
       { error: { code: 'needs_attention', message: expect.stringContaining('new') } },
     ]);
-    expect(stored.contradictions).toEqual([about('old', 80, 60), about('wide', 40, 0), about('new', 11, 0)]);
+    expect(stored.contradictions).toEqual([
+      about('old', 80, 60),
+      about('before', 80, 12),
+      about('wide', 40, 0),
+      about('new', 11, 0),
+    ]);
   });
 
   it('if a product is not due, sync replaces only the balances of the others', async () => {

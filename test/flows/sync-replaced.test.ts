@@ -39,6 +39,11 @@ describe('a row that the bank hides, and that its balance does not count', () =>
       { bookings: [{ ...HELD, day: -20 }, OTHER] },
       ['-12.00', '-5.00'],
     ],
+    [
+      'is marked if its day was the last that was read',
+      { bookings: [{ ...HELD, day: 0 }, OTHER] },
+      ['-12.00', '-5.00'],
+    ],
     ['is marked if no other one comes', { bookings: [{ ...HELD, isReleased: true }, OTHER] }, ['-5.00']],
     [
       'is marked if the bank gives only value days',

@@ -102,6 +102,15 @@ describe('the balance', () => {
   });
 
   test.each([
+    ['current account', CURRENT, 0],
+    ['savings account', SAVINGS, 0],
+    ['card', CARD, 2_500_00],
+  ])('the customer of the %s can spend what is available, and the credit', async (_name, product, credit) => {
+    const { data } = (await get(`${product}/balance/retrieve`)).json;
+    expect(cents(data?.accountAvailability)).toBe(cents(data?.availableBalance) + credit);
+  });
+
+  test.each([
     ['current account', CURRENT, 4_250_00],
     ['savings account', SAVINGS, 9_800_00],
     ['card', CARD, 0],
@@ -232,9 +241,12 @@ describe('transactions', () => {
 
   test('each page links to the exports of the same range', async () => {
     const { json } = await get(`${CURRENT}/transactions/retrieve?dateTo=29%2F04%2F2026`);
-    expect(json._embedded?.['transactions:generatePdf']).toEqual({
-      href: `${bank.sandbox.baseUrl}${CURRENT}/transactions/retrieve?text=&dateFrom=&dateTo=29%2F04%2F2026&exportType=pdf`,
+    const link = (type: string) => ({
+      href: `${bank.sandbox.baseUrl}${CURRENT}/transactions/retrieve?text=&dateFrom=&dateTo=29%2F04%2F2026&exportType=${type}`,
       method: 'GET',
+    });
+    expect(json._embedded).toMatchObject({
+      ...{ 'transactions:generatePdf': link('pdf'), 'transactions:generateXls': link('xls') },
     });
   });
 

@@ -1,12 +1,8 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect as tlsConnect } from 'node:tls';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import * as z from 'zod';
 import { useQuietPages } from './quiet-pages.ts';
 import { openTestBank, resourceOf, type TestBank } from './tpp.ts';
 
@@ -295,121 +291,4 @@ describe('the console in Chromium', () => {
       expect(await widest()).toBe(390);
     }
   });
-});
-
-test('the console also shows a client without a certificate', async () => {
-  const { hostname, port } = new URL(bank.sandbox.baseUrl);
-  const socket = tlsConnect({ host: hostname, port: Number(port), ca: bank.tpp.read('caFile') });
-  socket.on('error', () => undefined);
-  await new Promise((resolve) => socket.once('close', resolve));
-  const events = await fetch(`${consoleUrl()}/events`);
-  const reader = events.body?.getReader();
-  const first = new TextDecoder().decode((await reader?.read())?.value);
-  await reader?.cancel();
-  expect(first).toContain('"method":"TLS","target":"peer did not return a certificate"');
-});
-
-describe('access to the console', () => {
-  /** The token that the console sends to its page, with the first event. */
-  async function pageToken(): Promise<string> {
-    const { body } = await fetch(`${consoleUrl()}/events`);
-    let text = '';
-    for await (const part of body ?? []) {
-      text += Buffer.from(part).toString();
-      const [, found] = /"token":"([^"]+)"/.exec(text) ?? [];
-      if (found !== undefined) return found;
-    }
-    throw new Error('The events ended without the token');
-  }
-
-  async function send(
-    path: string,
-    { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
-  ): Promise<number> {
-    const call = httpRequest(`${consoleUrl()}${path}`, { method, headers });
-    call.end();
-    const [response] = await once(call, 'response');
-    response.destroy();
-    return response.statusCode;
-  }
-
-  test('payments of one account that follow each other are shown together, with their sum', async () => {
-    const flows = z.looseObject({ together: z.unknown() });
-    const together = async () => flows.parse(await (await fetch(`${consoleUrl()}/flows`)).json()).together;
-    await bank.tpp.verifyTransfer(token, { amount: '12.50' });
-    expect(await together()).toEqual([]);
-    await bank.tpp.verifyTransfer(token, { amount: '7.25' });
-    const payments = ['12.50', '7.25'].map((amount) => ({ amount, state: 'not executed' }));
-    expect(await together()).toMatchObject([{ account: '0010482620', total: '19.75', payments }]);
-  });
-
-  test.each(['', '/console.js', '/events', '/flows', '/accounts', '/calls/1', '/faults'])(
-    'the console refuses GET %s under another name (DNS rebinding)',
-    async (path) => {
-      const crossSite = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' };
-      for (const headers of [{ host: 'evil.example' }, { origin: 'http://evil.example' }, crossSite])
-        expect(await send(path, { headers })).toBe(403);
-      expect(await send(path)).toBe(200);
-    },
-  );
-
-  test('a link from anywhere opens the console', async () => {
-    const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
-    expect(await send('', { headers })).toBe(200);
-    expect(await send('/')).toBe(302);
-  });
-
-  test.each([
-    ['POST', '/decide'],
-    ['POST', '/login'],
-    ['POST', '/faults'],
-    ['DELETE', '/faults'],
-    ['DELETE', '/faults/1'],
-    ['POST', '/reset'],
-  ])("%s %s needs the token of the console's page", async (method, path) => {
-    expect(await send(path, { method })).toBe(403);
-    const headers = { 'x-console-token': bank.sandbox.running.controlToken };
-    expect(await send(path, { method, headers })).toBe(403);
-  });
-
-  test.each([
-    ['/decide', '{"resourceId":"1","decision":"secret"}', 'decision are not valid: decision'],
-    ['/decide', 'secret', 'decision are not valid: the body'],
-    ['/login', '{"id":"1","user":null,"more":"secret"}', 'login are not valid: more'],
-    ['/faults', '{"fault":5}', 'fault are not valid: fault'],
-  ])('the answer of %s to %s names the fields, but not the values', async (path, body, invalid) => {
-    const headers = { 'x-console-token': await pageToken() };
-    const answer = await fetch(`${consoleUrl()}${path}`, { method: 'POST', headers, body });
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toEqual({ error: `These fields of the ${invalid}` });
-  });
-
-  test("the console's answers allow no other origin, no framing and no foreign script", async () => {
-    const { headers } = await fetch(consoleUrl());
-    expect(headers.get('access-control-allow-origin')).toBeNull();
-    expect(headers.get('content-security-policy')).toMatch(
-      /default-src 'none'; script-src 'self';.*frame-ancestors 'none'/,
-    );
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-  });
-});
-
-test('the call log keeps the last 500 calls and the beginning of each body', async () => {
-  const { CallLog } = await import('../../src/sandbox/console/call-log.ts');
-  const log = new CallLog();
-  const body = Buffer.alloc(100_000, 'a');
-  for (let call = 0; call < 600; call += 1) {
-    log.addCall({
-      ...{ at: new Date(), milliseconds: 1, faults: [], warnings: [] },
-      ...{ refusal: undefined, caller: undefined, title: undefined },
-      request: { method: 'PUT', target: '/', headers: [], body, clientCertificate: undefined },
-      answer: { status: 200, headers: new Headers(), body },
-    });
-  }
-  expect(log.list()).toHaveLength(500);
-  expect(log.find(100)).toBeUndefined();
-  const last = log.find(600);
-  if (!last || !('answer' in last)) throw new Error('The last call is missing from the log');
-  expect([last.request.body.length, last.body.length]).toEqual([16_384, 100_000]);
-  expect(last.answer.body.bytes.buffer.byteLength).toBeLessThan(50_000);
 });

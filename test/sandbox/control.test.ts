@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readSeed } from '../../src/sandbox/seed/read-seed.ts';
-import { codeOf, order, useTestBank } from './tpp.ts';
+import { codeOf, type Json, list, newTestBank, order, useTestBank } from './tpp.ts';
 
 const ANNA = '1048262';
 const CURRENT = '0010482620';
@@ -148,6 +148,33 @@ describe('the orders to the bank', () => {
   });
 });
 
+test.each<[what: string, path: string, as: 'anna' | 'bruno' | 'application', isChanged: boolean]>([
+  ['their token', '/private/customers/customerid-info', 'bruno', true],
+  ['the token of another one', '/private/customers/customerid-info', 'anna', false],
+  ['the token of no customer', '/private/customers/customerid-info', 'application', false],
+  ['their path, and the token of no customer', '/private/customers/2073915/accounts', 'application', true],
+  ['their path within another one', '/private/prefix/customers/2073915/accounts', 'application', true],
+  ['the path of another one', `/private/customers/${ANNA}/accounts`, 'application', false],
+  ['the path of another one, and their token', `/private/customers/${ANNA}/accounts`, 'bruno', false],
+  ['a longer number in the path', '/private/customers/20739150/accounts', 'application', false],
+])('whose call it is, for a fault of a customer: %s', async (_, path, as, isChanged) => {
+  await give('POST', '/reset');
+  await give('POST', '/faults', { fault: 'status=503', customer: 'bruno' });
+  const caller =
+    as === 'application'
+      ? await tpp.clientCredentials()
+      : { token: await tokenOf(as === 'anna' ? ANNA : '2073915') };
+  expect((await tpp.send({ path, ...caller })).status === 503).toBe(isChanged);
+  await give('DELETE', '/faults');
+});
+
+test('a fault of a customer leaves a call without a token alone', async () => {
+  await give('POST', '/reset');
+  await give('POST', '/faults', { fault: 'status=503', customer: 'bruno' });
+  expect(codeOf(await tpp.send({ path: '/private/customers/customerid-info' }))).toBe('TOKEN_MISSING');
+  await give('DELETE', '/faults');
+});
+
 describe('a seed', () => {
   const doraBut = (...all: object[]) => ({ customers: all.map((changes) => ({ ...DORA, ...changes })) });
   const withAccount = (account: object) => doraBut({ accounts: [{ kind: 'current', ...account }] });
@@ -168,6 +195,39 @@ describe('a seed', () => {
     });
     expect((await give('POST', '/customers/dora/revoke-consents')).json).toEqual({ revoked: 3 });
     expect(codeOf(await tpp.send({ path: `${product}/balance/retrieve`, token }))).toBe('CONSENT_MISSING');
+  });
+
+  test('its consents are for all accounts or those that it names, and were given today or on its day', async () => {
+    const emil = {
+      user: 'emil',
+      accounts: [
+        { kind: 'current', productId: '0060000010' },
+        { kind: 'savings', productId: '0060000028' },
+        { kind: 'card', productId: '0160000011' },
+      ],
+      consents: [
+        { category: 'ACCOUNT_INFO' },
+        { category: 'PAYMENTS', products: ['0060000010'], givenOn: '2026-06-01' },
+        { category: 'FUNDS_AVAILABILITY', products: ['0060000010', '0160000011'] },
+      ],
+    };
+    const seed = await readSeed(seedFile({ customers: [emil] }), 0);
+    const own = await newTestBank({ consents: 'enforced', seed });
+    const flows = await fetch(`${own.sandbox.customerSiteUrl}/console/flows`);
+    const { doors }: Json = JSON.parse(await flows.text());
+    const lines = list(doors?.cb?.consents).map(({ customer, category, productId, givenAt, endsAt }) => {
+      const [from, to] = [givenAt, endsAt].map(String);
+      const days = Math.round((Date.parse(to ?? '') - Date.parse(from ?? '')) / 86_400_000);
+      return `${customer} ${category} ${productId} ${from?.slice(0, 10)} ${days}`;
+    });
+    expect(lines.toSorted()).toEqual([
+      'emil ACCOUNT_INFO 0060000010 2026-11-20 180',
+      'emil ACCOUNT_INFO 0060000028 2026-11-20 180',
+      'emil ACCOUNT_INFO 0160000011 2026-11-20 180',
+      'emil FUNDS_AVAILABILITY 0060000010 2026-11-20 180',
+      'emil FUNDS_AVAILABILITY 0160000011 2026-11-20 180',
+      'emil PAYMENTS 0060000010 2026-06-01 180',
+    ]);
   });
 
   test.each([

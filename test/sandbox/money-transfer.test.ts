@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   cents,
   codeOf,
@@ -7,6 +7,7 @@ import {
   type Json,
   list,
   newTestBank,
+  openTestBank,
   type Reply,
   refusalOf,
   resourceOf,
@@ -220,6 +221,18 @@ describe('verify', () => {
   test('the bank does not verify a transfer from a card', async () => {
     expect(codeOf(await verify(order, CARD))).toBe('PRODUCT_NOT_ENABLED');
   });
+});
+
+test('on a holiday, a transfer of that day is taken, and one for another holiday is not', async () => {
+  const holiday = await openTestBank({}, '2026-12-25T11:00:00Z');
+  onTestFinished(() => holiday.close());
+  const { accessToken } = await holiday.tpp.login();
+  const at = async (day: string) => {
+    const data = { ...order, moneyTransferExecutionDate: day };
+    const path = `${CURRENT}/moneyTransfer/verify`;
+    return (await holiday.tpp.send({ method: 'POST', path, token: accessToken, body: { data } })).status;
+  };
+  expect([await at('25/12/2026'), await at('26/12/2026'), await at('28/12/2026')]).toEqual([200, 417, 200]);
 });
 
 test('the customer sees what they authorise', async () => {

@@ -107,6 +107,8 @@ describe('the return from the login page', () => {
   test('a login stays open for ten minutes', async () => {
     const id = await startLogin();
     bank.clock.advance(10 * MINUTE);
+    // Another one takes nothing away.
+    await startLogin();
     expect(bank.sandbox.customers.loginRequest(id)).toBeDefined();
     bank.clock.advance(1);
     expect(bank.sandbox.customers.loginRequest(id)).toBeUndefined();
@@ -204,6 +206,19 @@ test('an access token is valid for 3500 seconds', async () => {
   bank.clock.advance(1);
   const late = await bank.tpp.send({ path: '/private/customers/customerid-info', token: accessToken });
   expect(refusalOf(late)).toBe('401 TOKEN_EXPIRED');
+});
+
+test('the bank tells an expired token from one that it never had, for a day', async () => {
+  const { accessToken } = await bank.tpp.login();
+  const refusal = async () => {
+    // It forgets as it issues another one.
+    await clientCredentials();
+    return refusalOf(await bank.tpp.send({ path: '/private/customers/customerid-info', token: accessToken }));
+  };
+  bank.clock.advance(3_500_000 + 24 * 60 * MINUTE);
+  expect(await refusal()).toBe('401 TOKEN_EXPIRED');
+  bank.clock.advance(1);
+  expect(await refusal()).toBe('401 TOKEN_INVALID');
 });
 
 describe('refresh', () => {

@@ -119,10 +119,29 @@ describe.each<[TppRole, readonly string[], readonly string[], readonly string[]]
     expect(await answersOf(bank, token, refused)).toEqual(refused.map(() => '403 ROLE_MISSING'));
   });
 
+  test('a refusal says which role is needed, and which one the TPP has', async () => {
+    const reply = await bank.tpp.send({ path: refused[0] ?? '', token });
+    const needed = role === 'AISP' ? 'PISP' : 'AISP';
+    expect(detailOf(reply)).toBe(`Expected: ${needed}. Received: ${role}.`);
+  });
+
   test('a TPP can request only the categories of its role', async () => {
     for (const name of ['ACCOUNT_INFO', 'PAYMENTS', 'FUNDS_AVAILABILITY']) {
       const reply = await bank.tpp.requestConsent(token, [{ name, products: ['0010482620'] }]);
       expect([name, reply.status]).toEqual([name, categories.includes(name) ? 200 : 403]);
     }
   });
+});
+
+test.each<[roles: TppRole[], words: string]>([
+  [[], 'no role'],
+  [['PIISP'], 'PIISP'],
+  [['AISP', 'PIISP'], 'AISP, PIISP'],
+])('a TPP with the roles %j makes no payment', async (roles, words) => {
+  const bank = await newTestBank({ roles });
+  const { accessToken } = await bank.tpp.login();
+  const reply = await bank.tpp.send({ path: `${CURRENT}/moneyTransfer/prepare`, token: accessToken });
+  expect([refusalOf(reply), detailOf(reply)]).toEqual([
+    ...['403 ROLE_MISSING', `Expected: PISP. Received: ${words}.`],
+  ]);
 });

@@ -119,6 +119,20 @@ test("the bank does not execute a transfer under another operation's name", asyn
   expect(codeOf(await bank.tpp.send({ method: 'PUT', path, token, body: '{}' }))).toBe('RESOURCE_UNKNOWN');
 });
 
+test.each([
+  ['MONTHLY', 1, '30/11/2026', 'MONTHLY, once, until 30/11/2026'],
+  ['MONTHLY', 2, '30/12/2026', 'MONTHLY, 2 times, until 30/12/2026'],
+  // February has no 30th.
+  ['MONTHLY', 4, '28/02/2027', 'MONTHLY, 4 times, until 28/02/2027'],
+  ['WEEKLY', 1, '30/11/2026', 'WEEKLY, once, until 30/11/2026'],
+  ['WEEKLY', 6, '04/01/2027', 'WEEKLY, 6 times, until 04/01/2027'],
+])('%s, %i payments: the last one is on %s', async (frequency, count, last, schedule) => {
+  const id = await verified({ frequency });
+  expect((await term(id, count)).json.data?.lastExecutionDate).toBe(last);
+  await bank.tpp.startSca(token, id);
+  expect(bank.sandbox.customers.scaRequest(id)?.request).toMatchObject({ schedule });
+});
+
 test('the bank refuses execute until the customer has authorised', async () => {
   const id = await verified();
   await term(id, 3);

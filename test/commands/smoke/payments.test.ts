@@ -5,6 +5,7 @@ import { printsOf } from '../../../src/commands/smoke/access.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { decimalOf } from '../../domain/bookings.ts';
+import { VERIFIED } from '../../domain/orders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeTransfer } from '../access.ts';
 import { account, type BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
@@ -234,6 +235,11 @@ function note(payer: Awaited<ReturnType<typeof operatorAt>>['payer'], made: obje
   writeFileSync(join(folder, 'unended.json'), JSON.stringify({ run: 'sm-old', made }), { mode: 0o600 });
 }
 const NEXT = ['--skip', 'settings..signature,consent..transactions'];
+const SENT = { requestId: 'q', digest: null };
+const UNANSWERED: TransferEvent[] = [
+  ...[{ type: 'verify-sent', ...SENT } as const, VERIFIED, { type: 'accepted' } as const],
+  ...[{ type: 'execute-sent', ...SENT } as const, { type: 'execute-unanswered' } as const],
+];
 
 it.each<[what: string, tokens: string[], isThere: boolean, end: string]>([
   ['is there', printsOf({ accessToken: 'a1', refreshToken: 'r1' }), true, 'fail'],
@@ -283,6 +289,33 @@ it.each<[what: string, kind: 'transfer' | 'payment', events: TransferEvent[], en
   expect(lines.at(-1)).toBe(end);
   expect((await states()).filter((state) => state.startsWith('cancelled'))).toHaveLength(1);
   expect(noted(payer)).toEqual([]);
+});
+
+it.each([
+  ['the login', 0],
+  ['the payment', 1],
+])('of several things that cannot be ended, the one that was made last is named: %s', async (_, nth) => {
+  const { payer, smoke } = await operatorAt();
+  const { context } = payer.open();
+  const { flows } = await context.store();
+  const made = async (kind: 'transfer' | 'payment', reference: string, ...events: TransferEvent[]) => {
+    const flow = await storeTransfer(context, { reference }, ...events);
+    return { kind, transactionId: (await flows.find('transfer', flow)).transactionId, run: 'sm-old' };
+  };
+  const login = {
+    kind: 'login',
+    customerId: ANNA,
+    tokens: printsOf({ accessToken: 'a1', refreshToken: 'r1' }),
+  };
+  const lost = await made('payment', 'LOST', ...UNANSWERED);
+  const unsent = await made('transfer', 'UNSENT');
+  const left = nth === 0 ? [lost, login] : [login, lost];
+  note(payer, [left[0] ?? {}, unsent, ...left.slice(1)]);
+  const { lines } = await smoke(NEXT);
+  expect(lines.at(-1)).toMatch(nth === 0 ? /fail clean-up: .*client id/ : /fail clean-up: .*outcome_unknown/);
+  // The one between them is ended all the same.
+  expect(noted(payer)).toEqual(left);
+  expect((await flows.find('transfer', 'UNSENT')).state).toBe('cancelled');
 });
 
 it('what nobody knows any longer is gone, and of several things each is ended', async () => {

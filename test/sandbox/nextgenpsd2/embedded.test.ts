@@ -373,6 +373,30 @@ describe('a method', () => {
     expect(await debitsOf(at, 'E2E-1')).toBe(1);
   });
 
+  test.each([
+    ['901', '906'],
+    ['905', '902'],
+    ['904', '906'],
+    ['904', '901'],
+    ['901', '904'],
+    ['902', '903'],
+  ])('%s leaves nothing in the answer to %s that is chosen after it', async (one, other) => {
+    const at = await embeddedDoor();
+    const chosen = async (...ids: string[]) => {
+      const reply = await initiate(at, { endToEndIdentification: ids.join('-') }, AS_ANNA);
+      const known = await follow(at, reply, 'updatePsuAuthentication', pin());
+      let last = known;
+      for (const id of ids) last = await follow(at, known, 'selectAuthenticationMethod', method(id));
+      const { headers, json } = last;
+      return {
+        ...{ approach: headers['aspsp-sca-approach'], links: Object.keys(json._links ?? {}) },
+        ...{ status: json.scaStatus, method: json.chosenScaMethod, fields: Object.keys(json).toSorted() },
+        challenge: Object.keys(json.challengeData ?? {}).toSorted(),
+      };
+    };
+    expect(await chosen(one, other)).toEqual(await chosen(other));
+  });
+
   test('without one a payment is executed at the PIN, and a consent is refused', async () => {
     const at = await embeddedDoor();
     const headers = { 'psu-id': 'carla' };

@@ -261,3 +261,33 @@ test('metadata has no endpoint that the bank file names elsewhere', async () => 
   expect(metadata).not.toHaveProperty('token_endpoint');
   expect(metadata).toHaveProperty('authorization_endpoint');
 });
+
+describe('the token of a login before everything', () => {
+  const tokensOf = async (psu: Bank['psu'], ...customers: string[]): Promise<string[]> => {
+    const at = await newDoor({ oauth: { mode: 'pre-step' }, psu });
+    const tokens: string[] = [];
+    for (const customer of customers) {
+      const back = approve(at, await authorize(at, { scope: 'ais pis' }), customer);
+      tokens.push(String((await redeem(at, back)).json.access_token));
+    }
+    return tokens;
+  };
+
+  test('names its customer where PSU-ID is the sub of the token, and no two are the same', async () => {
+    const tokens = await tokensOf({ id: 'token-sub' }, ANNA, ANNA, '2073915');
+    const parts = tokens.map((token) =>
+      token
+        .split('.')
+        .slice(0, 2)
+        .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString())),
+    );
+    const jti = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    const of = (sub: string) => [{ alg: 'none' }, { sub, jti }];
+    expect(parts).toEqual([of(ANNA), of(ANNA), of('2073915')]);
+    expect(new Set(tokens).size).toBe(3);
+  });
+
+  test('says nothing elsewhere', async () => {
+    expect(await tokensOf({}, ANNA)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+  });
+});

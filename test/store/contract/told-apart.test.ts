@@ -237,6 +237,34 @@ const ROWS: Record<string, Row> = {
       return all.map(({ order }) => order.reference);
     },
   },
+  'transfers with one reference': {
+    by: ['profile'],
+    write: ({ flows }, _, value) => begunTransfer(flows, { reference: 'R-1', description: value }),
+    read: async ({ flows }) => {
+      const all = await allOf(flows, 'transfer');
+      for (const { order } of all)
+        expect((await flows.find('transfer', 'R-1')).order.description).toBe(order.description);
+      return all.map(({ order }) => order.description);
+    },
+  },
+  // They have the same id.
+  'batches of one content': {
+    by: ['profile'],
+    write: async ({ batches }, _, value) => {
+      const added = batchAdded({ note: value, ...PERSON });
+      const { batch, sha256 } = await batches.add({ added, lines: [batchLine()], again: false });
+      await batches.change(batch, () => ({ type: 'rejected', ...PERSON, by: value, sha256, note: value }));
+    },
+    read: async ({ batches }) => {
+      const notes = [];
+      for await (const { batch, note, rejection } of batches.list()) {
+        expect((await batches.find(batch)).rejection?.by).toBe(note);
+        expect([rejection?.by, rejection?.note]).toEqual([note, note]);
+        notes.push(note);
+      }
+      return notes;
+    },
+  },
   batches: {
     by: ['profile'],
     write: ({ batches }, _, value) =>

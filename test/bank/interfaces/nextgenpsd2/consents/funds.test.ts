@@ -185,3 +185,24 @@ it.each<[number, object, string | undefined, string, RegExp]>([
   // The command knows which consent to ask for.
   if (code === 'not_logged_in') expect(failure).not.toHaveProperty('next');
 });
+
+it.each([
+  ...['consent', 'Consent is missing', 'CONSENT', 'consentimiento', 'Consenso', 'Consents'],
+  ...['Einwilligung fehlt', 'einwilligung', 'KEINE EINWILLIGUNG', 'Zustimmung des Kunden', 'ZUSTIMMUNG'],
+  ...['Toestemming ontbreekt', 'geen toestemming', 'Zgoda klienta', 'brak zgody', 'BRAK ZGODY'],
+])('a bank that says "%s" wants a consent, in whatever language and case', async (words) => {
+  const { calls } = scriptedCalls([said(message('FORMAT_ERROR', words), 400)]);
+  const failure = await failureOf(askForFunds(calls, funds(IBAN), TRANSACTION_ID));
+  expect(failure).toMatchObject({ code: 'not_logged_in', message: expect.stringMatching(ONLY_WITH) });
+});
+
+it.each([
+  [399, false],
+  [400, true],
+  [499, true],
+  [500, false],
+])('words of a consent with HTTP %i want one: %s', async (status, wantsOne) => {
+  const { calls } = scriptedCalls([said(message('FORMAT_ERROR', 'consent'), status)]);
+  const failure = await failureOf(askForFunds(calls, funds(IBAN), TRANSACTION_ID));
+  expect('code' in failure && failure.code === 'not_logged_in').toBe(wantsOne);
+});

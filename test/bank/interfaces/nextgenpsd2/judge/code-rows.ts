@@ -325,6 +325,10 @@ const listed: readonly Row[] = [
 const FAILED = errors(error('PAYMENT_FAILED'));
 const DECOUPLED = { ...NEVER, sca: { approaches: ['redirect', 'decoupled'] } } satisfies Row['bank'];
 const body = (value: unknown) => Buffer.from(JSON.stringify(value));
+/** What proves something once the same bank has said it twice. */
+const LIMIT = errors(error('FORMAT_ERROR', "'instructedAmount' exceeds the limit"));
+const REFUSED = { status: 400, body: body(LIMIT) };
+const PAGE = { status: 502, body: Buffer.from('<html>') };
 
 const cases: readonly Row[] = [
   { name: 'nobody can have authorised it', status: 400, body: FAILED, bank: NEVER, says: proven },
@@ -424,6 +428,29 @@ const cases: readonly Row[] = [
     bank: SAME_ANSWER,
     says: unknown,
   },
+  // A gateway may have sent it before. What is lost among the answers may be that of a payment.
+  ...[
+    [PAGE, REFUSED],
+    [REFUSED, PAGE],
+    [REFUSED, { status: 502, body: Buffer.from('') }],
+  ].map(
+    (before, index): Row => ({
+      name: `refused twice, and a third answer is nobody's: ${index}`,
+      status: 400,
+      body: LIMIT,
+      before,
+      bank: SAME_ANSWER,
+      says: unknown,
+    }),
+  ),
+  {
+    name: 'refused three times',
+    status: 400,
+    body: LIMIT,
+    before: [REFUSED, REFUSED],
+    bank: SAME_ANSWER,
+    says: proven,
+  },
   {
     name: 'the second answer has the payment',
     status: 201,
@@ -459,7 +486,7 @@ const cases: readonly Row[] = [
   {
     name: 'twice, with a state',
     status: 400,
-    body: errors(error('FORMAT_ERROR', "'instructedAmount' exceeds the limit")),
+    body: LIMIT,
     bank: SAME_ANSWER,
     says: proven,
   },
