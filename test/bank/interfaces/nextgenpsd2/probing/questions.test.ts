@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loginOf } from '../../../../../src/bank/interfaces/nextgenpsd2/access/oauth.ts';
 import type { BankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { questionsOf } from '../../../../../src/bank/interfaces/nextgenpsd2/probing/questions.ts';
+import type { AskedConsent } from '../../../../../src/bank/ports/questions.ts';
 import { parseDate } from '../../../../../src/domain/calendar.ts';
 import { failureOf, ORIGIN, PLAIN_FACTS, refused, type Scripted, said, scriptedCalls } from '../scripted.ts';
 
@@ -23,10 +24,10 @@ const probe = () => Promise.reject(new TypeError('Nothing is probed here'));
 const TODAY = parseDate('--date', '2026-11-21');
 const BACK = 'http://127.0.0.1:8910/callback';
 const WITH = { psu: { id: 'anna', idType: undefined, corporateId: undefined }, bearer: 't' };
-const CONSENT = {
-  ...{ access: { type: 'all-accounts' }, recurring: true, validUntil: TODAY, frequencyPerDay: 4 },
+const CONSENT: AskedConsent = {
+  ...{ access: { type: 'all-accounts' as const }, recurring: true, validUntil: TODAY, frequencyPerDay: 4 },
   redirectUri: BACK,
-} as const;
+};
 const PAYMENT = { service: 'payments', product: 'x', paymentId: 'p1', redirectUri: BACK };
 const [ONCE, BEGINS, ALWAYS] = [
   { once: true },
@@ -297,7 +298,7 @@ it('the token of the application is that of its login, or the failure of that', 
   const file: Omit<BankFile, 'interface'> = {
     oauth: { mode: 'client-credentials', tokenEndpoint: `${ORIGIN}/token` },
   };
-  const client = { clientId: 'c', clientSecret: undefined };
+  const client = { clientId: 'c' };
   const { questions, sent } = asking([said({ access_token: 'a', token_type: 'Bearer' })], file);
   expect(await questions.applicationToken(client)).toBe('a');
   expect(sent).toMatchObject([{ path: '/token', transactionId: 'id-1' }]);
