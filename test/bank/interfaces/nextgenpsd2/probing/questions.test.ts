@@ -298,7 +298,7 @@ it('the token of the application is that of its login, or the failure of that', 
   const file: Omit<BankFile, 'interface'> = {
     oauth: { mode: 'client-credentials', tokenEndpoint: `${ORIGIN}/token` },
   };
-  const client = { clientId: 'c' };
+  const client = { clientId: 'c', clientSecret: 'x' };
   const { questions, sent } = asking([said({ access_token: 'a', token_type: 'Bearer' })], file);
   expect(await questions.applicationToken(client)).toBe('a');
   expect(sent).toMatchObject([{ path: '/token', transactionId: 'id-1' }]);
