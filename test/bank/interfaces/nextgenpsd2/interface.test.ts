@@ -74,6 +74,10 @@ describe('a payment before its order', () => {
   const NONE = { from: null, fromIban: null };
   const products = (...payments: string[]) => ({ products: { payments } });
   const [XML, JSON_PRODUCT] = ['pain.001-sepa-credit-transfers', 'sepa-credit-transfers'];
+  const IN_XML_OR_BULK = {
+    products: { payments: [XML], 'bulk-payments': [XML, JSON_PRODUCT] },
+    ...{ debtorAccount: 'optional' as const, bulk: { format: 'pain.001.001.09' as const } },
+  };
   const IN_BULK = { ...products(XML), debtorAccount: 'optional' } as const;
 
   it.each<[string, NonNullable<Fields['payments']>, Partial<PlannedPayment>, isRefused: boolean]>([
@@ -90,6 +94,14 @@ describe('a payment before its order', () => {
     ],
     // Who asks for the account says so itself.
     ['that demands the account', products(XML), NONE, false],
+    // What goes in a bulk payment is judged with it.
+    [
+      'that takes XML, and a bulk payment of JSON',
+      { ...IN_XML_OR_BULK, bulk: { format: 'json' } },
+      NONE,
+      false,
+    ],
+    ['that takes XML, and a bulk payment of XML', IN_XML_OR_BULK, NONE, true],
     ['that takes XML, and bulk payments of others', { ...IN_BULK, bulk: { format: 'json' } }, NONE, true],
   ])('at a bank %s names its account where it must', (_, payments, plan, isRefused) => {
     const refuse = () => described({ payments }).refusePayment?.({ ...PLAN, ...plan }, TODAY);
