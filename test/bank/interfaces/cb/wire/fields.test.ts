@@ -197,6 +197,8 @@ describe('what a row or a balance has', () => {
     ['eu', 'eu'],
     ['euro', 'euro'],
     ['e1r', 'e1r'],
+    ['xeur', 'xeur'],
+    ['1eur', '1eur'],
     [978, '978'],
     ['', ''],
     [null, ''],
