@@ -22,11 +22,8 @@ export function looksLikePlatform(name: string): boolean {
 
 /** The names of the platforms that come with psd2, sorted. */
 export function platformNames(): string[] {
-  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
-  return files
-    .map((file) => file.slice(0, -'.json'.length))
-    .filter(looksLikePlatform)
-    .sort();
+  const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
+  return names.filter(looksLikePlatform).sort();
 }
 
 /** Whether a platform of this name comes with psd2. */

@@ -17,7 +17,7 @@ export function writePath(path: readonly PropertyKey[]): string {
 }
 
 /** What is known of the fields: where a suggestion comes from. */
-type Known = Pick<Description, 'schema' | 'whyNotPossible'>;
+type Known = Pick<Description, 'whyNotPossible'> & { schema: z.core.$ZodType };
 
 /** What zod says is wrong, as sentences. @param content of the file, for suggestions */
 export function problemsIn(issues: readonly Issue[], content: unknown, reader: Known): BankProblem[] {

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { nextgenpsd2 } from '../../src/bank/interfaces/nextgenpsd2/description/description.ts';
+import { readBankFile } from '../../src/bank-file/bank-file.ts';
 import { type Descriptions, descriptionFor } from '../../src/bank-file/description.ts';
 import { toyDescription } from '../bank/toy-interface/description.ts';
+import { bankFolder } from './folder.ts';
 
 const BOTH: Record<string, Descriptions[string]> = {
   nextgenpsd2: () => nextgenpsd2,
@@ -24,4 +26,13 @@ it.each<[name: unknown, description: object]>([
 
 it('without any description, no file can be read', () => {
   expect(() => descriptionFor({}, 'toy')).toThrow(new TypeError('No interface describes its banks'));
+});
+
+const { write } = bankFolder();
+
+it('where the interface says nothing of what a file takes over, it is all fields', async () => {
+  write('below.json', { interface: 'toy', name: 'Below', headers: { a: '1', b: '1' }, verifiedOn: 'today' });
+  const path = write('own.json', { interface: 'toy', extends: 'below.json', headers: { b: '2' } });
+  const { file } = await readBankFile(path, { toy: () => toyDescription });
+  expect(file).toEqual({ interface: 'toy', name: 'Below', headers: { a: '1', b: '2' } });
 });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { nextgenpsd2 } from '../../src/bank/interfaces/nextgenpsd2/description/description.ts';
-import { aboutPlatform } from '../../src/bank-file/about.ts';
+import { aboutPlatform, factOf } from '../../src/bank-file/about.ts';
 import { contestedIn, explainBank } from '../../src/bank-file/explain.ts';
 import { readPlatform } from '../../src/bank-file/platforms.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
@@ -75,4 +75,52 @@ it('what a file or the stored bank says itself is no longer contested', async ()
   const { description: shown } = await readBankFile(write(file));
   expect((await contestedIn(shown, described)).map(({ field }) => field)).toEqual(fields);
   expect(await contestedIn((await readBankFile(write({}))).description, described)).toEqual([]);
+});
+
+it('what a file says of itself has no source, and everything else has that of the file', async () => {
+  const path = write({
+    ...{ extends: 'atruvia', name: 'A', source: 'our notes', verifiedOn: '2026-11-23' },
+    ...{ learned: { 'psu.id': '2026-11-23' }, psu: { id: 'required' } },
+    banks: [{ name: 'A', bic: 'NTSBDEB1' }],
+  });
+  const values = explainBank(await readBankFile(path)).filter(({ from }) => from === path);
+  const certainty = values.map(({ field, source, sureness }) => [field, source, sureness]);
+  const seen = ['our notes', 'seen at a server'];
+  expect(certainty.toSorted()).toEqual([
+    ['banks', ...seen],
+    ['interface', null, null],
+    ['learned.psu.id', null, null],
+    ['name', null, null],
+    ['psu.id', ...seen],
+    ['source', null, null],
+    ['verifiedOn', null, null],
+  ]);
+});
+
+it.each<[learned: string[], field: string, isSeen: boolean]>([
+  [[], 'consent.maxDays', false],
+  [['consent.maxDays'], 'consent.maxDays', true],
+  [['consent'], 'consent.maxDays', true],
+  [['consent.maxDays'], 'consent.once', false],
+  [['consent.once', 'consent.maxDays'], 'consent.maxDays', true],
+  [['consent.maxDays', 'consent.once'], 'consent.maxDays', true],
+])('of a file that has learned %j, %s was seen: %j', async (fields, field, isSeen) => {
+  const learned = Object.fromEntries(fields.map((each) => [each, '2026-11-23']));
+  const path = write({ learned, consent: { maxDays: 90, once: false } });
+  expect(await explained(path, field)).toMatchObject({ sureness: isSeen ? 'seen at a server' : null });
+});
+
+it.each([
+  [[], 'a.b', undefined],
+  [['a.b'], 'a.b', 'a.b'],
+  [['a'], 'a.b', 'a'],
+  [[''], 'a.b', ''],
+  [['a.b.c', 'a.bc', 'b'], 'a.b', undefined],
+  [['', 'a', 'a.b'], 'a.b.c', 'a.b'],
+  [['a.b', 'a', ''], 'a.b.c', 'a.b'],
+  [['a', '', 'a.b'], 'a.c', 'a'],
+])('of the facts about %j, %s has that of the nearest: %j', (fields, path, nearest) => {
+  const facts = fields.map((field) => [field, { source: `of "${field}"`, sureness: 'seen at a server' }]);
+  const fact = factOf(aboutPlatform.parse({ facts: Object.fromEntries(facts) }), path);
+  expect(fact?.source).toBe(nearest === undefined ? undefined : `of "${nearest}"`);
 });

@@ -6,6 +6,7 @@ import {
   parametersOf,
   pathOfOperation,
 } from '../../src/bank/interfaces/nextgenpsd2/description/operations.ts';
+import { aboutPlatform } from '../../src/bank-file/about.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
 import { allFields, fieldOf, fieldsAt, PLATFORMS, readBankFile } from './described.ts';
 
@@ -47,17 +48,26 @@ it.each(names)('the schema for editors takes the file of the platform %s', (name
   expect(isValid(file), JSON.stringify(isValid.errors)).toBe(true);
 });
 
-it.each<[string, object]>([
-  ['a field that there is not', { consents: {} }],
-  ['a fact without a source', { about: { facts: { '': { sureness: "a client's code" } } } }],
-  [
-    'a contested fact that says nothing of others',
-    { about: { facts: { '': { ...SAID, sureness: 'contested' } } } },
-  ],
-])('the schema for editors refuses %s', (_, wrong) => {
+it('the schema for editors refuses a field that there is not', () => {
   const file = { $schema: './platform.schema.json', interface: 'nextgenpsd2' };
-  expect(isValid({ ...file, about: { facts: { '': { ...SAID, sureness: "a client's code" } } } })).toBe(true);
-  expect(isValid({ ...file, ...wrong })).toBe(false);
+  expect(isValid({ ...file, consents: {} })).toBe(false);
+});
+
+const SURE = "a client's code";
+it.each<[string, isRight: boolean, fact: object]>([
+  ['a source and how sure it is', true, { ...SAID, sureness: SURE }],
+  ['a contested value, with what others say', true, { ...SAID, sureness: 'contested', differs: 'x' }],
+  ['no source', false, { sureness: SURE }],
+  ['an empty source', false, { source: ' ', sureness: SURE }],
+  ['no word on how sure it is', false, SAID],
+  ['another word on how sure it is', false, { ...SAID, sureness: 'sure' }],
+  ['a contested value that says nothing of others', false, { ...SAID, sureness: 'contested' }],
+  ['a sure value that others contest', false, { ...SAID, sureness: SURE, differs: 'x' }],
+  ['another field', false, { ...SAID, sureness: SURE, since: '2026' }],
+])('the file of a platform may have a fact with %s: %s', (_, isRight, fact) => {
+  const about = { facts: { 'psu.id': fact } };
+  expect(aboutPlatform.safeParse(about).success).toBe(isRight);
+  expect(isValid({ $schema: './platform.schema.json', interface: 'nextgenpsd2', about })).toBe(isRight);
 });
 
 it('the standard has no value but the defaults', async () => {

@@ -24,6 +24,14 @@ it.each([
   expect(showsValue(text, 'Gé"7-9/y')).toBe(false);
 });
 
+it.each(['a=one+two', 'a=one%20two', 'one two', 'one&#32;two'])(
+  'a value with a blank is found in %s',
+  (text) => {
+    expect(showsValue(text, 'one two')).toBe(true);
+    expect(showsValue(text, 'one  two')).toBe(false);
+  },
+);
+
 it('an image is looked at once, and not for ever', () => {
   const image = Buffer.from(`${'x'.repeat(30_000)}${VALUE}`).toString('base64');
   expect(showsValue(image, VALUE)).toBe(true);

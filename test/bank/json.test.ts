@@ -40,6 +40,8 @@ describe('nesting', () => {
     ['201 lists after others', `[${Array(300).fill('[]')},${levels(200)}]`],
     ['201 lists after a string with closing brackets', `["]]]]",${levels(200)}]`],
     ['201 lists after a string that ends with a backslash', `["\\\\",${levels(200)}]`],
+    ['201 lists after a blank', ` ${levels(201)}`],
+    ['201 objects after a blank', ` ${members(201)}`],
     ['201 lists that are not closed', '['.repeat(201)],
   ])('parseJson refuses %s before it parses them', async (_what, text) => {
     await expect(parseJson(text)).rejects.toThrow(new SyntaxError('nested deeper than 200 levels'));

@@ -30,11 +30,26 @@ it('a bank file is one of an interface that has such files, and each of them is 
   const read = (file: object) => z.safeParse(anyBankFile(), file).success;
   const [ours, toys] = [{ interface: 'nextgenpsd2' }, { interface: 'toy' }];
   expect(Object.keys(DESCRIPTIONS)).toEqual(['nextgenpsd2']);
+  // Of one interface alone, the problems are those of its fields.
+  expect(z.safeParse(anyBankFile(), { ...ours, unknownField: 1 }).error?.issues).toMatchObject([
+    { code: 'unrecognized_keys' },
+  ]);
   expect([read(ours), read({ ...ours, unknownField: 1 }), read(toys)]).toEqual([true, false, false]);
   DESCRIPTIONS.toy = () => toyDescription;
   try {
     expect([read(ours), read({ ...ours, unknownField: 1 }), read(toys)]).toEqual([true, false, true]);
   } finally {
     delete DESCRIPTIONS.toy;
+  }
+});
+
+it('without any interface that has bank files there is no schema of them', () => {
+  const { nextgenpsd2 } = DESCRIPTIONS;
+  if (!nextgenpsd2) throw new TypeError('NextGenPSD2 has bank files');
+  delete DESCRIPTIONS.nextgenpsd2;
+  try {
+    expect(() => anyBankFile()).toThrow(new TypeError('No interface describes its banks'));
+  } finally {
+    DESCRIPTIONS.nextgenpsd2 = nextgenpsd2;
   }
 });

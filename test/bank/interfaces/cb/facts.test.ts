@@ -106,3 +106,20 @@ it('pending transactions alone bring no word about booked ones', async () => {
   recorded.expect('GET', BASE, lists(',"numberTransactionsAccounting":3'));
   expect(await pagesOf('pending')).toEqual([{ pending: { rows: 1, total: null, hasMore: false } }]);
 });
+
+it.each([
+  [['20260630'], undefined],
+  [['soon'], 1],
+  [['soon', '20260630', 'later'], 2],
+  [[], undefined],
+])('a page with the booking days %j says how many nobody can read: %s', async (days, unreadDays) => {
+  const rows = days.map((day) =>
+    ROW.replace('"dateLiquidationValue"', `"dateAccountingCurrency":"${day}","dateLiquidationValue"`),
+  );
+  recorded.expect('GET', BASE, success(`{"transactionsAccounting":[${rows}]}`));
+  const [page] = await pagesOf('booked');
+  expect(page).toEqual({
+    booked: { rows: days.length, total: null, hasMore: false },
+    ...(unreadDays !== undefined && { unreadDays }),
+  });
+});

@@ -156,7 +156,7 @@ export function currencyIn(value: unknown): string {
 export const balanceMoney = z.pipe(
   z.nullish(z.object({ amount: z.unknown(), currency })),
   z.transform((value, context) => {
-    if (!value || value.amount === undefined || value.amount === null || value.amount === '') return null;
+    if (!value || value.amount === null || value.amount === '') return null;
     const amount = decimalIn(value.amount);
     if (amount !== null) return { amount, currency: value.currency };
     context.issues.push({

@@ -6,7 +6,11 @@ import {
   executionStatusAnswer,
   verifyAnswer,
 } from '../../../../../src/bank/interfaces/cb/payments.ts';
-import { customerIdAnswer, tokenAnswer } from '../../../../../src/bank/interfaces/cb/wire/oauth.ts';
+import {
+  customerIdAnswer,
+  findGrant,
+  tokenAnswer,
+} from '../../../../../src/bank/interfaces/cb/wire/oauth.ts';
 
 describe('a token answer', () => {
   it.each([
@@ -193,3 +197,27 @@ it.each([{}, ['Bank'], true])(
     expect(verifyAnswer.safeParse({ ...answer, commissions: 'free', bankName: 'Bank' }).success).toBe(false);
   },
 );
+
+describe('the object with the access token', () => {
+  const GRANT = { access_token: 't' };
+  const nested = (levels: number) => {
+    let json: unknown = GRANT;
+    for (let level = 0; level < levels; level += 1) json = { data: json };
+    return json;
+  };
+  it.each<[string, unknown, unknown]>([
+    ['the answer', GRANT, GRANT],
+    ['in it', { data: GRANT }, GRANT],
+    ['in a list', [1, null, GRANT], GRANT],
+    ['the first of two', { a: GRANT, b: { access_token: 'u' } }, GRANT],
+    ['that can be used', { access_token: '', data: GRANT }, GRANT],
+    ['that is not null', { access_token: null, data: GRANT }, GRANT],
+    ['at the eighth level', nested(8), GRANT],
+    ['at the ninth level', nested(9), undefined],
+    ['in no text', '{"access_token":"t"}', undefined],
+    ['in no object', { token: 't' }, undefined],
+    ['in nothing', null, undefined],
+  ])('is the one %s', (_, json, grant) => {
+    expect(findGrant(json)).toEqual(grant);
+  });
+});

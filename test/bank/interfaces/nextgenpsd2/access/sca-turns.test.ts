@@ -3,6 +3,7 @@ import {
   linksOf,
   progressOf,
   scaOfConsents,
+  timed,
 } from '../../../../../src/bank/interfaces/nextgenpsd2/access/sca.ts';
 import { consentsOf } from '../../../../../src/bank/interfaces/nextgenpsd2/consents/consents.ts';
 import type { BankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
@@ -45,6 +46,18 @@ it.each([
   const { calls } = scriptedCalls([], { sca: { approaches: [...approaches] } });
   const answer = startAnswer.parse({ _links: { scaRedirect: `${ORIGIN}/meta` } });
   expect(linksOf(answer, {}, { ...calls, resource })).toEqual(kept);
+});
+
+const DATE = 'Sat, 21 Nov 2026 10:00:00 GMT';
+it.each<[Record<string, string>, object]>([
+  [{}, {}],
+  [{ date: DATE }, { madeAt: '2026-11-21T10:00:00.000Z' }],
+  [{ date: 'soon' }, {}],
+  // What was stored on the way is of another time.
+  [{ date: DATE, age: '0' }, {}],
+  [{ age: '0' }, {}],
+])('the headers %j say when an answer was made: %j', (headers, time) => {
+  expect(timed('madeAt', headers)).toEqual(time);
 });
 
 const START_AND_STATUS = ['startAuthorisation', 'scaStatus'];
@@ -91,6 +104,13 @@ describe('the links of an answer', () => {
     ['a start beside a password', STARTS, { start: '/s' }],
     ['an end beside a password', byPassword, { isDone: true }, { scaStatus: 'exempted' }],
     ['a way beside a password', byPassword, { approach: 'decoupled' }, {}, chosen('DECOUPLED')],
+    [
+      'a way beside a password of one that has begun',
+      { updatePsuAuthentication: OWN },
+      { approach: 'decoupled' },
+      {},
+      chosen('DECOUPLED'),
+    ],
   ])('%s', (_, given, expected, more, headers) => {
     expect(links(given, more, headers)).toEqual({ approach: null, ...expected });
   });

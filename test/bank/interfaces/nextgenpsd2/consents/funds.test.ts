@@ -7,7 +7,7 @@ import type { CoveredFunds } from '../../../../../src/domain/consent.ts';
 import { parsePaymentAmount } from '../../../../../src/domain/order/payment-amount.ts';
 import { announcements } from '../../../client.ts';
 import { TRANSACTION_ID } from '../client.ts';
-import { failureOf, PLAIN_FACTS, type Scripted, said, scriptedCalls } from '../scripted.ts';
+import { failureOf, noBankHas, PLAIN_FACTS, type Scripted, said, scriptedCalls } from '../scripted.ts';
 
 const IBAN = 'DE89370400440532013000';
 const PATH = '/v2/consents/confirmation-of-funds';
@@ -83,6 +83,26 @@ describe('a consent for confirmations of funds', () => {
     const failure = await failureOf(consents.request(request({ account: 'pan:5254121234563242' })));
     expect(failure).toMatchObject({ message: expect.stringContaining('525412******3242') });
     expect(JSON.stringify(failure)).not.toContain('5254121234563242');
+  });
+
+  it.each([{}, { terms: {} }, { terms: { access: { type: 'all-accounts' as const } } }])(
+    'is for an account, and for nothing else: %j',
+    async (terms) => {
+      const { terms: _, ...others } = request({ account: IBAN });
+      const asking = async () => opened([]).consents.request({ ...others, ...terms });
+      expect(await failureOf(asking())).toEqual(noBankHas('such consents'));
+    },
+  );
+
+  it('returns the browser only where somebody says whereto', async () => {
+    const { consents, sent } = opened([CREATED, CREATED]);
+    const { redirectUri, ...others } = request({ account: IBAN });
+    await consents.request({ ...others, redirectUri });
+    await consents.request(others);
+    expect(sent.map((call) => ('redirectUri' in call ? call.redirectUri : 'none'))).toEqual([
+      redirectUri,
+      'none',
+    ]);
   });
 
   it('is asked about and ended at its own paths', async () => {

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type BankFile,
-  bankFile,
-} from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
+import { bankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextgenpsd2 } from '../../../../../src/bank/interfaces/nextgenpsd2/interface.ts';
-import { thrownBy } from '../../../../support/thrown.ts';
 import { json, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from '../client.ts';
 
 const bank = useNextGenBank();
@@ -149,57 +145,4 @@ describe('psd2 api --paginate', () => {
     bank.expect('GET', '/v1/accounts', json({ accounts: [] }));
     expect(await read('/v1/accounts', file)).toHaveLength(1);
   });
-});
-
-describe('the name of a customer', () => {
-  it.each(['default', 'a.b_c-1', 'x'.repeat(64)])('can be %s', (text) => {
-    expect(described().readCustomerId(text)).toBe(text);
-  });
-
-  it.each(['', '..', 'a b', 'x'.repeat(65), 'ä', 'a/b'])('cannot be %s', (text) => {
-    expect(thrownBy(() => described().readCustomerId(text))).toMatchObject({ code: 'usage' });
-  });
-
-  it('a name that is too long is not said to have wrong characters', () => {
-    expect(() => described().readCustomerId('a'.repeat(65))).toThrow(
-      'The name of the customer has 65 characters, but at most 64 are allowed',
-    );
-  });
-});
-
-it.each([
-  ['none', 'nobody'],
-  ['integrated', 'with a consent'],
-  ['pre-step', 'customers'],
-  ['client-credentials', 'application'],
-])('with oauth.mode %s, %s logs in', (mode, logsIn) => {
-  expect(described({ oauth: { mode } }).logsIn).toBe(logsIn);
-});
-
-// A smoke test initiates a payment and has the bank cancel it. At these banks it may not: money could move, or a phone could ring.
-type Fields = Omit<BankFile, 'interface'>;
-const safe = (cancel: 'direct' | 'authorised' | 'none'): Fields => ({
-  payments: { executesWithoutSca: 'never', cancel },
-});
-const decoupled = (start: 'follow-links' | 'explicit'): Fields => ({
-  ...safe('direct'),
-  sca: { approaches: ['decoupled'], start },
-});
-
-it.each<[string, Fields, RegExp | undefined]>([
-  ['cancels without SCA, and executes nothing without it', safe('direct'), undefined],
-  ['says nothing', {}, /executesWithoutSca/],
-  [
-    'may execute without SCA',
-    { payments: { executesWithoutSca: 'possible', cancel: 'direct' } },
-    /executesWithoutSca/,
-  ],
-  ['cancels only with SCA', safe('authorised'), /payments\.cancel/],
-  ['does not cancel', safe('none'), /payments\.cancel/],
-  ["asks the customer's phone by itself", decoupled('follow-links'), /sca\.start/],
-  ['asks it only when psd2 starts it', decoupled('explicit'), undefined],
-])('at a bank that %s, a payment is begun only if it can be given up', (_, file, why) => {
-  const { refuseGivingUp } = described(file);
-  if (why === undefined) expect(() => refuseGivingUp?.()).not.toThrow();
-  else expect(() => refuseGivingUp?.()).toThrow(why);
 });

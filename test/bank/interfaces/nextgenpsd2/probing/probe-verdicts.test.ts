@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { probeSignature } from '../../../../../src/bank/interfaces/nextgenpsd2/probing/probe.ts';
+import { bankTime, probeSignature } from '../../../../../src/bank/interfaces/nextgenpsd2/probing/probe.ts';
+import { isStepAnswer } from '../../../../../src/bank/interfaces/nextgenpsd2/probing/step-answer.ts';
 import { failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from '../scripted.ts';
 
 // What a reading with a consent that does not exist tells of the signature: the whole verdict.
@@ -111,4 +112,43 @@ describe('the test of the signature', () => {
       ...{ code, httpStatus: answer.status, tppRequestId: TPP_REQUEST_ID, transactionId: 'transaction' },
     });
   });
+});
+
+const DATE = 'Sat, 21 Nov 2026 10:00:00 GMT';
+it.each<[Record<string, string>, Date | null]>([
+  [{}, null],
+  [{ date: DATE }, new Date(DATE)],
+  [{ date: 'today' }, null],
+  // What was stored on the way has the time of then.
+  [{ date: DATE, age: '7' }, null],
+])("the bank's clock by the headers %j is at %j", async (headers, time) => {
+  const { calls, sent } = scriptedCalls([{ status: 401, headers }]);
+  const left = [...ids];
+  expect(await bankTime(calls.bank, calls.paths, { newId: () => left.shift() ?? 'no id' })).toEqual(time);
+  expect(sent).toEqual([
+    {
+      ...{ method: 'GET', path: '/v1/accounts', transactionId: 'transaction', once: true, decides: true },
+      ...{ headers: { 'consent-id': 'consent' } },
+      facts: { reads: null, needsConsent: false, login: false },
+    },
+  ]);
+});
+
+it.each<[unknown, boolean]>([
+  [{ result: { outcome: 'OK' } }, true],
+  [{ result: { outcome: '' }, data: null }, true],
+  [{ result: { outcome: 7 } }, false],
+  [{ result: {} }, false],
+  [{ result: { outcome: 'OK' }, tppMessages: [] }, false],
+  [{ result: {}, tppMessages: [] }, false],
+  [{ result: 'OK' }, false],
+  [{ result: [] }, false],
+  [{ outcome: 'OK' }, false],
+  [{}, false],
+  [[{ result: { outcome: 'OK' } }], false],
+  [null, false],
+  ['OK', false],
+  [undefined, false],
+])('%j is an answer of the step interface: %j', (json, isOne) => {
+  expect(isStepAnswer(json)).toBe(isOne);
 });

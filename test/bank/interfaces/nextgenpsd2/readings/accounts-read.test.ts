@@ -4,6 +4,7 @@ import type { BankCall } from '../../../../../src/bank/call/call.ts';
 import type { BankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { accountsOf } from '../../../../../src/bank/interfaces/nextgenpsd2/readings/accounts.ts';
 import { nextOfPage } from '../../../../../src/bank/interfaces/nextgenpsd2/wire/accounts.ts';
+import { pathSegment } from '../../../../../src/bank/interfaces/nextgenpsd2/wire/paths.ts';
 import type { Transaction, TransactionPage, TransactionQuery } from '../../../../../src/bank/ports/bank.ts';
 import type { ConsentSource, Read } from '../../../../../src/bank/ports/call.ts';
 import { parseDate } from '../../../../../src/domain/calendar.ts';
@@ -686,6 +687,24 @@ describe('the transactions of an account', () => {
     ]);
     expect(idsOf(await pagesOf(script))).toEqual(['k1']);
     expect(script.sent[1]?.path).toBe(`/v1/card-accounts/a1/transactions?bookingStatus=both&${SINCE}`);
+  });
+});
+
+describe('an id in a path', () => {
+  it.each([
+    ['a1', 'a1'],
+    ['a/b?c#d', 'a%2Fb%3Fc%23d'],
+    ['é', '%C3%A9'],
+    ['.', '%2E'],
+    ['..', '%2E%2E'],
+    ['...', '...'],
+    ['a.b', 'a.b'],
+    ['{x}', '%7Bx%7D'],
+    // No address can have half of a character.
+    ['a\u{D800}b', 'a%EF%BF%BDb'],
+    ['\u{1F600}', '%F0%9F%98%80'],
+  ])('%s is one part of it: %s', (id, part) => {
+    expect(pathSegment(id)).toBe(part);
   });
 });
 

@@ -446,6 +446,28 @@ describe('the words of a refusal in another form', () => {
     expect(failed).not.toHaveProperty('bankCode');
   });
 
+  it.each([
+    { message: 'No access', descriptionUrl: 'the other' },
+    { message: 'No access', undescribed: 'the other' },
+    { messageId: 'the other', message: 'No access' },
+    { newMessage: 'the other', message: 'No access' },
+    { textId: 'the other', text: 'No access' },
+    { oldReason: 'the other', reason: 'No access' },
+    { httpMessages: 'the other', httpMessage: 'No access' },
+    { myHttpMessage: 'the other', httpMessage: 'No access' },
+    { httpMessage: 'the other', text: 'No access' },
+    { message: 'No access', text: 'the other' },
+    { info: 'the other', moreInfo: 'No access' },
+    { moreInfos: 'the other', moreInfo: 'No access' },
+    { message: 'No access', error: { message: 'the other' } },
+    { message: 'No access', items: [{ message: 'the other' }] },
+    { error: { error: { error: { error: 'No access' } } }, other: { message: 'the other' } },
+  ])('are the best of several, and no other member: %j', async (body) => {
+    const failed = await refusedWith(said(body, 400));
+    expect(failed).toMatchObject({ message: expect.stringMatching(/: No access/) });
+    expect(JSON.stringify(failed)).not.toContain('the other');
+  });
+
   it('beside a code are shown, and the code is kept', async () => {
     expect(await refusedWith(said({ code: 'E-17', message: 'Beside a code' }, 400))).toMatchObject({
       ...{ bankCode: 'E-17', message: expect.stringContaining(': Beside a code') },

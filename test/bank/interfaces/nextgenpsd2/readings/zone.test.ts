@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { zoneOf } from '../../../../../src/bank/interfaces/nextgenpsd2/readings/zone.ts';
-import { described } from '../scripted.ts';
+import { zoneOf, zoneOfAnswer } from '../../../../../src/bank/interfaces/nextgenpsd2/readings/zone.ts';
+import { described, PLAIN_FACTS, scriptedCalls, TRANSACTION_ID } from '../scripted.ts';
 
 // A day that is read in another zone is the day before or after.
 
@@ -47,4 +47,19 @@ it.each<[string, Parameters<typeof zone>, string]>([
   ['nobody says it', [null], 'Europe/Rome'],
 ])('%s', (_, of, expected) => {
   expect(zone(...of)).toBe(expected);
+});
+
+const READ = { ...PLAIN_FACTS, needsConsent: true, reads: { account: 'a1' } };
+it.each<[string, object, listed: string | undefined, named: string | null, expected: string]>([
+  ['of an account that the list has', READ, 'GR12', null, 'Europe/Athens'],
+  ['of which the list knows better', READ, 'GR12', 'FI12', 'Europe/Athens'],
+  ['that names the account itself', READ, undefined, 'FI12', 'Europe/Helsinki'],
+  ['of nobody knows which account', READ, undefined, null, 'Europe/Rome'],
+  ['that is a list', { ...READ, reads: 'list' }, 'GR12', 'FI12', 'Europe/Helsinki'],
+  ['that reads no account', PLAIN_FACTS, 'GR12', 'FI12', 'Europe/Helsinki'],
+])('the zone of the days in an answer %s', (_, facts, listed, named, expected) => {
+  const { calls } = scriptedCalls([]);
+  if (listed !== undefined) calls.ibans.set('a1', listed);
+  const call = { method: 'GET', path: '/x', transactionId: TRANSACTION_ID } as const;
+  expect(zoneOfAnswer(calls, { ...call, facts: { ...PLAIN_FACTS, ...facts } })(named)).toBe(expected);
 });

@@ -64,6 +64,39 @@ describe('the X-Request-ID of an answer', () => {
   });
 });
 
+it.each<[string, { more?: true; judged?: boolean; own?: string | null }, isRefused: boolean]>([
+  ['that nothing follows', {}, false],
+  ['that more follows', { more: true }, true],
+  // The judge of an initiation sees what follows.
+  ['that more follows, to an initiation', { more: true, judged: true }, false],
+  ['to a request without an id', { own: null }, false],
+])('an answer %s', (_, { more, judged, own }, isRefused) => {
+  const headers: Record<string, string> = own === null ? {} : { 'x-request-id': 'id-1' };
+  const answered = { status: 200, headers: {}, body: Buffer.from('{}'), ...(more && { more }) };
+  const checking = () =>
+    answerCheck(undefined, described())(
+      answered,
+      { ...request, headers },
+      judged ? { judged: 'payment' } : {},
+    );
+  if (isRefused)
+    expect(thrownBy(checking)).toMatchObject({
+      message: "The bank's answer to GET /v1/accounts has more after it on its connection",
+      hint: 'psd2 did not use the answer: a gateway may have handed on two. Ask again later.',
+    });
+  else expect(checking).not.toThrow();
+});
+
+it('the name of the id is that of the bank file, and an answer may have the standard name', () => {
+  const check = answerCheck(undefined, described({ headers: { names: { 'X-Request-ID': 'Bank-Id' } } }));
+  const own = { ...request, method: 'DELETE', headers: { 'bank-id': 'id-1' } } as const;
+  const said = (headers: Record<string, string>) => ({ status: 200, headers, body: Buffer.from('{}') });
+  for (const right of [{ 'bank-id': 'ID-1' }, { 'x-request-id': 'id-1' }, {}, { 'bank-id': '' }])
+    expect(() => check(said(right), own)).not.toThrow();
+  for (const wrong of [{ 'bank-id': 'id-2' }, { 'x-request-id': 'id-2' }])
+    expect(thrownBy(() => check(said(wrong), own))).toMatchObject({ code: 'bank_answer' });
+});
+
 describe('the signature of an answer', () => {
   const check = answerCheck(bank.cert, described());
   const NO_MATCH = 'does not match its Digest';
