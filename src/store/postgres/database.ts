@@ -83,7 +83,8 @@ export class Database {
 
   /**
    * @param signal the operator's Ctrl-C, which ends the wait. Its reason is thrown
-   * @param isForCopying whether `store copy` opens the store, which other workers may not use meanwhile
+   * @param isForCopying whether `store copy` opens the store, which other workers may not use meanwhile. Its transactions are
+   *   durable, and tell the database that they copy
    */
   constructor({ config, shown, place }: Address, signal: AbortSignal | undefined, isForCopying = false) {
     this.shown = shown;
@@ -178,7 +179,7 @@ export class Database {
     };
     let isBroken = true;
     try {
-      await statements.execute('begin');
+      await statements.script(this.#isForCopying ? BEGIN_COPYING : 'begin');
       const result = await work(statements);
       await statements.execute('commit');
       isBroken = false;
@@ -365,6 +366,8 @@ export abstract class ProfileRows {
     return this.database.executeAgain(sql, [this.profile, ...values]);
   }
 }
+
+const BEGIN_COPYING = `begin; set local psd2.copying = on; set local synchronous_commit = on`;
 
 /** The mark of the store, and which of some profiles have data in it. */
 const LOOK_AT_STORE = `select s.*, array(
