@@ -245,8 +245,10 @@ export const ROOMS = {
       ...['audit', 'batches', 'customers', 'personal', 'pins', 'read-results', 'rounds'].map(
         (name) => `contract/${name}`,
       ),
-      ...['sync-and-calls', 'synced', 'told-apart', 'written-twice'].map((name) => `contract/${name}`),
-      ...['batches', 'customers', 'journal', 'workers'].map((name) => `postgres/${name}`),
+      ...['copied-records', 'steps', 'sync-and-calls', 'synced', 'told-apart', 'written-twice'].map(
+        (name) => `contract/${name}`,
+      ),
+      ...['batches', 'customers', 'journal', 'pages', 'workers'].map((name) => `postgres/${name}`),
       'copy/copy.programs',
     ].map((name) => `test/store/${name}.test.ts`),
   },

@@ -26,7 +26,7 @@ import {
 import type { Batches, NewBatch, OnDamagedBatch } from '../ports/batches.ts';
 import type { BatchRecord } from '../ports/copy.ts';
 import type { Claims } from './claims.ts';
-import { type Database, KeyTaken, LostAnswer, ProfileRows, type Statements } from './database.ts';
+import { type Database, KeyTaken, LostAnswer, onlyRow, ProfileRows, type Statements } from './database.ts';
 
 /** A bit longer than it takes to see that another worker is dead. */
 const CLAIM_PATIENCE_MS = 15_000;
@@ -339,8 +339,8 @@ export class PostgresBatches extends ProfileRows implements Batches {
   /** The role of this worker's connections. */
   #role(): Promise<string> {
     this.#ownRole ??= this.database
-      .lookOne(z.object({ role: z.string() }), 'select session_user as role')
-      .then((row) => row?.role ?? '');
+      .look(z.object({ role: z.string() }), 'select session_user as role')
+      .then((rows) => onlyRow(rows).role);
     return this.#ownRole;
   }
 

@@ -376,6 +376,12 @@ const LOOK_AT_STORE = `select s.*, array(
       or exists (select from psd2.tokens t where t.profile = profile.profile and t.secrets is not null)
   ) as with_data from psd2.store s`;
 
+/** The row of a statement that always gives one. */
+export function onlyRow<T>([row]: readonly T[]): T {
+  if (row === undefined) throw new TypeError('The statement gives a row');
+  return row;
+}
+
 /** The error for a store whose tables are those of another psd2. */
 export function otherSchema(shown: string, version: number): Psd2Error {
   return new Psd2Error(

@@ -303,7 +303,10 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   /** The parameters of {@link WRITE} after the profile. */
   async #valuesOf({ holder, generation, origin, baseUrl, tokens }: Omit<LoginRecord, 'kind'>) {
     return [
-      ...[holder, generation, origin, baseUrl],
+      holder,
+      generation,
+      origin,
+      baseUrl,
       tokens?.accessTokenExpiresAt ?? null,
       tokens?.refreshTokenExpiresAt ?? null,
       tokens?.scope ?? null,

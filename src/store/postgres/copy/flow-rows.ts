@@ -89,9 +89,18 @@ export class FlowRows extends ProfileRows {
     const folded = foldOf(kind, record);
     await this.#steps.hold(flow, steps ?? null);
     const values = [
-      ...[this.profile, flow, kind, folded.state, folded.standing],
-      ...[folded.resourceId, folded.transactionId, folded.reference, underWay],
-      ...[events.at(0)?.at ?? null, events.at(-1)?.at ?? null, events.length],
+      this.profile,
+      flow,
+      kind,
+      folded.state,
+      folded.standing,
+      folded.resourceId,
+      folded.transactionId,
+      folded.reference,
+      underWay,
+      events.at(0)?.at ?? null,
+      events.at(-1)?.at ?? null,
+      events.length,
       JSON.stringify(events.map((each, index) => ({ ...each, n: index + 1 }))),
     ];
     try {
