@@ -7,6 +7,7 @@ import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { allOf, begun, opened, TRANSFER_BEGIN } from '../flows.ts';
 import { append, rowOf } from '../row-of.ts';
+import { replaceForStore } from '../waiting.ts';
 import { BANK, batchLine, login } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
@@ -280,6 +281,37 @@ describe('the customers of a round', () => {
     expect(await rounds.status()).toMatchObject({
       ...{ endedAt: expect.any(String), callsPerSecond: null, customersPerSecond: null },
     });
+  });
+
+  it('all workers count what they have done in a minute together, and nothing leaves no row', async () => {
+    const [one, other] = [await join(), await join()];
+    const counted = () => stores.sql('select sum(calls), sum(customers) from psd2.sync_minutes');
+    await one.note({ calls: 0, ends: [], isOver: false });
+    expect(counted()).toBe('|');
+    const end = { customerId: '1', status: 'synced' as const, code: null, message: null };
+    await one.note({ calls: 2, ends: [end], isOver: false });
+    await other.note({ calls: 0, ends: [end, end], isOver: false });
+    await other.note({ calls: 3, ends: [], isOver: true });
+    expect(counted()).toBe('5|3');
+  });
+
+  it('a worker takes part in the round that is under way, however long the pause between rounds is', async () => {
+    const round = await join();
+    const joined = await (await worker().rounds()).join(3_600_000);
+    expect('share' in joined && joined.share).toEqual(round.share);
+  });
+
+  it('a worker that came too early asks the database again after half a second', async () => {
+    let now = 1_000_000;
+    replaceForStore(performance, 'now', () => now);
+    const [one, other] = [await join(), await join()];
+    expect(await next(one, 3)).toBe('1');
+    expect(await next(other)).toBe('later');
+    await one.leave();
+    now += 499;
+    expect(await next(other)).toBe('later');
+    now += 1;
+    expect(await next(other)).not.toBe('later');
   });
 
   it('a worker that was there before the store was copied away gets no customer', async () => {
