@@ -235,8 +235,9 @@ export const ROOMS = {
     ].map((name) => `test/store/${name}.test.ts`),
   },
   'postgres-rows': {
+    left: 'what the page of the store says of columns, pauses and limits at equality, and second guards of what another statement ensures',
     least: 90,
-    reached: 68,
+    reached: 81,
     mutate: [
       ...['audit.ts', 'batches.ts', 'customers.ts', 'personal.ts', 'pins.ts', 'read-results.ts', 'sync/**'],
       'transaction-columns.ts',
