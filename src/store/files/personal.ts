@@ -24,6 +24,7 @@ import { damagedAt, readFlowFile } from './flows/file.ts';
 import { FlowFolder } from './flows/lookup.ts';
 import { FlowSteps } from './flows/steps.ts';
 import { syncedInto } from './sync/customer-folder.ts';
+import { roundWithout } from './sync/rounds.ts';
 import { Generations, tokenGeneration } from './token-file.ts';
 import type { FileTokens } from './tokens.ts';
 
@@ -106,7 +107,7 @@ export class FilePersonalData implements PersonalData {
         if (name.startsWith(`${holder}.json`)) removeStored(join(folder, name));
     for (const path of this.#lineFiles())
       rewriteLines(path, (line) => (isAbout(line, customerId) ? undefined : line));
-    rewriteLines(join(this.#tokens, 'last-round.json'), (line) => withoutCustomer(line, customerId));
+    rewriteLines(join(this.#tokens, 'last-round.json'), (line) => roundWithout(line, customerId));
     if (listFolder(this.#tokens).length > 0) syncFolder(this.#tokens);
     return removed;
   }
@@ -175,23 +176,6 @@ export class FilePersonalData implements PersonalData {
 function isAbout(line: string, customerId: string): boolean {
   const begin = nameOfRead({ customerId, productId: null }).slice(0, -1);
   return line.startsWith(begin) || line.includes(`"customerId":${JSON.stringify(customerId)}`);
-}
-
-/** The record of the last round without the customer: the counts stay. */
-function withoutCustomer(text: string, customerId: string): string {
-  const round = jsonIn(text);
-  if (typeof round !== 'object' || round === null || !text.includes(JSON.stringify(customerId))) return text;
-  const isOther = (each: unknown) =>
-    each !== customerId &&
-    !(typeof each === 'object' && each !== null && Reflect.get(each, 'customerId') === customerId);
-  return JSON.stringify(
-    Object.fromEntries(
-      Object.entries(round).map(([name, value]) => [
-        name,
-        Array.isArray(value) ? value.filter(isOther) : value,
-      ]),
-    ),
-  );
 }
 
 function readLines(path: string): string[] {

@@ -11,6 +11,7 @@ import type {
   Turns,
   UnattendedReads,
 } from '../ports/access.ts';
+import type { NoteRecord } from '../ports/copy.ts';
 import type { Holder, StoredLogin } from '../ports/tokens.ts';
 import { type Database, ProfileRows } from './database.ts';
 import { nameOfHolder } from './tokens.ts';
@@ -18,13 +19,16 @@ import { nameOfHolder } from './tokens.ts';
 const time = z.nullable(z.date());
 const text = z.nullable(z.string());
 /** A row of `psd2.access_notes`, without its holder. */
-export const noteRow = z.object({
+const noteRow = z.object({
   refresh_at: time,
   refresh_message: text,
   refresh_of: time,
   call_at: time,
   call_message: text,
 });
+
+const heldNote = z.extend(noteRow, { holder: z.string() });
+const NOTE_COLUMNS = 'holder, refresh_at, refresh_message, refresh_of, call_at, call_message';
 
 /** What the bank refused to the logins of one profile, with a row for each holder. */
 export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
@@ -85,6 +89,55 @@ export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
       nameOfHolder(holder),
     ]);
   }
+
+  /** All notes, for `store copy`. */
+  async records(): Promise<NoteRecord[]> {
+    const notes = await this.look(
+      heldNote,
+      `select ${NOTE_COLUMNS} from psd2.access_notes where profile = $1 order by holder`,
+    );
+    return notes.flatMap(noteRecordsOf);
+  }
+
+  /** The notes of a holder, for `store copy`. */
+  async record({ holder }: NoteRecord): Promise<NoteRecord | undefined> {
+    const notes = await this.look(
+      heldNote,
+      `select ${NOTE_COLUMNS} from psd2.access_notes where profile = $1 and holder = $2`,
+      [holder],
+    );
+    return notes.flatMap(noteRecordsOf)[0];
+  }
+
+  /** Stores copied notes in place of those of the holder. */
+  async keep({ holder, refresh, call }: NoteRecord): Promise<void> {
+    await this.executeAgain(
+      `insert into psd2.access_notes (profile, ${NOTE_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict (profile, holder) do update set refresh_at = excluded.refresh_at,
+         refresh_message = excluded.refresh_message, refresh_of = excluded.refresh_of, call_at = excluded.call_at,
+         call_message = excluded.call_message`,
+      [
+        holder,
+        refresh?.at ?? null,
+        refresh?.message ?? null,
+        refresh?.of ?? null,
+        call?.at ?? null,
+        call?.message ?? null,
+      ],
+    );
+  }
+}
+
+function noteRecordsOf(row: z.infer<typeof heldNote>): NoteRecord[] {
+  const { holder, refresh_at, refresh_message, refresh_of, call_at, call_message } = row;
+  if (!refresh_at && !call_at) return [];
+  const refresh = refresh_at && {
+    at: refresh_at.toISOString(),
+    message: refresh_message ?? '',
+    of: refresh_of?.toISOString() ?? null,
+  };
+  const call = call_at && { at: call_at.toISOString(), message: call_message ?? '' };
+  return [{ kind: 'note', holder, refresh, call }];
 }
 
 function accessNoteOf(

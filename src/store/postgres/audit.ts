@@ -115,15 +115,12 @@ export class PostgresAudit extends ProfileRows implements Audit {
   /** Adds a line of another backend as it is, for `store copy`, with the rights of the owner. */
   async keep({ n, text }: AuditLine): Promise<void> {
     const at = parseAuditLine(text)?.at ?? null;
-    await this.database.transactionAgain(async (statements) => {
-      await statements.execute(
-        `select set_config('psd2.copying', 'on', true), set_config('synchronous_commit', 'on', true)`,
-      );
-      await statements.execute(
+    await this.database.transactionAgain((statements) =>
+      statements.execute(
         `select psd2.audit_keep($1, $2::bigint, coalesce($3::timestamptz, clock_timestamp()), $4)
          where not exists (select from psd2.audit where profile = $1 and n = $2::bigint)`,
         [this.profile, n, at, text],
-      );
-    });
+      ),
+    );
   }
 }

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
-import { applyBatchEvent, type Batch, type BatchEvent, newBatch } from '../../domain/batch/batch.ts';
+import {
+  applyBatchEvent,
+  type Batch,
+  type BatchAdded,
+  type BatchEvent,
+  newBatch,
+} from '../../domain/batch/batch.ts';
 import { batchAdded, batchEvent, batchLine } from '../../domain/batch/events.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -18,8 +24,9 @@ import {
   unlessDamaged,
 } from '../batch/refusals.ts';
 import type { Batches, NewBatch, OnDamagedBatch } from '../ports/batches.ts';
+import type { BatchRecord } from '../ports/copy.ts';
 import type { Claims } from './claims.ts';
-import { type Database, KeyTaken, LostAnswer, ProfileRows, type Statements } from './database.ts';
+import { type Database, KeyTaken, LostAnswer, onlyRow, ProfileRows, type Statements } from './database.ts';
 
 /** A bit longer than it takes to see that another worker is dead. */
 const CLAIM_PATIENCE_MS = 15_000;
@@ -27,7 +34,14 @@ const CLAIM_PATIENCE_MS = 15_000;
 export const LINES_AT_ONCE = 2_000;
 
 const idRow = z.object({ batch: z.string() });
+const countRow = z.object({ events: z.number() });
 const lineRow = z.object({ line: z.number(), content: z.unknown() });
+/** The rows of a new batch, and how many events it has. */
+interface NewRows extends Pick<BatchAdded, 'sha256' | 'messageId'> {
+  id: string;
+  lines: readonly unknown[];
+  events: number;
+}
 const eventRow = z.object({ n: z.number(), at: z.date(), event: z.unknown(), role: z.string() });
 
 /**
@@ -51,7 +65,6 @@ export class PostgresBatches extends ProfileRows implements Batches {
 
   async add(order: NewBatch): Promise<Batch> {
     await this.database.remember(this.profile);
-    const { added, lines } = order;
     const event = addedEvent(order);
     const { sha256 } = event;
     const at = this.#now();
@@ -63,16 +76,11 @@ export class PostgresBatches extends ProfileRows implements Batches {
           this.profile,
         ]);
         id = await this.#freeId(statements, order, sha256);
-        await insertBatch(statements, [this.profile, id, sha256, added.messageId, 1]);
-        await insertLines(statements, [this.profile, id], lines);
-        await statements.execute(INSERT_EVENT, [
-          this.profile,
-          id,
-          1,
-          this.#writer,
-          at,
-          JSON.stringify(event),
-        ]);
+        await this.#insert(statements, { ...event, id, lines: order.lines, events: 1 });
+        await statements.execute(
+          `insert into psd2.batch_events (profile, batch, n, writer, at, event) values ($1, $2, 1, $3, $4, $5)`,
+          [this.profile, id, this.#writer, at, JSON.stringify(event)],
+        );
       });
     } catch (error) {
       if (!(error instanceof LostAnswer)) throw error;
@@ -110,16 +118,11 @@ export class PostgresBatches extends ProfileRows implements Batches {
 
   async lines(batch: Batch): Promise<BatchLine[]> {
     const lines: BatchLine[] = [];
-    for (let read = LINES_AT_ONCE, after = 0; read === LINES_AT_ONCE; ) {
-      const rows = await this.look(lineRow, SELECT_LINES, [batch.batch, after]);
-      for (const { line, content } of rows) {
-        const { data } = batchLine.safeParse(content);
-        if (data === undefined || data.line !== line)
-          throw batchIsDamaged(batch.batch, 'psd2 did not write its lines');
-        lines.push(data);
-        after = line;
-      }
-      read = rows.length;
+    for await (const { line, content } of this.#lineRows(batch.batch)) {
+      const { data } = batchLine.safeParse(content);
+      if (data === undefined || data.line !== line)
+        throw batchIsDamaged(batch.batch, 'psd2 did not write its lines');
+      lines.push(data);
     }
     refuseEdited(batch, lines, `at ${this.database.shown}`);
     return lines;
@@ -181,6 +184,87 @@ export class PostgresBatches extends ProfileRows implements Batches {
     }
   }
 
+  /** All batches, for `store copy`, which changes nothing of them, and so parses no more than it must. */
+  async *records(): AsyncGenerator<BatchRecord> {
+    const rows = await this.look(idRow, 'select batch from psd2.batches where profile = $1 order by batch');
+    for (const row of rows) {
+      const record = await this.record(row);
+      if (record) yield record;
+    }
+  }
+
+  /** A batch, for `store copy`. @throws Psd2Error `config` if events are missing. A copy would forget that they ever were */
+  async record({ batch }: Pick<BatchRecord, 'batch'>): Promise<BatchRecord | undefined> {
+    const count = await this.#count(batch);
+    if (count === undefined) return undefined;
+    const rows = await this.look(eventRow, SELECT_EVENTS, [batch, 0]);
+    if (rows.length < count) throw batchIsDamaged(batch, 'events of its journal are missing');
+    const lines: unknown[] = [];
+    for await (const { content } of this.#lineRows(batch)) lines.push(content);
+    return {
+      kind: 'batch',
+      batch,
+      lines,
+      events: rows.map(({ at, event }) => ({ at: at.toISOString(), event })),
+    };
+  }
+
+  /** Stores a copied batch, or the events that are missing, in one transaction. @throws Psd2Error `config` */
+  async keep({ batch: id, lines, events }: BatchRecord): Promise<void> {
+    const { data: added } = batchAdded.safeParse(events[0]?.event);
+    if (added === undefined) throw batchIsDamaged(id, 'psd2 did not write its first event');
+    const numbered = events.map((each, index) => ({ ...each, n: index + 1 }));
+    await this.database.transactionAgain(async (statements) => {
+      await this.#insert(statements, { ...added, id, lines, events: events.length });
+      await statements.execute(
+        `insert into psd2.batch_events (profile, batch, n, writer, at, event)
+         select $1, $2, n, 'copy', at, event from json_to_recordset($3::json) as r (n integer, at timestamptz, event json)
+         on conflict do nothing`,
+        [this.profile, id, JSON.stringify(numbered)],
+      );
+    });
+  }
+
+  /** Adds a batch with its lines, unless it is there. @param events how many events follow */
+  async #insert(statements: Statements, { id, sha256, messageId, lines, events }: NewRows): Promise<void> {
+    const inserted = await statements.query(
+      z.unknown(),
+      `insert into psd2.batches (profile, batch, sha256, message_id, events) values ($1, $2, $3, $4, $5)
+       on conflict do nothing returning 1`,
+      [this.profile, id, sha256, messageId, events],
+    );
+    if (inserted.length === 0) return;
+    for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
+      const contents = lines.slice(from, from + LINES_AT_ONCE).map((line) => JSON.stringify(line));
+      await statements.execute(
+        `insert into psd2.batch_lines (profile, batch, line, content)
+         select $1, $2, $4::integer + n, content::json from unnest($3::text[]) with ordinality as l (content, n)`,
+        [this.profile, id, contents, from],
+      );
+    }
+  }
+
+  /** The lines in their order, as they are stored. */
+  async *#lineRows(batch: string): AsyncGenerator<z.infer<typeof lineRow>> {
+    for (let after = 0, read = LINES_AT_ONCE; read === LINES_AT_ONCE; ) {
+      const rows = await this.look(
+        lineRow,
+        `select line, content from psd2.batch_lines
+         where profile = $1 and batch = $2 and line > $3 order by line limit ${LINES_AT_ONCE}`,
+        [batch, after],
+      );
+      yield* rows;
+      after = rows.at(-1)?.line ?? after;
+      read = rows.length;
+    }
+  }
+
+  /** How many events psd2 has written of a batch. */
+  async #count(batch: string): Promise<number | undefined> {
+    const sql = 'select events from psd2.batches where profile = $1 and batch = $2';
+    return (await this.lookOne(countRow, sql, [batch]))?.events;
+  }
+
   /** The id of a new batch, while nobody else can add one. @throws Psd2Error `usage` */
   async #freeId(statements: Statements, order: NewBatch, sha256: string): Promise<string> {
     const { messageId } = order.added;
@@ -240,23 +324,14 @@ export class PostgresBatches extends ProfileRows implements Batches {
    */
   async #read(id: string, isBehind = false): Promise<Batch> {
     let cached = this.#known.get(id);
-    const row = await this.lookOne(
-      z.object({ events: z.number() }),
-      'select events from psd2.batches where profile = $1 and batch = $2',
-      [id],
-    );
-    if (cached && row && row.events <= cached.n && !isBehind) return cached.batch;
-    const rows = await this.look(
-      eventRow,
-      'select n, at, event, role from psd2.batch_events where profile = $1 and batch = $2 and n > $3 order by n',
-      [id, cached?.n ?? 0],
-    );
+    const count = await this.#count(id);
+    if (cached && count !== undefined && count <= cached.n && !isBehind) return cached.batch;
+    const rows = await this.look(eventRow, SELECT_EVENTS, [id, cached?.n ?? 0]);
     for (const { n, at, event, role } of rows) {
       if (n !== (cached?.n ?? 0) + 1) throw batchIsDamaged(id, 'events of its journal are missing');
       cached = apply(id, cached, { event, role, at: at.toISOString() });
     }
-    if (!cached || cached.n < (row?.events ?? 1))
-      throw batchIsDamaged(id, 'events of its journal are missing');
+    if (!cached || cached.n < (count ?? 1)) throw batchIsDamaged(id, 'events of its journal are missing');
     this.#known.set(id, cached);
     return cached.batch;
   }
@@ -264,8 +339,8 @@ export class PostgresBatches extends ProfileRows implements Batches {
   /** The role of this worker's connections. */
   #role(): Promise<string> {
     this.#ownRole ??= this.database
-      .lookOne(z.object({ role: z.string() }), 'select session_user as role')
-      .then((row) => row?.role ?? '');
+      .look(z.object({ role: z.string() }), 'select session_user as role')
+      .then((rows) => onlyRow(rows).role);
     return this.#ownRole;
   }
 
@@ -298,40 +373,9 @@ function apply(
   return current;
 }
 
-/** The lines after one. `$1` profile, `$2` batch, `$3` that line. */
-export const SELECT_LINES = `select line, content from psd2.batch_lines
-  where profile = $1 and batch = $2 and line > $3 order by line limit ${LINES_AT_ONCE}`;
-
-/** `$1` profile, `$2` batch, `$3` number, `$4` writer, `$5` time, `$6` event. */
-export const INSERT_EVENT = `insert into psd2.batch_events (profile, batch, n, writer, at, event)
-  values ($1, $2, $3, $4, $5, $6)`;
-
-/** @param row profile, batch, SHA-256, `MsgId`, number of events */
-export function insertBatch(
-  statements: Statements,
-  row: [string, string, string, string | null, number],
-): Promise<void> {
-  return statements.execute(
-    'insert into psd2.batches (profile, batch, sha256, message_id, events) values ($1, $2, $3, $4, $5)',
-    row,
-  );
-}
-
-/** @param of profile and batch */
-export async function insertLines(
-  statements: Statements,
-  of: [string, string],
-  lines: readonly unknown[],
-): Promise<void> {
-  for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
-    const contents = lines.slice(from, from + LINES_AT_ONCE).map((line) => JSON.stringify(line));
-    await statements.execute(
-      `insert into psd2.batch_lines (profile, batch, line, content)
-       select $1, $2, $4::integer + n, content::json from unnest($3::text[]) with ordinality as l (content, n)`,
-      [...of, contents, from],
-    );
-  }
-}
+/** The events after one. `$1` profile, `$2` batch, `$3` the number of that one. */
+const SELECT_EVENTS = `select n, at, event, role from psd2.batch_events
+  where profile = $1 and batch = $2 and n > $3 order by n`;
 
 /** The first events of a profile's newest batches, for completion. */
 export async function batchesBegun(

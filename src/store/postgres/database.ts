@@ -83,7 +83,8 @@ export class Database {
 
   /**
    * @param signal the operator's Ctrl-C, which ends the wait. Its reason is thrown
-   * @param isForCopying whether `store copy` opens the store, which other workers may not use meanwhile
+   * @param isForCopying whether `store copy` opens the store, which other workers may not use meanwhile. Its transactions are
+   *   durable, and tell the database that they copy
    */
   constructor({ config, shown, place }: Address, signal: AbortSignal | undefined, isForCopying = false) {
     this.shown = shown;
@@ -178,7 +179,7 @@ export class Database {
     };
     let isBroken = true;
     try {
-      await statements.execute('begin');
+      await statements.script(this.#isForCopying ? BEGIN_COPYING : 'begin');
       const result = await work(statements);
       await statements.execute('commit');
       isBroken = false;
@@ -366,12 +367,20 @@ export abstract class ProfileRows {
   }
 }
 
+const BEGIN_COPYING = `begin; set local psd2.copying = on; set local synchronous_commit = on`;
+
 /** The mark of the store, and which of some profiles have data in it. */
 const LOOK_AT_STORE = `select s.*, array(
     select profile from unnest($1::text[]) profile
     where exists (select from psd2.flows f where f.profile = profile.profile)
       or exists (select from psd2.tokens t where t.profile = profile.profile and t.secrets is not null)
   ) as with_data from psd2.store s`;
+
+/** The row of a statement that always gives one. */
+export function onlyRow<T>([row]: readonly T[]): T {
+  if (row === undefined) throw new TypeError('The statement gives a row');
+  return row;
+}
 
 /** The error for a store whose tables are those of another psd2. */
 export function otherSchema(shown: string, version: number): Psd2Error {

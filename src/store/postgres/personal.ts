@@ -10,7 +10,7 @@ import type {
 } from '../ports/personal.ts';
 import { PostgresAudit } from './audit.ts';
 import type { Claims } from './claims.ts';
-import { type Database, ProfileRows } from './database.ts';
+import { type Database, onlyRow, ProfileRows } from './database.ts';
 import { damagedAt } from './flows/journal.ts';
 
 /** How long to wait for a worker that uses the customer's data. */
@@ -71,11 +71,9 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
   }
 
   async assertMayForget(): Promise<void> {
-    const rights = await this.database.lookOne(
-      z.object({ owner: z.boolean() }),
-      'select psd2.is_owner() as owner',
-    );
-    if (rights?.owner) return;
+    const rights = z.object({ owner: z.boolean() });
+    const { owner } = onlyRow(await this.database.look(rights, 'select psd2.is_owner() as owner'));
+    if (owner) return;
     throw new Psd2Error(
       'config',
       `The user of PostgreSQL at ${this.database.shown} may not change journals, so psd2 cannot forget a customer`,
@@ -86,14 +84,13 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
   }
 
   async pseudonymOf(customerId: string, word: string): Promise<string> {
-    const row = await this.lookOne(
+    const rows = await this.look(
       z.object({ pseudonym: z.string() }),
       `with durable as materialized (select set_config('synchronous_commit', 'on', true))
        select psd2.pseudonym_of($1, $2, $3) as pseudonym from durable`,
       [customerId, word],
     );
-    if (!row) throw new TypeError('psd2.pseudonym_of returns a row');
-    return row.pseudonym;
+    return onlyRow(rows).pseudonym;
   }
 
   async pseudonyms(): Promise<Pseudonym[]> {
@@ -166,13 +163,14 @@ export class PostgresPersonalData extends ProfileRows implements PersonalData {
       await statements.execute(`select set_config('synchronous_commit', 'on', true)`);
       const removed: Removed[] = [];
       for (const { name, customer } of await statements.query(tableRow, TABLES)) {
-        const [removedRows] = await statements.query(
+        const rows = await statements.query(
           z.object({ count: z.number() }),
           `with gone as (delete from psd2.${name} where profile = $1 and ${customer} = $2 returning 1)
            select count(*)::int as count from gone`,
           [this.profile, customerId],
         );
-        if (removedRows && removedRows.count > 0) removed.push({ name, count: removedRows.count });
+        const { count } = onlyRow(rows);
+        if (count > 0) removed.push({ name, count });
       }
       return removed;
     });

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
+import { isCustomerId, isPaymentHolder } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import { MAX_RENEWAL_MS } from '../disk/lock.ts';
+import type { LastLoginRecord, LoginRecord } from '../ports/copy.ts';
 import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports/tokens.ts';
 import type { Claim, Claims } from './claims.ts';
 import { type Database, LostAnswer, ProfileRows } from './database.ts';
@@ -13,7 +15,7 @@ const MAX_OUTAGE_MS = 120_000;
 const PAUSE_MS = 500;
 
 const time = z.nullable(z.date());
-export const tokenRow = z.object({
+const tokenRow = z.object({
   generation: z.coerce.number(),
   origin: z.coerce.number(),
   base_url: z.string(),
@@ -26,21 +28,27 @@ export const tokenRow = z.object({
 });
 const { origin: _origin, secrets: _secrets, ...loginColumns } = tokenRow.shape;
 const loginRow = z.object({ holder: z.string(), ...loginColumns });
-export type Row = z.infer<typeof tokenRow>;
+type Row = z.infer<typeof tokenRow>;
+const customerId = z.string().check(z.refine(isCustomerId));
+/** Checked strictly, since the holders become the names of files. */
+const recordRow = z.extend(tokenRow, {
+  holder: z.union([z.literal(''), customerId, z.string().check(z.refine(isPaymentHolder))]),
+});
 
-export const TOKEN_COLUMNS = `generation, origin, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id, secrets`;
+const TOKEN_COLUMNS = `generation, origin, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id, secrets`;
 
 /** Of the tokens of customers, not of the application or of payments. */
 export const OF_CUSTOMERS = `holder <> '' and holder not like 'payment:%'`;
 
-/** The end of an insert into `psd2.tokens`. */
-export const OR_REPLACE_TOKENS = `on conflict (profile, holder) do update set
-  generation = excluded.generation, origin = excluded.origin, base_url = excluded.base_url,
-  access_token_expires_at = excluded.access_token_expires_at, scope = excluded.scope,
-  refresh_token_expires_at = excluded.refresh_token_expires_at, api_track_id = excluded.api_track_id,
-  secrets = excluded.secrets, changed_at = clock_timestamp()`;
-export const REMEMBER_LOGIN = `insert into psd2.last_logins (profile, customer_id) values ($1, $2)
-  on conflict (profile) do update set customer_id = excluded.customer_id`;
+/** Writes tokens over those of which its condition holds. `$1` is the profile. */
+const WRITE = `with durable as materialized (select set_config('synchronous_commit', 'on', true))
+  insert into psd2.tokens as t (profile, holder, ${TOKEN_COLUMNS})
+  select $1, $2, $3::bigint, $4::bigint, $5, $6::timestamptz, $7::timestamptz, $8, $9, $10::json from durable
+  on conflict (profile, holder) do update set
+    generation = excluded.generation, origin = excluded.origin, base_url = excluded.base_url,
+    access_token_expires_at = excluded.access_token_expires_at, scope = excluded.scope,
+    refresh_token_expires_at = excluded.refresh_token_expires_at, api_track_id = excluded.api_track_id,
+    secrets = excluded.secrets, changed_at = clock_timestamp()`;
 
 /**
  * The tokens of one profile at one bank: a row for each holder, with a generation that grows with each change. A change
@@ -139,14 +147,18 @@ export class PostgresTokens extends ProfileRows implements Tokens {
 
   async last(): Promise<string | undefined> {
     const lastLogin = await this.lookOne(
-      z.object({ customer_id: z.string() }),
+      z.object({ customer_id: customerId }),
       'select customer_id from psd2.last_logins where profile = $1',
     );
     return lastLogin?.customer_id;
   }
 
   async remember(customerId: string): Promise<void> {
-    await this.executeAgain(REMEMBER_LOGIN, [customerId]);
+    await this.executeAgain(
+      `insert into psd2.last_logins (profile, customer_id) values ($1, $2)
+       on conflict (profile) do update set customer_id = excluded.customer_id`,
+      [customerId],
+    );
   }
 
   async rewrite(): Promise<void> {
@@ -167,7 +179,7 @@ export class PostgresTokens extends ProfileRows implements Tokens {
     );
     let moved = 0;
     for (const { holder: name } of rows) {
-      const holder = name === '' ? null : name;
+      const holder = holderNamed(name);
       await this.#claimed(holder, undefined, async () => {
         for (;;) {
           const stored = await this.#newest(holder);
@@ -185,6 +197,37 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   /** Always empty: a row is complete, or does not exist. */
   async damaged(): Promise<string[]> {
     return [];
+  }
+
+  /** All tokens, of any bank, and who logged in last, for `store copy`. */
+  async *records(): AsyncGenerator<LoginRecord | LastLoginRecord> {
+    const rows = await this.look(
+      recordRow,
+      `select holder, ${TOKEN_COLUMNS} from psd2.tokens where profile = $1 order by holder`,
+    );
+    for (const { holder, ...stored } of rows) yield this.#record(holder, stored);
+    const last = await this.last();
+    if (last !== undefined) yield { kind: 'last-login', customerId: last };
+  }
+
+  /** The tokens of a holder, of any bank, for `store copy`. */
+  async record({ holder }: LoginRecord): Promise<LoginRecord | undefined> {
+    const stored = await this.#newest(holderNamed(holder));
+    return stored && this.#record(holder, stored);
+  }
+
+  /** Stores copied tokens. Older tokens never replace newer ones. */
+  async keep(record: LoginRecord): Promise<void> {
+    await this.executeAgain(
+      `${WRITE} where t.generation < excluded.generation`,
+      await this.#valuesOf(record),
+    );
+  }
+
+  async #record(holder: string, stored: Row): Promise<LoginRecord> {
+    const { generation, origin, base_url: baseUrl } = stored;
+    const tokens = (await this.#opened(holderNamed(holder), stored, this.#keys.mayBePlain)) ?? null;
+    return { kind: 'login', holder, generation, origin, baseUrl, tokens };
   }
 
   #slot(holder: Holder, claim: Claim): TokenSlot {
@@ -236,26 +279,12 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   ): Promise<boolean> {
     if (baseUrl === null) throw new TypeError('Tokens are written for a bank');
     const { accessToken, refreshToken } = tokens;
-    const secrets = await this.#seals.close({ holder, baseUrl, generation: before + 1 }, tokens);
-    const values = [
-      nameOfHolder(holder),
-      before,
-      origin,
-      baseUrl,
-      tokens.accessTokenExpiresAt,
-      tokens.refreshTokenExpiresAt,
-      tokens.scope,
-      tokens.apiTrackId ?? null,
-      secrets,
-    ];
+    const next = { holder: nameOfHolder(holder), generation: before + 1, origin, baseUrl, tokens };
+    const values = await this.#valuesOf(next);
     try {
       const written = await this.query(
-        z.object({ generation: z.string() }),
-        `with durable as materialized (select set_config('synchronous_commit', 'on', true))
-         insert into psd2.tokens as t (profile, holder, ${TOKEN_COLUMNS})
-         select $1, $2, $3::bigint + 1, $4, $5, $6::timestamptz, $7::timestamptz, $8, $9, $10::json from durable
-         ${OR_REPLACE_TOKENS} where t.generation = $3::bigint
-         returning generation::text`,
+        z.unknown(),
+        `${WRITE} where t.generation = excluded.generation - 1 returning 1`,
         values,
       );
       return written.length > 0;
@@ -269,6 +298,21 @@ export class PostgresTokens extends ProfileRows implements Tokens {
       }
       return this.#put(holder, before, tokens, origin, baseUrl);
     }
+  }
+
+  /** The parameters of {@link WRITE} after the profile. */
+  async #valuesOf({ holder, generation, origin, baseUrl, tokens }: Omit<LoginRecord, 'kind'>) {
+    return [
+      holder,
+      generation,
+      origin,
+      baseUrl,
+      tokens?.accessTokenExpiresAt ?? null,
+      tokens?.refreshTokenExpiresAt ?? null,
+      tokens?.scope ?? null,
+      tokens?.apiTrackId ?? null,
+      tokens && (await this.#seals.close({ holder: holderNamed(holder), baseUrl, generation }, tokens)),
+    ];
   }
 
   /** @param generation forgets only this one; without it, any */
@@ -296,12 +340,17 @@ export class PostgresTokens extends ProfileRows implements Tokens {
     );
   }
 
-  /** @param takesPlain as {@link TokenSeals.open} */
   async #open(holder: Holder, stored: Row, takesPlain?: boolean): Promise<ReadTokens | undefined> {
-    const { generation, origin, base_url: baseUrl, secrets } = stored;
+    const opened = await this.#opened(holder, stored, takesPlain);
+    return opened && { ...opened, generation: stored.generation, origin: stored.origin };
+  }
+
+  /** @param takesPlain as {@link TokenSeals.open}. @returns undefined after a logout */
+  async #opened(holder: Holder, stored: Row, takesPlain?: boolean): Promise<StoredTokens | undefined> {
+    const { generation, base_url: baseUrl, secrets } = stored;
     if (!secrets) return undefined;
     const opened = await this.#seals.open({ holder, baseUrl, generation }, secrets, takesPlain);
-    return { ...loginInRow(stored), ...opened, generation, origin };
+    return { ...loginInRow(stored), ...opened };
   }
 
   async #holders(): Promise<Holder[]> {
@@ -309,7 +358,7 @@ export class PostgresTokens extends ProfileRows implements Tokens {
       z.object({ holder: z.string() }),
       'select holder from psd2.tokens where profile = $1 and secrets is not null order by holder',
     );
-    return rows.map(({ holder }) => (holder === '' ? null : holder));
+    return rows.map(({ holder }) => holderNamed(holder));
   }
 
   #claimed<T>(
@@ -351,7 +400,7 @@ export async function customersOf(database: Database, profile: string): Promise<
   return rows.map(({ holder }) => holder);
 }
 
-export function loginInRow(stored: Omit<Row, 'origin' | 'secrets'>): StoredLogin {
+function loginInRow(stored: Omit<Row, 'origin' | 'secrets'>): StoredLogin {
   return {
     accessTokenExpiresAt: stored.access_token_expires_at?.toISOString() ?? null,
     refreshTokenExpiresAt: stored.refresh_token_expires_at?.toISOString() ?? null,
@@ -363,4 +412,9 @@ export function loginInRow(stored: Omit<Row, 'origin' | 'secrets'>): StoredLogin
 /** The holder's name in the database, which is empty for the application. */
 export function nameOfHolder(holder: Holder): string {
   return holder ?? '';
+}
+
+/** The holder with this name in the database. */
+function holderNamed(name: string): Holder {
+  return name === '' ? null : name;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type AuditFields, checkChain, parseAuditLine } from '../../../src/store/audit/chain.ts';
@@ -77,6 +78,27 @@ describe.each(named(useBackends()))('the audit log in %s', (_name, { open }) => 
     });
     const other = (await place.worker()).open('other').audit;
     expect([await linesOf(other), await other.head()]).toEqual([[], undefined]);
+  });
+
+  it('its first line is known apart from the lines, and stays so', async () => {
+    expect([await data.audit.beginning(), await data.audit.head()]).toEqual([undefined, undefined]);
+    const heads: unknown[] = [];
+    for (const action of ['logged-in', 'logged-out', 'logged-in'] as const) {
+      await data.audit.append({ action });
+      heads.push(await data.audit.head());
+    }
+    const shas = (await linesOf(data.audit)).map(({ text }) =>
+      createHash('sha256').update(text).digest('hex'),
+    );
+    expect(heads).toEqual(shas.map((sha256, index) => ({ n: index + 1, sha256 })));
+    expect(await (await place.worker()).open('bank').audit.beginning()).toBe(shas[0]);
+    expect(await (await place.worker()).open('other').audit.beginning()).toBeUndefined();
+  });
+
+  it('it may lack lines of flows that a copy has brought, and of no others', async () => {
+    expect(await data.audit.mayLackCopied()).toBe(false);
+    await place.side().setMark({ copiedFrom: { id: 'x', place: 'there', isComplete: true } });
+    expect(await (await place.worker()).open('bank').audit.mayLackCopied()).toBe(true);
   });
 
   it('its lines have pseudonyms, the same ones for every worker, and still verify when psd2 has forgotten whose they are', async () => {

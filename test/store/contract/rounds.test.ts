@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
-import type { Dealt, Round, Rounds } from '../../../src/store/ports/sync.ts';
+import type { CustomerEnd, Dealt, Round, Rounds } from '../../../src/store/ports/sync.ts';
 import { BANK, granted, login } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
 
@@ -107,6 +107,65 @@ describe.each(useBackends())('$name', ({ open }) => {
 
   it('a round over named customers gives out only those', async () => {
     expect(await rest((await data.rounds()).over(['2']))).toEqual(['2']);
+  });
+
+  it('a round over named customers can be shared, and stays over', async () => {
+    const rounds = await data.rounds();
+    const round = rounds.over(['2', 'x']);
+    const shared = rounds.rejoin(structuredClone(round.share));
+    expect([(await dealt(shared)).customerId, (await dealt(round)).customerId]).toEqual(['2', 'x']);
+    for (const each of [round, shared, round]) expect(await each.next(1)).toBe('over');
+    const all = await joined(rounds);
+    await rest(all);
+    for (const each of [all, all, rounds.rejoin(all.share)]) expect(await each.next(1)).toBe('over');
+  });
+
+  it('the status counts each result as what it is, and each failure by its code, the most frequent first', async () => {
+    for (const customer of ['4', '5', '6', '7', '8'])
+      await data.tokens.change(customer, (slot) => slot.write(login));
+    const round = await joined(await data.rounds());
+    const end = (status: CustomerEnd['status'], code: string | null = null) => ({
+      ...{ status, code },
+      message: code && `The bank said ${code}`,
+    });
+    const ends: Record<string, CustomerEnd> = {
+      ...{
+        1: end('synced'),
+        2: end('partly', 'network'),
+        3: end('partly'),
+        4: end('waiting', 'sca_required'),
+      },
+      ...{ 5: end('waiting', 'forbidden'), 6: end('waiting', 'sca_required') },
+      ...{ 7: end('failed', 'sca_required') },
+    };
+    let last: Dealt | undefined;
+    for (const _ of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      const one = await dealt(round);
+      const its = ends[one.customerId];
+      if (!its) last = one;
+      else {
+        await one.finish(its);
+        await round.note({ calls: 1, ends: [{ customerId: one.customerId, ...its }], isOver: false });
+      }
+    }
+    expect(await round.counts()).toEqual({ due: 0, atWork: 1 });
+    const status = await (await (await worker()).rounds()).status();
+    expect(status?.done).toEqual({ synced: 1, partly: 2, waiting: 3, failed: 1 });
+    const [first, ...others] = status?.failures ?? [];
+    expect(first).toEqual({
+      ...{ code: 'sca_required', customers: 3, customerId: '4' },
+      message: 'The bank said sca_required',
+    });
+    expect(others.map(({ code, customers, customerId }) => [code, customers, customerId]).toSorted()).toEqual(
+      [
+        ['forbidden', 1, '5'],
+        ['network', 1, '2'],
+      ],
+    );
+    expect(status?.needSca).toEqual(['4', '6', '7']);
+    expect((status?.due ?? 0) + (status?.atWork ?? 0)).toBe(1);
+    await last?.finish(SYNCED);
+    expect(await round.counts()).toEqual({ due: 0, atWork: 0 });
   });
 
   it('the status says how far the last round is, and why customers were not synced', async () => {

@@ -185,6 +185,66 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect((await (await synced()).booked('1048262', 'A1', DAYS.from))?.contradictions).toEqual([]);
   });
 
+  it('each balance is read again as that of its kind, also if it is the only one', async () => {
+    const none = { accountBalance: null, availableBalance: null, accountAvailability: null };
+    const balances = {
+      ...{ accountBalance: money('1.00'), availableBalance: { ...money('-2.00'), currency: 'CHF' } },
+      ...{ accountAvailability: money('3.00'), accountAvailableCredit: money('4.00') },
+    };
+    const cases = [balances, ...Object.entries(balances).map(([kind, balance]) => ({ [kind]: balance }))];
+    for (const each of cases) {
+      const row = { ...none, accountAvailableCredit: null, ...each, productId: 'A1', asOf: BALANCE.asOf };
+      await sync(async (to) => to.replace('balances', [row]));
+      expect(await (await synced()).balance('1048262', 'A1')).toEqual(row);
+    }
+  });
+
+  it('a limit of credit is read again for one balance alone', async () => {
+    for (const creditLimitIncluded of [{ accountBalance: true }, { availableBalance: false }]) {
+      await sync(async (to) => to.replace('balances', [{ ...BALANCE, creditLimitIncluded }]));
+      expect(await (await synced()).balance('1048262', 'A1')).toMatchObject({ creditLimitIncluded });
+      expect((await (await synced()).balance('1048262', 'A1'))?.creditLimitIncluded).toEqual(
+        creditLimitIncluded,
+      );
+    }
+  });
+
+  it('a reader gets of a row what the bank has said, and nothing of how psd2 has stored it', async () => {
+    const stored = {
+      ...row('a', '2026-10-05', '-1.50'),
+      ...{ code: 'C', transferReference: 'T-1', internalTransactionId: 'inner', future: false },
+    };
+    await sync(async (to) => {
+      await append(await to.booked('A1', true), [stored]);
+      to.remember('A1', DAYS, DAYS.from);
+    });
+    const found = await (await synced()).booked('1048262', 'A1', DAYS.from);
+    const { status: _status, internalTransactionId: _inner, future: _future, ...said } = stored;
+    const withoutNulls = found?.rows.map((each) =>
+      Object.fromEntries(Object.entries(each).filter(([field, value]) => value !== null || field in said)),
+    );
+    expect(withoutNulls).toEqual([said]);
+  });
+
+  it('customers are in the order of their ids, each with their accounts', async () => {
+    const accounts = (customer: string) => ['A2', customer, 'A1'];
+    for (const customer of ['b', 'a', 'C'])
+      await data.sync(place.out).run(new AbortController().signal, (run) =>
+        run.customer(customer, async (to) =>
+          to.replace(
+            'accounts',
+            accounts(customer).map((productId) => ({ ...ACCOUNT, accountId: productId, productId })),
+          ),
+        ),
+      );
+    const stored = await synced();
+    expect(await stored.customers()).toEqual(['C', 'a', 'b']);
+    for (const customer of ['b', 'a', 'C'])
+      expect((await stored.accounts(customer)).map(({ productId }) => productId).toSorted()).toEqual(
+        accounts(customer).toSorted(),
+      );
+  });
+
   it('a balance that could not be read has its reason', async () => {
     const none = { ...{ accountBalance: null, availableBalance: null, accountAvailability: null } };
     const unread = { productId: 'A1', ...none, accountAvailableCredit: null, asOf: null, reason: 'why' };

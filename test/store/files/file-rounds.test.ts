@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FileRounds } from '../../../src/store/files/sync/rounds.ts';
+import { FileRounds, roundWithout } from '../../../src/store/files/sync/rounds.ts';
 import type { CustomerEnd, Round, RoundNote } from '../../../src/store/ports/sync.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
@@ -165,6 +165,40 @@ describe('the failures of a round', () => {
     const status = await rounds.status();
     expect(status?.needSca).toEqual(customers.slice(0, 100));
     expect(status?.failures).toMatchObject([{ code: 'sca_required', customers: 101 }]);
+  });
+});
+
+describe('the record of a round, when psd2 forgets customers', () => {
+  const path = () => join(folder, 'last-round.json');
+  const record = () => readFileSync(path(), 'utf8').trim();
+  const forgetting = async (...customers: string[]) => {
+    const left = customers.reduce((text, each) => roundWithout(text, each) ?? '', record());
+    writeFileSync(path(), left, { mode: 0o600 });
+    return (await rounds.status())?.failures;
+  };
+
+  it('names ten of those who had a failure, and nothing of it when they are forgotten', async () => {
+    const customers = Array.from({ length: 12 }, (_, n) => `c${n}`);
+    const round = await joined(withCustomers(customers));
+    await round.note(note(customers.map((each) => failed(each, 'network', `of ${each}`))));
+    expect(record()).not.toContain('"c10"');
+    expect(await forgetting(...customers.slice(0, 9))).toEqual([
+      { code: 'network', customers: 3, customerId: 'c9', message: 'of c9' },
+    ]);
+    expect(await forgetting('c9')).toEqual([]);
+  });
+
+  it('goes if it is damaged and names the customer', async () => {
+    await (await joined()).note(note([synced('1')]));
+    const damaged = '{"needSca":["1"]}';
+    expect(roundWithout(damaged, '2')).toBe(damaged);
+    expect(roundWithout(damaged, '1')).toBeUndefined();
+  });
+
+  it('is understood as an earlier psd2 wrote it', async () => {
+    await (await joined()).note(note([failed('1', 'network'), failed('2', 'login_expired')]));
+    writeFileSync(path(), record().replaceAll(',"others":[]', ''), { mode: 0o600 });
+    expect(await forgetting('1')).toMatchObject([{ code: 'login_expired', customers: 1, customerId: '2' }]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Customers } from '../../../src/store/ports/customers.ts';
-import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
 import { BANK, granted, granting } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
@@ -62,21 +61,6 @@ it('a record that another program wrote is damaged', async () => {
   await expect(customersOf().read('ada')).rejects.toMatchObject(damaged);
   await expect(customersOf().change('ada', granting('co-2'))).rejects.toMatchObject(damaged);
   expect(await customersOf().list()).toEqual(['ada']);
-});
-
-it('a copy reads more customers than one statement does, in the order of banks and names', async () => {
-  await customersOf().change('x', granting('co-1'));
-  const names = `to_char(n, 'FM0000') || case when n % 2 = 0 then 'a' else 'A' end`;
-  stores.sql(`insert into psd2.customers (profile, base_url, customer_id, generation, changes, kept)
-    select 'p', 'https://' || n % 2, ${names}, 1, '{}', kept from psd2.customers, generate_series(1, 1100) n`);
-  const keySources = { passphrase: async () => undefined, signal: new AbortController().signal };
-  const side = databaseSide(stores.database(stores.address(), true), keySources, true);
-  expect(await side.profiles()).toEqual(['p']);
-  const found: string[] = [];
-  for await (const record of side.open('p').records())
-    if (record.kind === 'customer') found.push(`${record.baseUrl} ${record.customer}`);
-  expect(found).toHaveLength(1101);
-  expect(found).toEqual([...new Set(found)].sort());
 });
 
 describe('a connection that is lost', () => {

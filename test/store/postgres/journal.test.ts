@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Open } from '../../../src/store/ports/flows.ts';
 import { Claims } from '../../../src/store/postgres/claims.ts';
+import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
 import { KeyTaken } from '../../../src/store/postgres/database.ts';
 import { PostgresFlows } from '../../../src/store/postgres/flows/flows.ts';
+import { NO_SOURCES } from '../../../src/store/secrets/vault.ts';
 import { allOf, begun, opened, TRANSFER_BEGIN } from '../flows.ts';
 import { BANK } from '../whole-store.ts';
 import { useStores } from './stores.ts';
@@ -192,4 +194,27 @@ describe('what the store says of flows', () => {
     expect(await since('2026-01-02T00:00:00Z')).toEqual([young]);
     expect(await since('2025-12-31T00:00:00Z')).toEqual([young, old]);
   });
+});
+
+it('a line of the audit log that a copy brings has its own time, or that of the copy if it says none', async () => {
+  const side = databaseSide(stores.database(undefined, true), NO_SOURCES, true).open('p');
+  const at = '2001-11-21T10:00:00.123Z';
+  const said = { profile: 'p', action: 'exported', operator: 'ada', user: 'ada', machine: 'm', role: null };
+  const known = {
+    n: 1,
+    at,
+    ...said,
+    version: '1',
+    customerId: null,
+    flow: null,
+    about: null,
+    previous: null,
+  };
+  for (const [n, text] of [JSON.stringify(known), 'nobody can read this'].entries())
+    await side.put({ kind: 'audit', n: n + 1, text });
+  expect(
+    stores.sql(
+      `select n, at = '${at}', at > clock_timestamp() - interval '1 hour' from psd2.audit order by n`,
+    ),
+  ).toBe('1|t|f\n2|f|t');
 });

@@ -59,7 +59,7 @@ describe('a server that may forget the last commits after a power cut', () => {
   });
 });
 
-it('more flows than one statement reads are all listed and copied', async () => {
+it('more flows than one statement reads are all listed', async () => {
   await stores.init();
   const begin = TRANSFER_BEGIN('');
   const { flows } = worker();
@@ -70,10 +70,6 @@ it('more flows than one statement reads are all listed and copied', async () => 
     insert into psd2.flow_events
       select profile, left(flow, -5) || id, n, writer, at, event from psd2.flow_events, generate_series(10001, 10200) id`);
   expect(await allOf(flows, 'transfer')).toHaveLength(201);
-  const copied = new Set<string>();
-  const side = databaseSide(stores.database(undefined, true), keySources, false);
-  for await (const record of side.open('p').records()) if (record.kind === 'flow') copied.add(record.flow);
-  expect(copied.size).toBe(201);
 });
 
 describe('the pace that the bank demands', () => {

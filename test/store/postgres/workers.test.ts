@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
+import { type Decimal, isDecimal } from '../../../src/domain/decimal.ts';
 import type { Round } from '../../../src/store/ports/sync.ts';
 import { type Claim, Claims } from '../../../src/store/postgres/claims.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
+import { batchAdded } from '../../domain/batch/lines.ts';
 import { allOf, begun, opened, TRANSFER_BEGIN } from '../flows.ts';
 import { append, rowOf } from '../row-of.ts';
-import { BANK, login } from '../whole-store.ts';
+import { replaceForStore } from '../waiting.ts';
+import { BANK, batchLine, login } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores();
@@ -14,6 +17,7 @@ const DAY = parseDate('--date', '2026-11-20');
 const ROW = rowOf('a', DAY);
 const OVERTAKEN = { code: 'overtaken' };
 const signal = new AbortController().signal;
+const decimal = (text: string): Decimal => (isDecimal(text) ? text : expect.unreachable());
 const keySources = { passphrase: async () => 'correct horse', signal };
 
 beforeEach(async () => {
@@ -181,6 +185,49 @@ describe('a connection that is lost', () => {
     },
   );
 
+  const added = batchAdded({ by: 'ada', user: 'ada', machine: 'm' });
+  const order = { added, lines: [batchLine()], again: false };
+  const listed = async () => {
+    const ids: string[] = [];
+    for await (const { batch } of worker().batches.list()) ids.push(batch);
+    return ids;
+  };
+
+  it('a batch was added if only the answer to its commit was lost, and was not if the commit was', async () => {
+    const { batches } = cutOff();
+    proxy.dropNext(undefined, /\bcommit\b/);
+    await expect(batches.add(order)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(
+        /^The journal of the batch \S+ cannot be written: the connection was lost$/,
+      ),
+      hint: expect.stringMatching(
+        /^psd2 does nothing that it cannot record first\. Check PostgreSQL at \/.*, then/,
+      ),
+    });
+    expect(await listed()).toEqual([]);
+    proxy.cutNext(/\bcommit\b/);
+    const { batch } = await batches.add(order);
+    expect([proxy.cuts(), await listed()]).toEqual([2, [batch]]);
+  });
+
+  it('a line of a batch begins if only the answer was lost, and does not if the event was', async () => {
+    const { batches } = cutOff();
+    const { batch } = await batches.add(order);
+    const begin = (flow: string) => batches.change(batch, () => ({ type: 'line-begun', line: 1, flow }));
+    const writing = /insert into psd2\.batch_events/;
+    proxy.dropNext(undefined, writing);
+    await expect(begin('tr-1')).rejects.toMatchObject({
+      code: 'config',
+      message: `The journal of the batch ${batch} cannot be written: the connection was lost`,
+    });
+    expect((await worker().batches.find(batch)).flows).toEqual(new Map());
+    proxy.cutNext(writing);
+    expect((await begin('tr-2')).recorded).toBe(true);
+    expect([proxy.cuts(), stores.sql('select count(*) from psd2.batch_events')]).toEqual([2, '2']);
+    expect((await worker().batches.find(batch)).flows).toEqual(new Map([[1, 'tr-2']]));
+  });
+
   it('a worker joins a round if a commit or its answer was lost, and begins no second one', async () => {
     const rounds = await cutOff().rounds();
     await worker().tokens.change('1', (slot) => slot.write(login));
@@ -234,6 +281,37 @@ describe('the customers of a round', () => {
     expect(await rounds.status()).toMatchObject({
       ...{ endedAt: expect.any(String), callsPerSecond: null, customersPerSecond: null },
     });
+  });
+
+  it('all workers count what they have done in a minute together, and nothing leaves no row', async () => {
+    const [one, other] = [await join(), await join()];
+    const counted = () => stores.sql('select sum(calls), sum(customers) from psd2.sync_minutes');
+    await one.note({ calls: 0, ends: [], isOver: false });
+    expect(counted()).toBe('|');
+    const end = { customerId: '1', status: 'synced' as const, code: null, message: null };
+    await one.note({ calls: 2, ends: [end], isOver: false });
+    await other.note({ calls: 0, ends: [end, end], isOver: false });
+    await other.note({ calls: 3, ends: [], isOver: true });
+    expect(counted()).toBe('5|3');
+  });
+
+  it('a worker takes part in the round that is under way, however long the pause between rounds is', async () => {
+    const round = await join();
+    const joined = await (await worker().rounds()).join(3_600_000);
+    expect('share' in joined && joined.share).toEqual(round.share);
+  });
+
+  it('a worker that came too early asks the database again after half a second', async () => {
+    let now = 1_000_000;
+    replaceForStore(performance, 'now', () => now);
+    const [one, other] = [await join(), await join()];
+    expect(await next(one, 3)).toBe('1');
+    expect(await next(other)).toBe('later');
+    await one.leave();
+    now += 499;
+    expect(await next(other)).toBe('later');
+    now += 1;
+    expect(await next(other)).not.toBe('later');
   });
 
   it('a worker that was there before the store was copied away gets no customer', async () => {
@@ -387,6 +465,33 @@ it('the rows of a sync and its progress are stored together, or not at all', asy
     );
   await expect(synced).rejects.toThrow('full');
   expect(stores.sql('select count(*) from psd2.transactions')).toBe('0');
+});
+
+it('what a sync does not know is null in its tables, also after it has known it', async () => {
+  const SAID = { says: 'one', from: DAY, through: DAY };
+  const progress = { from: DAY, through: DAY };
+  const rows: string[] = [];
+  for (const known of [
+    {},
+    {
+      newest: 'N',
+      balance: { amount: decimal('1.00'), currency: 'EUR' },
+      difference: decimal('0.50'),
+      contradictions: [SAID],
+    },
+    { contradictions: [] },
+  ]) {
+    await worker()
+      .sync(undefined)
+      .run(signal, (run) =>
+        run.customer('42', async (to) => to.remember('A1', { ...progress, ...known }, DAY)),
+      );
+    rows.push(
+      stores.sql(`select newest, balance, balance_currency, balance_difference, contradictions, account
+        from psd2.sync_progress`),
+    );
+  }
+  expect(rows).toEqual(['|||||', `N|1.00|EUR|0.50|${JSON.stringify([SAID])}|`, '|||||']);
 });
 
 it('a run that another has overtaken writes nothing', async () => {

@@ -2,6 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
+import { jsonIn } from '../../../domain/json.ts';
 import { makePrivateFolder, readJsonFile } from '../../disk/files.ts';
 import { ListedRound } from '../../listed-round.ts';
 import type { Round, RoundNote, RoundShare, RoundStatus, Rounds } from '../../ports/sync.ts';
@@ -11,8 +12,11 @@ const RECENT_MS = 5 * 60_000;
 /** A process that has reported nothing for this long is no longer working. */
 const SILENT_MS = 30_000;
 const MAX_NEEDING_SCA = 100;
+/** How many customers each failure names, though the status shows the first one: the next one if psd2 forgets that. */
+const MAX_NAMED = 10;
 
 const count = z.int().check(z.gte(0));
+const example = z.object({ customerId: z.string(), message: z.string() });
 const stored = z.object({
   begunAt: z.string(),
   endedAt: z.nullable(z.string()),
@@ -21,7 +25,7 @@ const stored = z.object({
   size: count,
   done: z.object({ synced: count, partly: count, waiting: count, failed: count }),
   failures: z.array(
-    z.object({ code: z.string(), customers: count, customerId: z.string(), message: z.string() }),
+    z.extend(example, { code: z.string(), customers: count, others: z._default(z.array(example), []) }),
   ),
   needSca: z.array(z.string()),
   /** The totals at some moments, the oldest first. */
@@ -90,7 +94,9 @@ export class FileRounds implements Rounds {
       due,
       // Only the process itself knows which customers are in progress.
       atWork: 0,
-      failures: failures.toSorted((a, b) => b.customers - a.customers),
+      failures: failures
+        .toSorted((a, b) => b.customers - a.customers)
+        .map(({ others: _, ...failure }) => failure),
       workers: isAtWork ? [{ worker, customers: due }] : [],
       ...(isAtWork ? ratesOf(round) : { callsPerSecond: null, customersPerSecond: null }),
     };
@@ -126,8 +132,12 @@ function add(status: Stored, { calls, ends, isOver }: RoundNote, now: Date): voi
     status.done[end] += 1;
     if (code === null) continue;
     const counted = status.failures.find((failure) => failure.code === code);
-    if (counted) counted.customers += 1;
-    else status.failures.push({ code, customers: 1, customerId, message: message ?? '' });
+    const named = { customerId, message: message ?? '' };
+    if (!counted) status.failures.push({ code, customers: 1, ...named, others: [] });
+    else {
+      counted.customers += 1;
+      if (counted.others.length + 1 < MAX_NAMED) counted.others.push(named);
+    }
     if (code === 'sca_required' && status.needSca.length < MAX_NEEDING_SCA) status.needSca.push(customerId);
   }
   const at = now.toISOString();
@@ -138,6 +148,34 @@ function add(status: Stored, { calls, ends, isOver }: RoundNote, now: Date): voi
   const recent = now.getTime() - RECENT_MS;
   while ((status.samples[1] && Date.parse(status.samples[1].at) < recent) || status.samples.length > 100)
     status.samples.shift();
+}
+
+/**
+ * The record of a round without a customer. It still counts what became of the others. Of a failure that they had too, it names the
+ * next one.
+ *
+ * @param text the record as it is stored
+ * @returns undefined if it is damaged, and names the customer
+ */
+export function roundWithout(text: string, customerId: string): string | undefined {
+  if (!text.includes(JSON.stringify(customerId))) return text;
+  const { data: round } = stored.safeParse(jsonIn(text));
+  return (
+    round &&
+    JSON.stringify({
+      ...round,
+      needSca: round.needSca.filter((each) => each !== customerId),
+      failures: round.failures.flatMap((failure) => failureWithout(failure, customerId)),
+    })
+  );
+}
+
+/** @returns none if nobody else is known to have it */
+function failureWithout(failure: Stored['failures'][number], customerId: string): Stored['failures'] {
+  const named = [{ customerId: failure.customerId, message: failure.message }, ...failure.others];
+  const [first, ...others] = named.filter((each) => each.customerId !== customerId);
+  const gone = named.length - others.length - 1;
+  return first ? [{ code: failure.code, customers: failure.customers - gone, ...first, others }] : [];
 }
 
 function ratesOf({ samples }: Stored): Pick<RoundStatus, 'callsPerSecond' | 'customersPerSecond'> {

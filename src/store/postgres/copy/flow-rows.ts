@@ -8,12 +8,13 @@ import { journalIsOlder } from '../../flow/refusals.ts';
 import { heldSteps } from '../../flow/steps.ts';
 import type { FlowRecord } from '../../ports/copy.ts';
 import type { Kind } from '../../ports/flows.ts';
-import { KeyTaken, ProfileRows, type Statements } from '../database.ts';
+import { type Database, KeyTaken, ProfileRows } from '../database.ts';
+import { byFlow } from '../flows/flows.ts';
+import { foldEvents } from '../flows/journal.ts';
+import { StepRows } from '../flows/steps.ts';
 
 /** How many flows one statement reads. */
 const PAGE = 100;
-/** The writer of copied events. */
-const COPY = 'copy';
 
 const rowOfEvent = z.object({
   flow: z.string().check(z.refine(isFlowId)),
@@ -28,8 +29,15 @@ type RowOfEvent = z.infer<typeof rowOfEvent>;
 
 /** The flows of one profile for `store copy`. It does not parse events, so it copies them unchanged. */
 export class FlowRows extends ProfileRows {
+  readonly #steps: StepRows;
+
+  constructor(database: Database, profile: string) {
+    super(database, profile);
+    this.#steps = new StepRows(database, profile);
+  }
+
   /** All flows in the order of their ids. Of several with the same reference, the first one took it first. */
-  async *all(): AsyncGenerator<FlowRecord> {
+  async *records(): AsyncGenerator<FlowRecord> {
     for (let after = ''; ; ) {
       const rows = await this.look(
         rowOfEvent,
@@ -40,15 +48,14 @@ export class FlowRows extends ProfileRows {
          left join psd2.steps s on s.profile = $1 and s.flow = f.flow order by f.flow collate "C", e.n`,
         [after],
       );
-      const flows = new Map<string, RowOfEvent[]>();
-      for (const row of rows) flows.set(row.flow, [...(flows.get(row.flow) ?? []), row]);
+      const flows = byFlow(rows);
       for (const own of flows.values()) yield* this.#recordOf(own);
       if (flows.size < PAGE) return;
       after = [...flows.keys()].at(-1) ?? after;
     }
   }
 
-  async of(flow: string): Promise<FlowRecord | undefined> {
+  async record({ flow }: FlowRecord): Promise<FlowRecord | undefined> {
     const rows = await this.look(
       rowOfEvent,
       `select flow, f.under_way, f.events, coalesce(e.at, f.created_at) as at, e.event, s.steps
@@ -74,43 +81,30 @@ export class FlowRows extends ProfileRows {
     return [{ kind: 'flow', flow, underWay: first.under_way, events, ...(steps && { steps }) }];
   }
 
-  /** Adds the missing events of a flow, in one transaction. @throws Psd2Error `config` */
-  async put(record: FlowRecord): Promise<void> {
+  /** Adds the missing events of a flow: all of them or none. @throws Psd2Error `config` */
+  async keep(record: FlowRecord): Promise<void> {
     const kind = kindOf(record.flow);
     if (kind === undefined) throw new TypeError(`${record.flow} is of no kind`);
-    const { events, flow, underWay } = record;
+    const { events, flow, underWay, steps } = record;
     const folded = foldOf(kind, record);
-    const at = (index: number) => events.at(index)?.at ?? null;
+    await this.#steps.hold(flow, steps ?? null);
+    const values = [
+      this.profile,
+      flow,
+      kind,
+      folded.state,
+      folded.standing,
+      folded.resourceId,
+      folded.transactionId,
+      folded.reference,
+      underWay,
+      events.at(0)?.at ?? null,
+      events.at(-1)?.at ?? null,
+      events.length,
+      JSON.stringify(events.map((each, index) => ({ ...each, n: index + 1 }))),
+    ];
     try {
-      await this.database.transactionAgain(async (statements) => {
-        await statements.execute(
-          `select set_config('psd2.copying', 'on', true), set_config('synchronous_commit', 'on', true)`,
-        );
-        await statements.execute(
-          `insert into psd2.flows (profile, flow, kind, state, standing, resource_id, transaction_id, reference,
-             under_way, created_at, updated_at, events)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::timestamptz, $11::timestamptz, $12)
-           on conflict (profile, flow) do update set state = excluded.state, standing = excluded.standing,
-             resource_id = excluded.resource_id, under_way = excluded.under_way, updated_at = excluded.updated_at,
-             events = excluded.events`,
-          [
-            this.profile,
-            flow,
-            kind,
-            folded.state,
-            folded.standing,
-            folded.resourceId,
-            folded.transactionId,
-            folded.reference,
-            underWay,
-            at(0),
-            at(-1),
-            events.length,
-          ],
-        );
-        await this.#putSteps(statements, record);
-        await this.#putEvents(statements, record);
-      });
+      await this.database.transactionAgain((statements) => statements.execute(WRITE, values));
     } catch (error) {
       if (!(error instanceof KeyTaken)) throw error;
       throw new Psd2Error('config', `Two flows have the reference of ${flow}`, {
@@ -118,52 +112,37 @@ export class FlowRows extends ProfileRows {
       });
     }
   }
-
-  async #putSteps(statements: Statements, { flow, steps }: FlowRecord): Promise<void> {
-    await statements.execute('delete from psd2.steps where profile = $1 and flow = $2', [this.profile, flow]);
-    if (steps)
-      await statements.execute('insert into psd2.steps (profile, flow, steps) values ($1, $2, $3)', [
-        this.profile,
-        flow,
-        JSON.stringify(steps),
-      ]);
-  }
-
-  async #putEvents(statements: Statements, { flow, events }: FlowRecord): Promise<void> {
-    await statements.execute(
-      `insert into psd2.flow_events (profile, flow, n, writer, at, event)
-       select $1, $2, n, '${COPY}', at, event from json_to_recordset($3::json) as r (n integer, at timestamptz, event json)
-       on conflict do nothing`,
-      [this.profile, flow, JSON.stringify(events.map((each, index) => ({ ...each, n: index + 1 })))],
-    );
-    await statements.execute(
-      `insert into psd2.flow_resources (profile, resource_id, flow)
-       select $1, lower(event->>'resourceId'), $2 from psd2.flow_events
-       where profile = $1 and flow = $2 and event->>'resourceId' is not null order by n
-       on conflict (profile, resource_id) do nothing`,
-      [this.profile, flow],
-    );
-  }
 }
+
+/** Writes the columns of a flow, the events that are missing, and whose the resources of the bank are. */
+const WRITE = `with changed as (
+    insert into psd2.flows (profile, flow, kind, state, standing, resource_id, transaction_id, reference,
+      under_way, created_at, updated_at, events)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::timestamptz, $11::timestamptz, $12)
+    on conflict (profile, flow) do update set state = excluded.state, standing = excluded.standing,
+      resource_id = excluded.resource_id, under_way = excluded.under_way, updated_at = excluded.updated_at,
+      events = excluded.events),
+  copied as (select n, at, event from json_to_recordset($13::json) as r (n integer, at timestamptz, event json)),
+  written as (
+    insert into psd2.flow_events (profile, flow, n, writer, at, event)
+    select $1, $2, n, 'copy', at, event from copied on conflict do nothing)
+  insert into psd2.flow_resources (profile, resource_id, flow)
+  select $1, lower(event->>'resourceId'), $2 from copied where event->>'resourceId' is not null order by n
+  on conflict (profile, resource_id) do nothing`;
 
 /** The columns of a flow that its events determine. @throws Psd2Error `config` if they are damaged */
 function foldOf<K extends Kind>(name: K, { flow, events }: FlowRecord) {
-  const { schema, apply, resourceIdOf, orderOf }: KnownKind<K> = KINDS[name];
-  const damaged = (n: number, cause?: unknown) =>
-    new Psd2Error('config', `The journal of ${flow} is damaged at event ${n}`, {
-      hint: 'It is the record of a flow. Restore it from a backup, then run the same psd2 store copy again.',
-      cause,
-    });
-  const current = events.reduce<Parameters<typeof apply>[0]>((before, { at, event }, index) => {
-    const { data } = schema.safeParse(event);
-    if (data === undefined) throw damaged(index + 1);
-    try {
-      return apply(before, data, at);
-    } catch (cause) {
-      throw damaged(index + 1, cause);
-    }
-  }, undefined);
-  if (current === undefined) throw damaged(1);
+  const { resourceIdOf, orderOf }: KnownKind<K> = KINDS[name];
+  const numbered = events.map(({ at, event }, index) => ({ n: index + 1, at: new Date(at), event }));
+  const { current } = foldEvents(
+    name,
+    numbered,
+    (n, cause) =>
+      new Psd2Error('config', `The journal of ${flow} is damaged at event ${n}`, {
+        hint: 'It is the record of a flow. Restore it from a backup, then run the same psd2 store copy again.',
+        cause,
+      }),
+  );
   const reference = orderOf?.(current).reference;
   return {
     state: current.state,

@@ -11,7 +11,7 @@ import { overtaken } from '../../flow/refusals.ts';
 import type { Begin, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../../ports/flows.ts';
 import type { Claim, Claims } from '../claims.ts';
 import { type Database, ProfileRows } from '../database.ts';
-import { type EventRow, eventRow, FlowJournal, type FlowWorld, flowRow, type Known } from './journal.ts';
+import { eventRow, FlowJournal, type FlowWorld, flowRow, type Known } from './journal.ts';
 
 /** A bit longer than it takes to see that another worker is dead. */
 const CLAIM_PATIENCE_MS = 15_000;
@@ -300,8 +300,9 @@ export class PostgresFlows extends ProfileRows implements Flows {
   }
 }
 
-function byFlow(events: readonly EventRow[]): Map<string, EventRow[]> {
-  const flows = new Map<string, EventRow[]>();
+/** The rows of each flow, in their order. */
+export function byFlow<Row extends { flow: string }>(events: readonly Row[]): Map<string, Row[]> {
+  const flows = new Map<string, Row[]>();
   for (const event of events) flows.set(event.flow, [...(flows.get(event.flow) ?? []), event]);
   return flows;
 }

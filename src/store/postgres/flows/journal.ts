@@ -285,19 +285,7 @@ export class FlowJournal extends ProfileRows {
 
   /** @throws Psd2Error `config` if an event is missing or cannot follow the one before it */
   fold<K extends Kind>(kind: K, flow: string, events: readonly EventRow[]): Known<FlowOf<K>> {
-    const { schema, apply }: KnownKind<K> = KINDS[kind];
-    let current: FlowOf<K> | undefined;
-    for (const [index, { n, at, event }] of events.entries()) {
-      const { data } = schema.safeParse(event);
-      if (data === undefined || n !== index + 1) throw this.damaged(flow, index + 1);
-      try {
-        current = apply(current, data, at.toISOString());
-      } catch (cause) {
-        throw this.damaged(flow, n, cause);
-      }
-    }
-    if (current === undefined) throw this.damaged(flow, 1);
-    return { current, events: events.length };
+    return foldEvents(kind, events, (n, cause) => this.damaged(flow, n, cause));
   }
 
   /** @param n number of the damaged event */
@@ -316,6 +304,27 @@ export class FlowJournal extends ProfileRows {
       cause,
     });
   }
+}
+
+/** @param damaged the error for the event with this number, which is missing or cannot follow the one before it */
+export function foldEvents<K extends Kind>(
+  kind: K,
+  events: readonly Pick<EventRow, 'n' | 'at' | 'event'>[],
+  damaged: (n: number, cause?: unknown) => Psd2Error,
+): Known<FlowOf<K>> {
+  const { schema, apply }: KnownKind<K> = KINDS[kind];
+  let current: FlowOf<K> | undefined;
+  for (const [index, { n, at, event }] of events.entries()) {
+    const { data } = schema.safeParse(event);
+    if (data === undefined || n !== index + 1) throw damaged(index + 1);
+    try {
+      current = apply(current, data, at.toISOString());
+    } catch (cause) {
+      throw damaged(n, cause);
+    }
+  }
+  if (current === undefined) throw damaged(1);
+  return { current, events: events.length };
 }
 
 /** @param n number of the damaged event */

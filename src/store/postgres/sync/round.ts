@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import * as z from 'zod/mini';
 import type { CustomerEnd, Dealt, Round, RoundNote, RoundShare } from '../../ports/sync.ts';
 import { BEAT_MS, CLAIM_MS } from '../claims.ts';
-import { type Database, LostAnswer, type Parameter, ProfileRows } from '../database.ts';
+import { type Database, LostAnswer, onlyRow, type Parameter, ProfileRows } from '../database.ts';
 import { storeFailure } from '../failure.ts';
 
 /** If a worker's last heartbeat is older, it asks the database which customers it still has. */
@@ -21,7 +21,7 @@ export async function releaseOfDeadWorkers(
   query: <T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[]) => Promise<T[]>,
   profile: string,
 ): Promise<number> {
-  const [back] = await query(
+  const back = await query(
     z.object({ count: z.number() }),
     `with dead as materialized (
        select worker from psd2.sync_workers where profile = $1 and until < clock_timestamp()),
@@ -30,7 +30,7 @@ export async function releaseOfDeadWorkers(
      select count(*)::int from back`,
     [profile],
   );
-  return back?.count ?? 0;
+  return onlyRow(back).count;
 }
 
 /**
@@ -87,14 +87,15 @@ export class PostgresRound extends ProfileRows implements Round {
   }
 
   async counts(): Promise<{ due: number; atWork: number }> {
-    const counted = await this.lookOne(
+    const counted = await this.look(
       z.object({ due: z.number(), at_work: z.number() }),
       `select count(*) filter (where worker is null and finished_at < $2::timestamptz)::int as due,
          count(*) filter (where worker is not null)::int as at_work
        from psd2.sync_customers where profile = $1`,
       [this.share.begunAt],
     );
-    return { due: counted?.due ?? 0, atWork: counted?.at_work ?? 0 };
+    const { due, at_work: atWork } = onlyRow(counted);
+    return { due, atWork };
   }
 
   async note({ calls, ends }: RoundNote): Promise<void> {
@@ -196,7 +197,7 @@ export class PostgresRound extends ProfileRows implements Round {
 
   /** Whether all customers are finished. If so, ends the round. */
   async #isOver(): Promise<boolean> {
-    const [left] = await this.#ask(
+    const left = await this.#ask(
       z.object({ some: z.boolean() }),
       `select exists (select from psd2.sync_workers w join psd2.sync_customers c
            on c.profile = w.profile and c.worker = w.worker where w.profile = $1)
@@ -204,7 +205,7 @@ export class PostgresRound extends ProfileRows implements Round {
            where profile = $1 and worker is null and finished_at < $2::timestamptz) as some`,
       [this.profile, this.share.begunAt],
     );
-    if (left?.some !== false) return false;
+    if (onlyRow(left).some) return false;
     await this.#ask(
       z.unknown(),
       `update psd2.sync_rounds set ended_at = clock_timestamp()

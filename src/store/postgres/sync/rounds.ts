@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { ListedRound } from '../../listed-round.ts';
 import type { CustomerEnd, Round, RoundShare, RoundStatus, Rounds } from '../../ports/sync.ts';
-import { type Database, ProfileRows, type Statements } from '../database.ts';
+import { type Database, onlyRow, ProfileRows, type Statements } from '../database.ts';
 import { isAway } from '../failure.ts';
 import { OF_CUSTOMERS } from '../tokens.ts';
 import { PostgresRound, releaseOfDeadWorkers } from './round.ts';
@@ -23,7 +23,6 @@ const lastRound = z.object({
   has_workers: z.boolean(),
 });
 const begun = z.object({ round: z.number(), begun_at: z.string() });
-const size = z.object({ size: z.number() });
 
 /** The rounds of one profile, over rows that all workers share (store page, "Dealing out"). */
 export class PostgresRounds extends ProfileRows implements Rounds {
@@ -78,12 +77,12 @@ export class PostgresRounds extends ProfileRows implements Rounds {
     if (!isContinued && every !== undefined && last && last.age_ms < every)
       return { dueIn: every - last.age_ms };
     const { round, begun_at } = last && isContinued ? last : await this.#begin(statements);
-    const [all] = await statements.query(
-      size,
+    const all = await statements.query(
+      z.object({ size: z.number() }),
       'select count(*)::int as size from psd2.sync_customers where profile = $1',
       profile,
     );
-    return { round, begunAt: begun_at, size: all?.size ?? 0 };
+    return { round, begunAt: begun_at, size: onlyRow(all).size };
   }
 
   /** Begins a round in which all customers with a login or a consent are due. Writes only the rows that changed since the last round. */
@@ -109,15 +108,14 @@ export class PostgresRounds extends ProfileRows implements Rounds {
       `delete from psd2.sync_workers where profile = $1 and until < clock_timestamp() - interval '1 day'`,
     ])
       await statements.execute(sql, profile);
-    const [row] = await statements.query(
+    const rows = await statements.query(
       begun,
       `insert into psd2.sync_rounds (profile, round, begun_at)
        select $1, coalesce(max(round), 0) + 1, clock_timestamp() from psd2.sync_rounds where profile = $1
        returning round, begun_at::text`,
       profile,
     );
-    if (!row) throw new TypeError('A round was begun without a row');
-    return row;
+    return onlyRow(rows);
   }
 }
 
@@ -135,7 +133,6 @@ const counts = z.object({
   waiting: z.number(),
   failed: z.number(),
 });
-const NOBODY: z.infer<typeof counts> = { due: 0, at_work: 0, synced: 0, partly: 0, waiting: 0, failed: 0 };
 const failure = z.object({
   code: z.string(),
   customers: z.number(),
@@ -144,6 +141,7 @@ const failure = z.object({
 });
 const atWork = z.object({ worker: z.string(), customers: z.number() });
 const rates = z.object({ calls: z.nullable(z.number()), customers: z.nullable(z.number()) });
+const NO_RATES: z.infer<typeof rates> = { calls: null, customers: null };
 
 async function statusOf(database: Database, profile: string): Promise<RoundStatus | undefined> {
   const round = await database.lookOne(
@@ -156,7 +154,7 @@ async function statusOf(database: Database, profile: string): Promise<RoundStatu
   const of = [profile, round.begun_at];
   const finished = (status: CustomerEnd['status']) =>
     `count(*) filter (where finished_at >= $2::timestamptz and status = '${status}')::int as ${status}`;
-  const count = await database.lookOne(
+  const count = await database.look(
     counts,
     `select count(*) filter (where worker is null and finished_at < $2::timestamptz)::int as due,
        count(*) filter (where worker is not null)::int as at_work,
@@ -185,8 +183,8 @@ async function statusOf(database: Database, profile: string): Promise<RoundStatu
      where w.profile = $1 and w.until > clock_timestamp() group by w.worker, w.name order by 1`,
     [profile],
   );
-  const rate = await rateOf(database, of);
-  const { due, at_work, ...done } = count ?? NOBODY;
+  const rate = round.ended ? NO_RATES : await ratesOf(database, of);
+  const { due, at_work, ...done } = onlyRow(count);
   return {
     begunAt: round.begun.toISOString(),
     endedAt: round.ended?.toISOString() ?? null,
@@ -196,14 +194,14 @@ async function statusOf(database: Database, profile: string): Promise<RoundStatu
     failures: failures.map(({ customer_id: customerId, ...rest }) => ({ ...rest, customerId })),
     needSca: needSca.map(({ customer_id }) => customer_id),
     workers,
-    callsPerSecond: round.ended ? null : (rate?.calls ?? null),
-    customersPerSecond: round.ended ? null : (rate?.customers ?? null),
+    callsPerSecond: rate.calls,
+    customersPerSecond: rate.customers,
   };
 }
 
 /** Calls and customers a second, lately. @param of the profile, and when the round began */
-function rateOf(database: Database, of: string[]) {
-  return database.lookOne(
+async function ratesOf(database: Database, of: string[]): Promise<z.infer<typeof rates>> {
+  const rows = await database.look(
     rates,
     `select calls / seconds as calls, customers / seconds as customers from (
        select sum(calls)::float8 as calls, sum(customers)::float8 as customers,
@@ -211,4 +209,5 @@ function rateOf(database: Database, of: string[]) {
        from psd2.sync_minutes where profile = $1 and minute > clock_timestamp() - ${RECENT}) recent`,
     of,
   );
+  return onlyRow(rows);
 }

@@ -18,7 +18,7 @@ import type {
 } from '../../ports/sync.ts';
 import { contradiction, FIELDS_OF_STORED_ROW, storedRow } from '../../synced-rows.ts';
 import type { Claim, Claims } from '../claims.ts';
-import { type Database, ProfileRows, type Statements } from '../database.ts';
+import { type Database, onlyRow, ProfileRows, type Statements } from '../database.ts';
 import {
   asFields,
   BOOKED_COLUMNS,
@@ -170,7 +170,7 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
         void this.#marked.push({ product: productId, mark, ids: rows.map(({ id }) => id) }),
       recall: async () => {},
       lastDay: async (latest) => {
-        const stored = await this.database.lookOne(
+        const stored = await this.database.look(
           z.object({ day: z.nullable(isoDate) }),
           // The largest DAY_OF_ROW, in two parts because the index has the booking day.
           `select greatest(
@@ -185,7 +185,7 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
           const day = dayOfRow(row);
           return day !== null && day <= latest ? [day] : [];
         });
-        const last = [...days, stored?.day ?? ''].reduce((a, b) => (a > b ? a : b), '');
+        const last = [...days, onlyRow(stored).day ?? ''].reduce((a, b) => (a > b ? a : b), '');
         return isIsoDate(last) ? last : undefined;
       },
     };
@@ -235,13 +235,13 @@ class CustomerTarget extends ProfileRows implements StoredTarget {
 
   async #write(statements: Statements): Promise<void> {
     const [profile, customerId] = this.#address;
-    const [mine] = await statements.query(
+    const mine = await statements.query(
       count,
       `select count(*)::int from (select from psd2.claims
        where profile = $1 and kind = 'sync' and name = $2 and number = $3 for share) mine`,
       [profile, customerId, this.#claim.number],
     );
-    if (mine?.count !== 1)
+    if (onlyRow(mine).count !== 1)
       throw new Psd2Error('overtaken', `Another psd2 sync has taken over customer ${customerId}`, {
         hint: 'This sync leaves the customer to that one. Nothing is lost.',
       });

@@ -23,10 +23,6 @@ const balanceRow = z.object({
   reason: z.nullable(z.string()),
 });
 
-/** What a reader gets of a row. */
-const ROW = asFields(
-  BOOKED_COLUMNS.filter(({ field }) => !['status', 'internalTransactionId', 'future'].includes(field)),
-);
 const DAYS = { from: isoDate, through: isoDate };
 const progressAndRow = z.looseObject({
   ...DAYS,
@@ -42,7 +38,7 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
   async customers(): Promise<string[]> {
     const rows = await this.look(
       z.object({ customer_id: z.string() }),
-      'select distinct customer_id from psd2.accounts where profile = $1 order by 1',
+      'select distinct customer_id collate "C" as customer_id from psd2.accounts where profile = $1 order by 1',
     );
     return rows.map(({ customer_id }) => customer_id);
   }
@@ -64,7 +60,8 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
        where profile = $1 and customer_id = $2 and product_id = $3`,
       [customerId, productId],
     );
-    if (rows.length === 0) return undefined;
+    const [first] = rows;
+    if (!first) return undefined;
     const balances = new Map(
       rows.map(({ kind, amount, currency }) => [kind, amount === null ? null : { amount, currency }]),
     );
@@ -74,9 +71,9 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
       availableBalance: balances.get('available_balance'),
       accountAvailability: balances.get('account_availability'),
       accountAvailableCredit: balances.get('account_available_credit'),
-      asOf: rows[0]?.as_of,
+      asOf: first.as_of,
       creditLimitIncluded: limitsIn(rows),
-      reason: rows[0]?.reason,
+      reason: first.reason,
     });
   }
 
@@ -95,7 +92,7 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
       progressAndRow,
       `select p.read_from::text as "from", p.read_through::text as through, p.balance::text, p.balance_currency,
          p.balance_difference::text, p.contradictions::text as contradictions,
-         ${ROW}
+         ${asFields(BOOKED_COLUMNS)}
        from psd2.sync_progress p left join psd2.transactions t
          on t.profile = p.profile and t.customer_id = p.customer_id and t.product_id = p.product_id
          and (t.month >= date_trunc('month', $4::date) or t.month = '${UNDATED}') and coalesce(${DAY_OF_ROW}, $4::date) >= $4::date
