@@ -9,8 +9,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exitCode = 3;
 } else {
   keepOwnerBits();
-  const { load } = require('./loader.js');
-  void load('main.js').main(join(__dirname, '../dist/help.txt'));
+  require('./compiled-code.js').keepCompiledCode();
+  void require('../dist/main.js').main(join(__dirname, '../dist/help.txt'));
 }
 
 /**

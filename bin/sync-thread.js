@@ -1,2 +1,3 @@
 // A thread of psd2 sync.
-require('./loader.js').load('sync-thread.js');
+require('./compiled-code.js').keepCompiledCode();
+require('../dist/sync-thread.js');

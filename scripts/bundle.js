@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { clientAlone } from './client-alone.js';
 
@@ -48,6 +48,51 @@ const withoutChildProcess = {
   },
 };
 
+/** What each start of a command needs, and what most calls to the bank need on top of it. */
+const START = ['src/cli/program.ts', 'src/cli/run.ts', 'src/terminal/output/fields.ts'];
+const CALL = [
+  'src/commands/open/bank.ts',
+  'src/commands/open/keys.ts',
+  'src/commands/open/call-records.ts',
+  'src/commands/flow/interrupted.ts',
+  'src/bank/open.ts',
+  'src/store/open.ts',
+  'src/store/files/backend.ts',
+];
+/** These are loaded later, and call no bank. */
+const WITHOUT_CALL = ['src/cli/program.ts', 'src/cli/run.ts', 'src/cli/completion/complete.ts'];
+
+// esbuild makes a chunk of the sources that the same entries can reach, and each import() is an entry. With all of them able to reach
+// the sources above, these and their imports are two large chunks instead of a hundred small ones: Node.js takes longer to find and
+// read a small file than to run it. Nothing more is loaded, because an import without names is dropped (common-js.js).
+const together = {
+  name: 'together',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\.ts$/ }, ({ kind, path, resolveDir }) =>
+      kind === 'dynamic-import' || path === './src/sync-thread.ts'
+        ? { path: relative('.', join(resolveDir, path)), namespace: 'later' }
+        : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'later' }, ({ path }) => {
+      const others = WITHOUT_CALL.includes(path) ? START : [...START, ...CALL];
+      const lines = others.map((other) => `import './${other}';`);
+      return { contents: `export * from './${path}';\n${lines.join('\n')}`, resolveDir: process.cwd() };
+    });
+  },
+};
+
+// Few commands need zod at their start, so it has a chunk of its own: as if it were an entry, but with what psd2 uses alone.
+const zodAlone = {
+  name: 'zod-alone',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^zod-alone$/ }, ({ path }) => ({ path, namespace: 'zod-alone' }));
+    onLoad({ filter: /./, namespace: 'zod-alone' }, () => ({
+      contents: `export { coerce, iso, object } from 'zod/mini';`,
+      resolveDir: process.cwd(),
+    }));
+  },
+};
+
 /**
  * Bundles in memory, and writes nothing.
  *
@@ -57,7 +102,13 @@ const withoutChildProcess = {
 export function bundle(outdir) {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   return build({
-    entryPoints: ['src/main.ts', 'src/sync-thread.ts'],
+    entryPoints: {
+      main: 'src/main.ts',
+      'sync-thread': 'src/sync-thread.ts',
+      'chunks/zod': 'zod-alone',
+      // The widths of characters, for a terminal alone.
+      'chunks/widths': 'string-width',
+    },
     outdir,
     write: false,
     metafile: true,
@@ -71,9 +122,11 @@ export function bundle(outdir) {
     minifyWhitespace: true,
     legalComments: 'linked',
     mainFields: ['module', 'main'],
+    // It adds nothing but types.
+    alias: { '@commander-js/extra-typings': 'commander' },
     // A native addon.
     external: ['@napi-rs/keyring'],
-    plugins: [reflectMetadataFirst, confAlone, withoutChildProcess, clientAlone],
+    plugins: [together, zodAlone, reflectMetadataFirst, confAlone, withoutChildProcess, clientAlone],
     define: {
       PSD2_VERSION: JSON.stringify(version),
       PSD2_BANK_FILE_RULES: JSON.stringify(

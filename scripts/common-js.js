@@ -10,12 +10,12 @@ import { lazySchemas } from './lazy-schemas.js';
  * only keeps the order of an entry's chunks, and lazy loading needs no order.
  *
  * @param {string} text an ES module
- * @param {Map<string, string>} files name of a joined chunk -> name of the file that has it (join-chunks.js)
+ * @param {Map<string, string>} passedOn see {@link chunksPassedOn}
  * @param {Set<string>} zod names of the chunks that have zod: what other chunks build with it is built when it is first used
  * @returns {Promise<string>} without comments
  * @throws SyntaxError if the text is not an ES module
  */
-export async function asCommonJs(text, files = new Map(), zod = new Set()) {
+export async function asCommonJs(text, passedOn = new Map(), zod = new Set()) {
   const { code } = await transformAsync(text, {
     babelrc: false,
     configFile: false,
@@ -26,9 +26,9 @@ export async function asCommonJs(text, files = new Map(), zod = new Set()) {
       [lazySchemas, { zod }],
       importsByNameAlone,
       ownAddress,
+      [straightToChunk, { passedOn }],
       dynamicImport,
       [modulesCommonJs, { lazy: () => true }],
-      [fromFiles, { files }],
     ],
   });
   return `${code}\n`;
@@ -44,6 +44,42 @@ export function chunksWithZod({ outputs }) {
   );
 }
 
+/**
+ * The chunks that only pass on what another one exports, as esbuild makes them for an import() of a source in a larger chunk. Loading
+ * the other one at once saves a file.
+ *
+ * @param {readonly { path: string; text: string }[]} outputFiles ES modules that esbuild made without white space
+ * @returns {Map<string, string>} name of such a chunk -> name of the one that has the exports, under the same names
+ */
+export function chunksPassedOn(outputFiles) {
+  const others = `(?:import"[^"]*";)*`;
+  const form = new RegExp(
+    String.raw`^${others}import\{([^}]*)\}from"[^"]*?([^"/]+)";${others}export\{([^}]*)\};\s*$`,
+  );
+  const chunks = new Map();
+  for (const { path, text } of outputFiles) {
+    const [, imported, chunk, exported] = form.exec(text) ?? [];
+    // A name differs if it is written as `one as other`.
+    const names = (list) => list.split(',').sort().join();
+    if (chunk !== undefined && !/ as /.test(imported + exported) && names(imported) === names(exported))
+      chunks.set(path.split(/[/\\]/).at(-1), chunk);
+  }
+  return chunks;
+}
+
+/** Replaces `import('./passed-on.js')` by `import('./chunk.js')`. */
+function straightToChunk(_babel, { passedOn }) {
+  return {
+    visitor: {
+      CallExpression({ node: { callee, arguments: given } }) {
+        const [from] = given;
+        if (!types.isImport(callee) || !types.isStringLiteral(from)) return;
+        from.value = from.value.replace(/[^/]*$/, (name) => passedOn.get(name) ?? name);
+      },
+    },
+  };
+}
+
 /** Removes `import './chunk.js'`. */
 function importsByNameAlone() {
   return {
@@ -53,23 +89,6 @@ function importsByNameAlone() {
       },
     },
   };
-}
-
-/** Replaces `require('./chunk.js')` of a joined chunk by `require('./file.js')['chunk.js']()`. */
-function fromFiles({ template }, { files }) {
-  const call = template.expression(`require(FILE)[CHUNK]()`);
-  const visitor = {
-    CallExpression(path) {
-      const [given] = path.node.arguments;
-      if (!types.isIdentifier(path.node.callee, { name: 'require' }) || !types.isStringLiteral(given)) return;
-      const [, folder, chunk] = /^(.*\/)?([^/]*)$/.exec(given.value);
-      const file = files.get(chunk);
-      if (file === undefined) return;
-      path.replaceWith(call({ FILE: types.stringLiteral(folder + file), CHUNK: types.stringLiteral(chunk) }));
-      path.skip();
-    },
-  };
-  return { visitor: { Program: { exit: (path) => path.traverse(visitor) } } };
 }
 
 /** Replaces `import.meta.url`, which Babel does not change, by the URL of the file that has the chunk. */

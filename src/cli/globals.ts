@@ -73,10 +73,10 @@ export type RawGlobals = {
 /** @throws Psd2Error `usage` for a wrong or an empty value */
 export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
   refuseEmptyGlobals(raw);
-  const options = globalOptions();
-  /** The option or variable that gave a value, for the messages. */
-  const by = (name: 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace') => {
-    const { long = '', envVar = '' } = options.find((option) => option.attributeName() === name) ?? {};
+  /** The option or variable that gave a value. It is looked up for a message only: that takes long. */
+  const by = (name: 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace') => () => {
+    const option = globalOptions().find((each) => each.attributeName() === name);
+    const { long = '', envVar = '' } = option ?? {};
     return env[envVar] === raw[name] ? envVar : long;
   };
   return {
@@ -112,27 +112,27 @@ function refuseEmptyGlobals({ profile, customer, psuIp, lang, trace }: RawGlobal
     if (value?.trim() === '') throw new Psd2Error('usage', `The value of ${option} is empty`);
 }
 
-function readSeconds(name: string, text: string): number {
+function readSeconds(name: () => string, text: string): number {
   const seconds = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0;
   if (seconds > 0) return Math.round(seconds * 1000);
-  throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not a number of seconds above 0`);
+  throw new Psd2Error('usage', `${name()} ${JSON.stringify(text)} is not a number of seconds above 0`);
 }
 
-function readIpAddress(name: string, text: string | undefined): string | undefined {
+function readIpAddress(name: () => string, text: string | undefined): string | undefined {
   if (text === undefined || isIP(text) !== 0) return text;
-  throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not an IP address`);
+  throw new Psd2Error('usage', `${name()} ${JSON.stringify(text)} is not an IP address`);
 }
 
-function readLanguage(name: string, text: string | undefined): string | undefined {
+function readLanguage(name: () => string, text: string | undefined): string | undefined {
   if (text === undefined || /^[A-Za-z0-9*;=.,\- ]{1,100}$/.test(text)) return text;
-  throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not a language tag`, {
+  throw new Psd2Error('usage', `${name()} ${JSON.stringify(text)} is not a language tag`, {
     hint: 'For example it-IT.',
   });
 }
 
-function readComponent(name: string, text: string | undefined): string | undefined {
+function readComponent(name: () => string, text: string | undefined): string | undefined {
   if (text === undefined || /^[\x21-\x7e]{1,100}$/.test(text)) return text;
-  throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not the name of a component`, {
+  throw new Psd2Error('usage', `${name()} ${JSON.stringify(text)} is not the name of a component`, {
     hint: 'It has no spaces and at most 100 characters.',
   });
 }

@@ -21,7 +21,8 @@ const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'opti
 /**
  * The command tree. It loads only declarations until a command runs.
  *
- * @param words the arguments: commands that they don't name get only a name and a description. Without them, the whole tree
+ * @param words the arguments: commands that they don't name get only a name and a description, and those that cannot be meant are
+ *   left out. Without them, the whole tree
  * @param runInstead runs the commands instead
  * @param has the capabilities for which the help shows options and commands; undefined: for all
  */
@@ -52,6 +53,7 @@ export async function buildProgram(
   const isLoaded = (name: string) => !words || words.includes(name);
   await addCommands(program, COMMANDS, {
     words,
+    next: words,
     has,
     isLoaded,
     run,
@@ -65,6 +67,8 @@ export async function buildProgram(
 /** How commands are added: `isLoaded` says which of them get more than a name and a description. */
 interface Growing {
   words: readonly string[] | undefined;
+  /** The words after the names of the groups above. If the first names a command here, no other one can be meant. */
+  next: readonly string[] | undefined;
   /** What the bank has. Undefined: help shows all. */
   has: ReadonlySet<string> | undefined;
   isLoaded: (name: string) => boolean;
@@ -78,8 +82,10 @@ async function addCommands(
   growing: Growing,
   standard?: string,
 ): Promise<void> {
-  const { words, has, isLoaded, run, program } = growing;
+  const { words, next: [first = '', ...rest] = [], has, isLoaded, run, program } = growing;
+  const meant = Object.hasOwn(commands, first) ? first : undefined;
   for (const [name, { description, needs, load }] of Object.entries(commands)) {
+    if (meant !== undefined && name !== meant) continue;
     const command = new Command(name).description(description);
     const hidden = needs !== undefined && has !== undefined && !has.has(needs);
     group.addCommand(command, { isDefault: name === standard, hidden });
@@ -92,7 +98,7 @@ async function addCommands(
     await addCommands(
       command,
       loaded.commands,
-      { ...growing, isLoaded: whichOf(loaded, words) },
+      { ...growing, next: meant === undefined ? undefined : rest, isLoaded: whichOf(loaded, words) },
       loaded.standard,
     );
     showStandard(command, loaded);

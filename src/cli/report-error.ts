@@ -79,17 +79,17 @@ function toJson(error: ErrorData): string {
   return cleanJson(JSON.stringify({ event: 'error', error }));
 }
 
-/** The folder of the built program. */
-const PROGRAM = dirname(dirname(fileURLToPath(import.meta.url)));
-
 /**
  * The error for a program that was replaced while it ran, for example by an upgrade: it needs one of its own files, which is
  * gone. A missing file is a bug if the file that asks for it is still the one that runs.
  *
- * @param program the folder of the program's files
+ * @param program the folder of the built program's files
  * @returns undefined for any other error
  */
-export function replacedWhileRunning(error: unknown, program = PROGRAM): Psd2Error | undefined {
+export function replacedWhileRunning(
+  error: unknown,
+  program = dirname(dirname(fileURLToPath(import.meta.url))),
+): Psd2Error | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'MODULE_NOT_FOUND') return undefined;
   const [, file = ''] = /^Cannot find module '([^']+)'/.exec(error.message) ?? [];
   const stack: unknown = 'requireStack' in error ? error.requireStack : undefined;

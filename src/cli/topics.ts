@@ -119,8 +119,8 @@ export const TOPICS: Record<string, Topic> = {
       ['  learn/', 'what psd2 bank learn has begun at a bank and not ended'],
     ])}
 
-psd2 keeps its compiled code in the user's cache folder (~/.cache/psd2 on Linux) or in the folder that NODE_COMPILE_CACHE
-names, and nothing else there. You can delete it at any time. NODE_DISABLE_COMPILE_CACHE=1 turns this off.
+Node.js 22.8 and newer keep psd2's compiled code in the user's cache folder (~/.cache/psd2 on Linux), or in the folder that
+NODE_COMPILE_CACHE names. You can delete it at any time. NODE_DISABLE_COMPILE_CACHE=1 turns this off.
 
 Folders have mode 0700, files 0600. psd2 refuses files with secrets that others can read. "psd2 transfer resume" relies on
 the journal: back it up, and never restore an old journal over a newer one.`,

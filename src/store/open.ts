@@ -1,5 +1,5 @@
 import { Psd2Error } from '../errors.ts';
-import { hasDataInFiles } from './files/data.ts';
+import { hasDataInFiles } from './files/has-data.ts';
 import type { StoreFolder } from './machine/folder.ts';
 import type { Environment } from './machine/settings.ts';
 import {

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 
-/** Splits a text into what a reader sees as characters. */
-const SEGMENTER = new Intl.Segmenter();
+/** Splits a text into what a reader sees as characters. Made when it is first needed: it takes as long as the whole start of psd2. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** How many cells of a terminal a text takes. It is fast for ASCII, which most text is. */
 export function widthOf(text: string): number {
@@ -67,7 +67,8 @@ export function wrapInColumn(text: string, width: number): string[] {
 export function cutIntoPieces(text: string, width: number): string[] {
   const pieces = [''];
   let used = 0;
-  for (const { segment } of SEGMENTER.segment(text)) {
+  segmenter ??= new Intl.Segmenter();
+  for (const { segment } of segmenter.segment(text)) {
     const wide = widthOf(segment);
     if (used + wide > width) {
       pieces.push('');

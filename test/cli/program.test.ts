@@ -38,8 +38,14 @@ describe('the declarations of commands that the words do not name', () => {
       ?.commands.filter((command) => command.options.length > 0 || command.registeredArguments.length > 0)
       .map((command) => command.name());
 
-  it('are not loaded', async () => {
+  it('are left out', async () => {
     const program = await build('consent', 'status', 'co-1');
+    expect(program.commands.map((command) => command.name())).toEqual(['consent', 'help']);
+    expect(child(program, 'consent')?.commands.map((command) => command.name())).toEqual(['status']);
+  });
+
+  it('are not loaded where an option comes first', async () => {
+    const program = await build('--profile', 'acme', 'consent', 'status', 'co-1');
     expect(child(program, 'transfer')?.commands).toEqual([]);
     expect(child(program, 'transfer')?.description()).toBe('make SEPA and instant transfers');
     expect(loadedIn(program, 'consent')).toEqual(['status']);

@@ -3,9 +3,12 @@
 import fs from 'node:fs';
 import { Readable } from 'node:stream';
 import '../support/scrypt-once.js';
-import loader from '../../bin/loader.js';
+import compiledCode from '../../bin/compiled-code.js';
 
-const { main } = loader.load('main.js');
+compiledCode.keepCompiledCode();
+const {
+  default: { main },
+} = await import('../../dist/main.js');
 /** What psd2 listens to. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** The output of the current run. */
@@ -96,6 +99,6 @@ process.on('message', (message) => {
   if (message !== 'interrupt') void run(message);
   else process.emit('SIGTERM', 'SIGTERM');
 });
-// The tests have ended. No code is kept, because the folder for it is being removed.
+// The tests have ended. Nothing is written at the end, because the folders are being removed.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.send('ready');

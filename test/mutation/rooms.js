@@ -193,7 +193,7 @@ export const ROOMS = {
   // The tests of the room `store` that start a server reach these, but few of them are about them.
   guard: {
     least: 90,
-    mutate: ['src/store/machine/store-choice.ts', 'src/store/files/data.ts'],
+    mutate: ['src/store/machine/store-choice.ts', 'src/store/files/data.ts', 'src/store/files/has-data.ts'],
     tests: ['machine/store-choice', 'files/backend', 'files/access'].map(
       (name) => `test/store/${name}.test.ts`,
     ),

@@ -3,17 +3,17 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { asCommonJs, chunksForEffect } from '../../scripts/common-js.js';
+import { asCommonJs, chunksForEffect, chunksPassedOn } from '../../scripts/common-js.js';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 
 const temporary = temporaryFolder();
 
 /** Writes chunks as the build does. @returns what loads them */
-async function built(chunks: Record<string, string>) {
+async function built(chunks: Record<string, string>, passedOn?: Map<string, string>) {
   const folder = mkdtempSync(join(temporary, 'dist-'));
   mkdirSync(join(folder, 'chunks'));
   for (const [name, text] of Object.entries(chunks))
-    writeFileSync(join(folder, name), await asCommonJs(text));
+    writeFileSync(join(folder, name), await asCommonJs(text, passedOn));
   const require = createRequire(join(folder, 'start.js'));
   return {
     folder,
@@ -85,6 +85,33 @@ describe('a chunk that imports another one', () => {
     expect(loaded()).toEqual(['main.js']);
     expect(await given).toMatchObject({ total: 0, add: expect.any(Function) });
   });
+});
+
+it('import() of a chunk that only passes on another one loads that one at once', async () => {
+  const chunks = {
+    'main.js': 'async function main() { return await import("./chunks/list.js"); } export { main };',
+    'chunks/chunk-A.js': 'let list = 1, other = 2; export { list, other };',
+    'chunks/list.js': 'import{list}from"./chunk-A.js";import"./chunk-B.js";export{list};',
+  };
+  const outputs = Object.entries(chunks).map(([path, text]) => ({ path: `dist/${path}`, text }));
+  const { load, loaded } = await built(chunks, chunksPassedOn(outputs));
+  expect(await load('main.js').main()).toMatchObject({ list: 1 });
+  expect(loaded()).toEqual(['main.js', 'chunks/chunk-A.js']);
+});
+
+it.each([
+  [
+    'passes on all',
+    'import"./b.js";import{c,a}from"../chunk-A.js";import"./d.js";export{a,c};\n',
+    'chunk-A.js',
+  ],
+  ['passes on one of two', 'import{a,c}from"./chunk-A.js";export{a};', undefined],
+  ['gives another name', 'import{a as c}from"./chunk-A.js";export{c};', undefined],
+  ['exports under another name', 'import{a}from"./chunk-A.js";export{a as default};', undefined],
+  ['has code of its own', 'import{a}from"./chunk-A.js";a();export{a};', undefined],
+  ['takes from two', 'import{a}from"./chunk-A.js";import{b}from"./chunk-B.js";export{a,b};', undefined],
+])('of a chunk that %s the build says what it passes on', (_what, text, chunk) => {
+  expect(chunksPassedOn([{ path: 'dist/chunks/list.js', text }]).get('list.js')).toBe(chunk);
 });
 
 it("a chunk imports Node's own modules by name, by default and as a namespace", async () => {

@@ -27,7 +27,7 @@ let compiled: WebAssembly.Module | undefined;
  * Compiles undici's parser at once: V8 gives undici this code when it compiles the same bytes. By default V8 would compile it
  * again for speed after the first answers, which takes longer than the rest of a short command, or after hundreds, which takes
  * 35 MB. Call it while psd2 waits for the bank to answer the handshake. Afterwards the flags are as before, because V8 uses no
- * code cache under changed flags: neither Node's own nor psd2's.
+ * code cache under changed flags.
  */
 export function compileParserOnce(): void {
   if (compiled) return;

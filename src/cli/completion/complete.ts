@@ -13,7 +13,9 @@ import { LocalValues, type Value, type ValueKind } from './local-values.ts';
 export async function answerShell(args: string[]): Promise<void> {
   const [how, ...rest] = args;
   const words = how === 'line' ? wordsOfLine(rest[0] ?? '') : rest;
-  const completion = await complete(await buildProgram('', { words }), words, process.env);
+  // The last word is being typed.
+  const program = await buildProgram('', { words: words.slice(0, -1) });
+  const completion = await complete(program, words, process.env);
   const lines =
     'files' in completion
       ? [completion.files]

@@ -117,28 +117,42 @@ function checkModes({ folder, terminal }: Context): Finding {
   return finding('ok', `${root} and its contents: only you can read and change them`);
 }
 
-/** What the loader of the built program says of its compiled code (bin/loader.js). */
-const loader = z.object({
-  kept: z.union([z.object({ folder: z.string(), build: z.string() }), z.object({ why: z.string() })]),
+/** What the built program says of its compiled code (bin/compiled-code.js). */
+const compiledCode = z.object({
+  state: z.object({
+    code: z.union([
+      z.object({ folder: z.string(), isShared: z.optional(z.boolean()) }),
+      z.object({ version: z.string() }),
+      z.object({ why: z.string() }),
+    ]),
+  }),
 });
 
-/** The paths of the loader: from a chunk of the build, and from this file. */
-const LOADERS = ['../../bin/loader.js', '../../../bin/loader.js'] as const;
+/** The paths of that file: from a chunk of the build, and from this source. */
+const PLACES = ['../../bin/compiled-code.js', '../../../bin/compiled-code.js'] as const;
 
 /**
- * Whether psd2 keeps its compiled code between runs. Without that it starts more slowly, and nothing else changes.
+ * Whether Node.js keeps the compiled code of psd2 between runs. Without that it starts more slowly, and nothing else changes.
  *
- * @param path of the loader
+ * @param path of the file that says so
  */
-export function checkCompiledCode(path: string = loaderPath()): Finding {
-  const { kept: cache } = loader.parse(createRequire(import.meta.url)(path));
-  if ('folder' in cache) return finding('ok', `psd2 keeps it in ${cache.folder}`);
-  return finding('warn', `psd2 compiles itself at each start: ${cache.why}`, {
-    hint: 'Give the user a home folder that only this user can change. Slower starts are the only consequence.',
-  });
+export function checkCompiledCode(path: string = placeOfCompiledCode()): Finding {
+  const { code } = compiledCode.parse(createRequire(import.meta.url)(path)).state;
+  if ('version' in code)
+    return finding('skip', `Node.js ${code.version} keeps none; with 22.8 or newer, psd2 starts faster`);
+  if ('why' in code)
+    return finding('warn', `psd2 compiles itself at each start: ${code.why}`, {
+      hint: 'Give the user a home folder that only this user can change. Slower starts are the only consequence.',
+    });
+  const { folder, isShared = false } = code;
+  if (isShared)
+    return finding('warn', `others could change the code in ${folder}, which Node.js runs`, {
+      hint: `NODE_COMPILE_CACHE names this folder. Unset it, or run: chmod go= ${folder}`,
+    });
+  return finding('ok', `Node.js keeps it in ${folder}`);
 }
 
-function loaderPath(): string {
-  const [built, source] = LOADERS;
+function placeOfCompiledCode(): string {
+  const [built, source] = PLACES;
   return existsSync(new URL(built, import.meta.url)) ? built : source;
 }

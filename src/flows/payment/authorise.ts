@@ -340,10 +340,7 @@ export function othersMust(
  *
  * @throws Psd2Error `outcome_unknown` if the bank does not say, and the customer commits
  */
-async function unknownIfUnsaid<Answer>(
-  { open, calls }: Run,
-  answer: Promise<Answer>,
-): Promise<Answer> {
+async function unknownIfUnsaid<Answer>({ open, calls }: Run, answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;
   } catch (error) {

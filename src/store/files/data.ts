@@ -4,40 +4,15 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { isBatchId } from '../batch/refusals.ts';
 import { refuseMoved } from '../copy/moved.ts';
-import { listFolder, readJsonFile, readPlainFile, writeJsonFile } from '../disk/files.ts';
+import { listFolder, readJsonFile, writeJsonFile } from '../disk/files.ts';
 import { withLock } from '../disk/lock.ts';
 import type { StoreFolder } from '../machine/folder.ts';
 import { isProfileName } from '../machine/profiles.ts';
 import type { Mark } from '../ports/copy.ts';
 import type { ProfileData, StoreStatus } from '../ports/store.ts';
-import { holderOfName } from './file-names.ts';
 import { FlowsAtRest } from './flows/at-rest.ts';
 import { countStates } from './flows/list.ts';
 import { FlowFolder } from './flows/lookup.ts';
-import { Generations } from './token-file.ts';
-
-/**
- * Whether a configuration folder has flows or tokens of a profile. Tokens count for any bank, and even if they are damaged.
- *
- * @throws Psd2Error `config` if a folder cannot be read
- */
-export function hasDataInFiles(folder: StoreFolder, profile: string): boolean {
-  const tokens = folder.tokens(profile);
-  return (
-    listFolder(folder.flows(profile)).some((name) => name.endsWith('.ndjson')) ||
-    listFolder(tokens).some((name) => isOfHolder(name) && hasTokens(join(tokens, name)))
-  );
-}
-
-/** A customer's or the application's folder of tokens. */
-const isOfHolder = (name: string) => holderOfName(name) !== undefined;
-
-/** A logout leaves a generation without tokens. */
-function hasTokens(path: string): boolean {
-  const generations = new Generations(path);
-  const newest = generations.newest();
-  return newest > 0 && readPlainFile(generations.pathOf(newest))?.toString('utf8') !== 'null';
-}
 
 /** The profiles that have tokens or flows in a configuration folder, sorted. @throws Psd2Error `config` */
 export function profilesIn({ tokens, flows }: StoreFolder): string[] {

@@ -10,8 +10,7 @@ const operator = useLoggedIn(['--transactions', '5']);
 function upgrade(dist: string): void {
   const next = `${dist}.next`;
   mkdirSync(join(next, 'chunks'), { recursive: true });
-  for (const name of ['main.js', 'sync-thread.js', 'chunks/run.js', 'chunks/tree.js'])
-    writeFileSync(join(next, name), '// the next version\n');
+  for (const name of ['main.js', 'sync-thread.js']) writeFileSync(join(next, name), '// the next version\n');
   renameSync(dist, `${dist}.old`);
   renameSync(next, dist);
 }

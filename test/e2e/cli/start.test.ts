@@ -9,6 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import * as module from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -33,21 +34,48 @@ const ANY_COMMAND = ['src/cli/print-at-once.ts', 'src/main.ts'];
 const HEAVY =
   /^NativeModule (child_process|crypto|dgram|fs\/promises|https?|net|os|readline|stream|tls|zlib)$/;
 
+/** Whether this Node.js can keep compiled code. */
+const keepsCode = 'enableCompileCache' in module;
+
 describe('the folder of compiled code', () => {
   const operator = useOperator();
   const run = (env: Record<string, string>) =>
     execFileSync(process.execPath, [PROGRAM, 'consent', '--help'], { env, encoding: 'utf8' });
   const place = (name: string) => join(operator.folder, name);
 
-  it('the folder of compiled code is in the home of the user, who alone can enter it, not in a shared folder', () => {
+  /** The files of compiled code below a home folder. */
+  const codeIn = (home: string) => {
+    const folder = join(home, '.cache', 'psd2');
+    const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+    return names.map((name) => join(folder, name)).filter((path) => statSync(path).isFile());
+  };
+
+  it('the folder of compiled code is in the home of the user, who alone can enter it, if Node.js can keep code', () => {
     mkdirSync(place('user'));
     mkdirSync(place('shared'));
     run({ HOME: place('user'), TMPDIR: place('shared') });
-    const folder = join(place('user'), '.cache', 'psd2');
-    const mode = statSync(folder, { throwIfNoEntry: false })?.mode;
-    expect(mode).toBe(0o40700);
-    expect(readdirSync(folder)).toHaveLength(1);
+    const mode = statSync(join(place('user'), '.cache', 'psd2'), { throwIfNoEntry: false })?.mode;
+    expect(mode).toBe(keepsCode ? 0o40700 : undefined);
+    expect(codeIn(place('user')).length > 0).toBe(keepsCode);
     expect(readdirSync(place('shared'))).toEqual([]);
+  });
+
+  it('a file of compiled code that was cut off, damaged or exchanged changes nothing that psd2 prints', () => {
+    mkdirSync(place('damaged'));
+    const env = { HOME: place('damaged') };
+    const usual = run(env);
+    const whole = codeIn(place('damaged')).map((path) => ({ path, bytes: readFileSync(path) }));
+    const damages: Record<string, (bytes: Buffer, at: number) => Buffer> = {
+      empty: () => Buffer.alloc(0),
+      'cut off': (bytes) => bytes.subarray(0, bytes.length / 2),
+      'without its last byte': (bytes) => bytes.subarray(0, -1),
+      'zeros at the end': (bytes) => Buffer.concat([bytes.subarray(0, 99), Buffer.alloc(bytes.length - 99)]),
+      'the code of another file': (bytes, at) => whole[(at + 1) % whole.length]?.bytes ?? bytes,
+    };
+    for (const [what, damage] of Object.entries(damages)) {
+      for (const [at, { path, bytes }] of whole.entries()) writeFileSync(path, damage(bytes, at));
+      expect(run(env), what).toBe(usual);
+    }
   });
 
   it('psd2 does not use the folder of compiled code if others may write to it, or if it is a link', () => {

@@ -16,10 +16,8 @@ fs.readFileSync = (path, ...options) => {
 const before = new Set(process.moduleLoadList);
 process.on('exit', () => {
   const ofNode = process.moduleLoadList.filter((name) => !before.has(name));
-  // psd2's own loader has its chunks.
-  const { modules } = require('../../../bin/loader.js');
   writeFileSync(
     process.env.LOADED_FILE,
-    JSON.stringify({ chunks: [...modules.keys(), ...Object.keys(require.cache)], ofNode, platforms }),
+    JSON.stringify({ chunks: Object.keys(require.cache), ofNode, platforms }),
   );
 });

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
-import { hasDataInFiles } from '../../../src/store/files/data.ts';
+import { hasDataInFiles } from '../../../src/store/files/has-data.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import { openStore } from '../../../src/store/open.ts';
