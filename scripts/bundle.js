@@ -48,8 +48,9 @@ const withoutChildProcess = {
   },
 };
 
-/** What each start of a command needs, and what most calls to the bank need on top of it. */
-const START = ['src/cli/program.ts', 'src/cli/run.ts', 'src/terminal/output/fields.ts'];
+/** What the Tab key needs, what each start of a command needs on top of it, and what most calls to the bank need. */
+const TAB = ['src/cli/program.ts', 'src/terminal/output/fields.ts'];
+const START = [...TAB, 'src/cli/run.ts'];
 const CALL = [
   'src/commands/open/bank.ts',
   'src/commands/open/keys.ts',
@@ -59,11 +60,15 @@ const CALL = [
   'src/store/open.ts',
   'src/store/files/backend.ts',
 ];
-/** These are loaded later, and call no bank. */
-const WITHOUT_CALL = ['src/cli/program.ts', 'src/cli/run.ts', 'src/cli/completion/complete.ts'];
+/** What the sources that call no bank need. They are loaded later, too. */
+const WITHOUT_CALL = new Map([
+  ['src/cli/completion/complete.ts', TAB],
+  ['src/cli/program.ts', START],
+  ['src/cli/run.ts', START],
+]);
 
 // esbuild makes a chunk of the sources that the same entries can reach, and each import() is an entry. With all of them able to reach
-// the sources above, these and their imports are two large chunks instead of a hundred small ones: Node.js takes longer to find and
+// the sources above, these and their imports are three large chunks instead of a hundred small ones: Node.js takes longer to find and
 // read a small file than to run it. Nothing more is loaded, because an import without names is dropped (common-js.js).
 const together = {
   name: 'together',
@@ -74,7 +79,7 @@ const together = {
         : undefined,
     );
     onLoad({ filter: /./, namespace: 'later' }, ({ path }) => {
-      const others = WITHOUT_CALL.includes(path) ? START : [...START, ...CALL];
+      const others = WITHOUT_CALL.get(path) ?? [...START, ...CALL];
       const lines = others.map((other) => `import './${other}';`);
       return { contents: `export * from './${path}';\n${lines.join('\n')}`, resolveDir: process.cwd() };
     });

@@ -190,6 +190,7 @@ describe('what is loaded', () => {
     expect(ofBank(sources)).toEqual([]);
     expect(sources).not.toContain('zod');
     expect(heavy).toEqual([]);
-    expect(bytes).toBeLessThan(200_000);
+    // What runs a command adds 60 kB, and zod 110 kB.
+    expect(bytes).toBeLessThan(240_000);
   });
 });
