@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { BankCall } from '../../../../src/bank/call/call.ts';
 import { type BankFile, bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextgenpsd2 } from '../../../../src/bank/interfaces/nextgenpsd2/interface.ts';
 import type { Capability, PlannedPayment } from '../../../../src/bank/ports/bank.ts';
 import { parseDate } from '../../../../src/domain/calendar.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 import { json, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
+import { PAYING, scriptedCalls } from './scripted.ts';
 
 // What psd2 knows of a bank before it has opened it, and what an opened bank remembers.
 
@@ -303,4 +305,31 @@ describe('an opened bank', () => {
     });
     expect(opened.earliestAnswer()).toBeUndefined();
   });
+});
+
+// After an answer that ends something, psd2 waits for what follows on its connection.
+it.each<[string, status: number, body: string, call: Partial<BankCall>, mayEnd: boolean]>([
+  ['a deletion', 204, '', { method: 'DELETE' }, true],
+  ['a status that decides an end', 200, '{}', { decides: 'an end' }, true],
+  ['a status that decides', 200, '{}', { decides: true }, false],
+  ['a reading', 200, '{}', {}, false],
+  ['a reading that is refused', 400, '{}', {}, false],
+  ['an initiation', 201, '{"transactionStatus":"RCVD"}', { judged: 'payment' }, false],
+  ['an initiation that is rejected', 201, '{"transactionStatus":"rjct"}', { judged: 'payment' }, true],
+  ['an initiation that is refused', 400, '{}', { judged: 'payment' }, true],
+])('the answer to %s (%i %s) may end something: %j is %s', (_, status, body, call, mayEnd) => {
+  const { identity, now } = scriptedCalls([]).calls.settings;
+  const opened = nextgenpsd2(bankFile.parse({ interface: 'nextgenpsd2' })).open({
+    ...{ pathPrefix: '', origin: 'https://bank.example', identity, now, newId: () => 'id' },
+    ...{ bankSigningCertificate: undefined, session: { apiTrackId: undefined }, consents: undefined },
+    ...{ psuIpAddress: undefined, language: undefined, traceComponent: undefined, psu: undefined },
+    ownAddress: async () => '192.0.2.7',
+  });
+  const said: (boolean | undefined)[] = [];
+  opened.connect((wire) => {
+    const answer = { status, headers: {}, body: Buffer.from(body) };
+    said.push(wire.mayEnd?.(answer, { ...PAYING, irrevocable: false, method: 'GET', ...call }));
+    return { send: () => Promise.reject(new TypeError()), ask: () => Promise.reject(new TypeError()) };
+  });
+  expect(said).toEqual([mayEnd]);
 });

@@ -155,6 +155,18 @@ describe('the links of an answer', () => {
       { id: 'a1', status: OWN, step: { next: 'method', methods: [KNOWN] } },
       { scaStatus: 'psuAuthenticated', authorisationId: 'a1', scaMethods: METHOD },
     ],
+    [
+      'a method that was chosen already',
+      {},
+      { approach: null, id: 'a1', status: OWN },
+      { scaStatus: 'psuAuthenticated', authorisationId: 'a1', scaMethods: METHOD, chosenScaMethod: METHOD },
+    ],
+    [
+      'no method, in another status',
+      {},
+      { approach: null, id: 'a1', status: OWN },
+      { scaStatus: 'started', authorisationId: 'a1', scaMethods: METHOD },
+    ],
     ['a TAN', { authoriseTransaction: OWN }, at('code')],
     [
       'a TAN that begins one',
@@ -293,7 +305,7 @@ describe('the turn of the customer', () => {
     expect(sent).toEqual([]);
   });
 
-  it.each(['http://customers.bank.example/', 'javascript:alert(1)', 'https://a b'])(
+  it.each(['http://customers.bank.example/', 'javascript:alert(1)', '//http:x', 'https://a b'])(
     'is no page at %s, wherever psd2 has the link from',
     async (redirect) => {
       const started = said({ _links: { scaRedirect: redirect } }, 201);

@@ -146,6 +146,32 @@ describe('a consent for confirmations of funds', () => {
   });
 });
 
+it.each([
+  ['AIS:{consentId}', 'PIIS:f1'],
+  ['ais {consentId}', 'piis f1'],
+  ['Ais', 'PIIS'],
+  ['aisp', 'aisp'],
+  ['read:AIS', 'read:AIS'],
+])('a login with the scope %s for readings has %s for these consents', async (ais, scope) => {
+  const oauth = {
+    authorizationEndpoint: 'https://idp.example/a',
+    tokenEndpoint: 'https://bank.example/t',
+    scope: { ais },
+  };
+  const { sca } = opened([], { oauth, sca: { approaches: ['oauth'] } });
+  const turn = await sca.proceed?.({
+    ...{
+      resourceId: 'f1',
+      links: { approach: null, oauth: 'https://bank.example/m' },
+      transactionId: TRANSACTION_ID,
+    },
+    ...{ redirectUri: 'http://127.0.0.1/', beforeSend: announcements().beforeSend, psu: undefined },
+    login: { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', codeVerifier: 'v'.repeat(43) },
+  });
+  const url = new URL(turn && 'url' in turn ? turn.url : 'https://nowhere.example');
+  expect(url.searchParams.get('scope')).toBe(scope);
+});
+
 const funds = (account: string, consentId?: string) => ({
   ...{ account, amount: parsePaymentAmount('12.50'), currency: 'EUR' },
   ...(consentId && { consent: { consentId, transactionId: 'of-the-consent' } }),

@@ -9,7 +9,7 @@ import type { Transaction, TransactionPage, TransactionQuery } from '../../../..
 import type { ConsentSource, Read } from '../../../../../src/bank/ports/call.ts';
 import { parseDate } from '../../../../../src/domain/calendar.ts';
 import { TRANSACTION_ID } from '../client.ts';
-import { failureOf, IDS, noBankHas, refused, type Scripted, said, scriptedCalls } from '../scripted.ts';
+import { failureOf, IDS, NOW, noBankHas, refused, type Scripted, said, scriptedCalls } from '../scripted.ts';
 
 // Each reading: what psd2 asks the bank, and what it makes of the answers, without a connection.
 
@@ -688,6 +688,26 @@ describe('the transactions of an account', () => {
     expect(idsOf(await pagesOf(script))).toEqual(['k1']);
     expect(script.sent[1]?.path).toBe(`/v1/card-accounts/a1/transactions?bookingStatus=both&${SINCE}`);
   });
+});
+
+it.each<[string, minutesAgo: number | undefined, days: number, earliest: string]>([
+  ['was never given', undefined, 365, '2026-10-22'],
+  ['was given now', 0, 365, '2025-11-21'],
+  ['was given 59 minutes ago', 59, 365, '2025-11-21'],
+  ['was given an hour ago', 60, 365, '2026-10-22'],
+  ['was given now, at a bank that looks back less then', 0, 7, '2026-10-22'],
+])('the history, if the consent %s', (_, minutesAgo, days, earliest) => {
+  const lastGrantedAt = () =>
+    minutesAgo === undefined ? undefined : new Date(NOW.getTime() - minutesAgo * 60_000);
+  const consents: ConsentSource = {
+    for: () => Promise.reject(new TypeError('Nothing is read')),
+    lastGrantedAt,
+  };
+  const history = { afterSca: { minutes: 60, days } };
+  const { calls } = scriptedCalls([], { accounts: { historyDays: 30, history } }, consents);
+  expect(accountsOf(calls).earliestDay?.()).toBe(earliest);
+  const plain = scriptedCalls([], { accounts: { historyDays: 30 } }, consents).calls;
+  expect(accountsOf(plain).earliestDay?.()).toBe('2026-10-22');
 });
 
 describe('an id in a path', () => {

@@ -64,6 +64,23 @@ describe('the X-Request-ID of an answer', () => {
   });
 });
 
+it.each([
+  [999, true],
+  [1000, false],
+])('the id of a request is that of another one for the next 1000: after %i, %s', (count, isRefused) => {
+  const check = answerCheck(undefined, described());
+  const asked = (id: string) => ({ ...request, headers: { 'x-request-id': id } });
+  const said = (id: string) => ({ status: 200, headers: { 'x-request-id': id }, body: Buffer.from('{}') });
+  check(said('first'), asked('first'));
+  for (let at = 1; at < count; at += 1) check(said(`id-${at}`), asked(`id-${at}`));
+  const checking = () => check(said('first'), asked('last'));
+  if (isRefused) expect(thrownBy(checking)).toMatchObject({ code: 'bank_answer' });
+  else {
+    check(said('x'), asked('x'));
+    expect(checking).not.toThrow();
+  }
+});
+
 it.each<[string, { more?: true; judged?: boolean; own?: string | null }, isRefused: boolean]>([
   ['that nothing follows', {}, false],
   ['that more follows', { more: true }, true],
