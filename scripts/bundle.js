@@ -60,11 +60,14 @@ const CALL = [
   'src/store/open.ts',
   'src/store/files/backend.ts',
 ];
-/** What the sources that call no bank need. They are loaded later, too. */
+/** What the sources that call no bank need. They are loaded later, too: help asks the last ones what a bank has. */
 const WITHOUT_CALL = new Map([
   ['src/cli/completion/complete.ts', TAB],
   ['src/cli/program.ts', START],
   ['src/cli/run.ts', START],
+  ['src/commands/open/bank-file.ts', START],
+  ['src/bank/interfaces/nextgenpsd2/description/description.ts', START],
+  ['src/bank/interfaces/nextgenpsd2/interface.ts', START],
 ]);
 
 // esbuild makes a chunk of the sources that the same entries can reach, and each import() is an entry. With all of them able to reach
