@@ -53,7 +53,7 @@ const COPIES = [
       ['^half write store.json.tmp', 1, SOURCE],
       ['^before with durable .*psd2.tokens', 1, NEITHER],
       ['^after with durable .*psd2.tokens', 2, NEITHER],
-      ['^after insert into psd2.flow_events', 1, NEITHER],
+      ['^after with changed .*psd2.flow_events', 1, NEITHER],
       ['^after commit', 2, NEITHER],
       ['^before insert into psd2.call_counts', 1, NEITHER],
       ['^before update psd2.store', 2, NEITHER],
