@@ -66,6 +66,7 @@ const WITHOUT_CALL = new Map([
   ['src/cli/program.ts', START],
   ['src/cli/run.ts', START],
   ['src/commands/open/bank-file.ts', START],
+  ['src/commands/open/default-capabilities.ts', START],
   ['src/bank/interfaces/nextgenpsd2/description/description.ts', START],
   ['src/bank/interfaces/nextgenpsd2/interface.ts', START],
 ]);

@@ -15,6 +15,8 @@ export const INTERFACES: Record<string, (bank: BankHead | undefined) => Promise<
 /** The interface of a profile that names none. */
 export const DEFAULT_INTERFACE = 'cb';
 
+export { CAPABILITIES as DEFAULT_CAPABILITIES } from './interfaces/cb/capabilities.ts';
+
 /**
  * @param bank the bank's description, for an interface that many banks have. Its secrets from the environment are filled in
  * @throws TypeError if psd2 knows no such interface: a profile is checked when it is read

@@ -141,6 +141,7 @@ async function capabilitiesInUse(words: readonly string[]): Promise<ReadonlySet<
   const name = named || fromEnvironment || profiles.current();
   const bank = ofEnvironment || (name === undefined ? undefined : profiles.bankOf(name));
   if (bank === undefined) return undefined;
+  if (bank === null) return (await import('../commands/open/default-capabilities.ts')).DEFAULT_CAPABILITIES;
   const { interfaceOf } = await import('../commands/open/bank-file.ts');
   return (await interfaceOf(bank))?.has;
 }

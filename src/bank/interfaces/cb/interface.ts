@@ -15,6 +15,7 @@ import type { CallKind, Route } from '../../ports/call.ts';
 import { pathOf, type WireAnswer, type WireRequest } from '../../transport/line.ts';
 import { accountsOf } from './accounts.ts';
 import { type CbCaller, type CbSaid, understand } from './answer.ts';
+import { CAPABILITIES } from './capabilities.ts';
 import { consentsOf, scaOf } from './consents.ts';
 import { composeFreely, OWN_HEADERS, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
 import { loginOf } from './login.ts';
@@ -26,16 +27,7 @@ const CARDS = /^(CA30|CAPC|SI1[2-9]|SI20)$/;
 /** The interface that psd2 began with (interface specification). It has everything that a port can ask for. */
 export const cb: KnownInterface = {
   name: 'cb',
-  has: new Set([
-    'payments',
-    'products',
-    'data of the customer',
-    'operations',
-    'terms',
-    'receipts',
-    'documents',
-    'consent confirmation',
-  ]),
+  has: CAPABILITIES,
   logsIn: 'customers',
   probes: 'authorize',
   customers: 'named by the bank',
