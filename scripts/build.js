@@ -17,8 +17,9 @@ if (lost.length > 0)
   throw new Error(`${lost.join(', ')} would never be loaded: nothing uses an export of them`);
 const zod = chunksWithZod(metafile);
 const passedOn = chunksPassedOn(outputFiles);
+const isLoaded = ({ path }) => basename(dirname(path)) !== 'apart' && !passedOn.has(basename(path));
 // esbuild splits only ES modules. Node starts faster with CommonJS (docs/performance.md), so each chunk is converted.
-for (const { path, text } of outputFiles.filter((each) => !passedOn.has(basename(each.path)))) {
+for (const { path, text } of outputFiles.filter(isLoaded)) {
   mkdirSync(dirname(path), { recursive: true });
   const needsLater = zod.has(basename(path)) ? undefined : zod;
   writeFileSync(path, path.endsWith('.js') ? await asCommonJs(text, passedOn, needsLater) : text);

@@ -84,19 +84,35 @@ const together = {
     );
     onLoad({ filter: /./, namespace: 'later' }, ({ path }) => {
       const others = WITHOUT_CALL.get(path) ?? [...START, ...CALL];
-      const lines = others.map((other) => `import './${other}';`);
-      return { contents: `export * from './${path}';\n${lines.join('\n')}`, resolveDir: process.cwd() };
+      return { contents: `export * from './${path}';\n${importing(others)}`, resolveDir: process.cwd() };
     });
   },
 };
 
-// Few commands need zod at their start, so it has a chunk of its own: as if it were an entry, but with what psd2 uses alone.
-const zodAlone = {
-  name: 'zod-alone',
+// Entries that nothing starts at, so that what they reach has chunks of its own. Few commands need zod at their start, and the widths
+// of characters are for a terminal alone. Of what every command loads, the Tab key needs no more than the files.
+const FILES = ['src/store/disk/files.ts'];
+const APART = {
+  // With what psd2 uses alone.
+  zod: `export { coerce, iso, object } from 'zod/mini';`,
+  widths: `export { default } from 'string-width';`,
+  files: importing(FILES),
+  writing: importing([
+    ...FILES,
+    'src/cli/report-error.ts',
+    'src/domain/calendar.ts',
+    'src/domain/identifiers.ts',
+    'src/store/disk/lock.ts',
+    'src/store/disk/replace.ts',
+    'src/store/secrets/sealed.ts',
+  ]),
+};
+const apart = {
+  name: 'apart',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^zod-alone$/ }, ({ path }) => ({ path, namespace: 'zod-alone' }));
-    onLoad({ filter: /./, namespace: 'zod-alone' }, () => ({
-      contents: `export { coerce, iso, object } from 'zod/mini';`,
+    onResolve({ filter: /^apart:/ }, ({ path }) => ({ path: path.slice(6), namespace: 'apart' }));
+    onLoad({ filter: /./, namespace: 'apart' }, ({ path }) => ({
+      contents: APART[path],
       resolveDir: process.cwd(),
     }));
   },
@@ -114,9 +130,7 @@ export function bundle(outdir) {
     entryPoints: {
       main: 'src/main.ts',
       'sync-thread': 'src/sync-thread.ts',
-      'chunks/zod': 'zod-alone',
-      // The widths of characters, for a terminal alone.
-      'chunks/widths': 'string-width',
+      ...Object.fromEntries(Object.keys(APART).map((name) => [`apart/${name}`, `apart:${name}`])),
     },
     outdir,
     write: false,
@@ -135,7 +149,7 @@ export function bundle(outdir) {
     alias: { '@commander-js/extra-typings': 'commander' },
     // A native addon.
     external: ['@napi-rs/keyring'],
-    plugins: [together, zodAlone, reflectMetadataFirst, confAlone, withoutChildProcess, clientAlone],
+    plugins: [together, apart, reflectMetadataFirst, confAlone, withoutChildProcess, clientAlone],
     define: {
       PSD2_VERSION: JSON.stringify(version),
       PSD2_BANK_FILE_RULES: JSON.stringify(
@@ -144,6 +158,11 @@ export function bundle(outdir) {
     },
     logLevel: 'warning',
   });
+}
+
+/** @param sources paths in the project */
+function importing(sources) {
+  return sources.map((source) => `import './${source}';`).join('\n');
 }
 
 /** A digest of sources. Another one means that they may do something else. @param which their paths in `src` */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -130,6 +130,15 @@ it("import.meta.url is the address of the chunk's own file", async () => {
     'chunks/page.js': 'const page = new URL("./public/", import.meta.url).href; export { page };',
   });
   expect(load('chunks/page.js').page).toBe(`${pathToFileURL(join(folder, 'chunks/public'))}/`);
+});
+
+it('a chunk is ASCII alone, and means the same', async () => {
+  const { load, folder } = await built({
+    'main.js':
+      'const names = { ä: "€", "😀": `ß` }; export const main = [names, /ü|😀/u.exec("a😀")?.[0]];',
+  });
+  expect(load('main.js').main).toEqual([{ ä: '€', '😀': 'ß' }, '😀']);
+  expect(readFileSync(join(folder, 'main.js'), 'utf8')).toMatch(/^[\0-\x7f]*$/);
 });
 
 it('the build names the chunks that are imported only for an effect', () => {
