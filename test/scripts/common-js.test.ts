@@ -134,8 +134,7 @@ it("import.meta.url is the address of the chunk's own file", async () => {
 
 it('a chunk is ASCII alone, and means the same', async () => {
   const { load, folder } = await built({
-    'main.js':
-      'const names = { ä: "€", "😀": `ß` }; export const main = [names, /ü|😀/u.exec("a😀")?.[0]];',
+    'main.js': 'const names = { ä: "€", "😀": `ß` }; export const main = [names, /ü|😀/u.exec("a😀")?.[0]];',
   });
   expect(load('main.js').main).toEqual([{ ä: '€', '😀': 'ß' }, '😀']);
   expect(readFileSync(join(folder, 'main.js'), 'utf8')).toMatch(/^[\0-\x7f]*$/);
