@@ -168,13 +168,15 @@ async function forgetNow(
     if (beginning.is(begun)) await tokens.erase(paymentHolder(begun.transactionId));
   }
   await forgetPins(context, customerId);
+  await noteForgotten(context, collected);
   const nameOf = await namesFor(context, collected);
   const removed: Removed[] = [];
   for (const { folder } of collected.folders)
     removed.push({ name: folder, count: await personal.syncedInto(folder).remove(customerId) });
   await pseudonymise(context, collected, nameOf);
   removed.push(...(await personal.removeRows(customerId)));
-  // A command that begins from now on finds nothing of the customer.
+  // Once more: a command that began in the middle of this may know the customer.
+  await noteForgotten(context, collected);
   removed.unshift(...(await removeFromLog(context, collected)));
   await personal.forgetPseudonyms(customerId);
   return {
@@ -209,10 +211,14 @@ async function namesFor(context: Context, { customerId, accounts }: Collected): 
   return (word) => names.get(word);
 }
 
-/** Commands that run meanwhile, or are stopped, write nothing of the customer into the log when they go on. */
+/** Commands that run meanwhile, or are stopped, write nothing more of the customer when they go on. */
+function noteForgotten(context: Context, collected: Collected): Promise<void> {
+  const { folder, world } = context;
+  return folder.forgotten.add(context.profile().name, customerNames(collected), world.now());
+}
+
 async function removeFromLog(context: Context, collected: Collected): Promise<Removed[]> {
   const { folder, world } = context;
-  await folder.forgotten.add(context.profile().name, customerNames(collected), world.now());
   const count = removeCalls(folder.log, world.now().toISOString(), callsFor(context, collected));
   return count > 0 ? [{ name: 'log of calls', count }] : [];
 }

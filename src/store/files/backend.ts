@@ -19,9 +19,14 @@ import { FileReadResults } from './read-results.ts';
 import type { SyncedFolder } from './sync/synced.ts';
 import { FileTokens } from './tokens.ts';
 
-async function openRounds(folder: string, open: () => ProfileData, now: () => Date) {
+async function openRounds(
+  folder: string,
+  open: () => ProfileData,
+  isForgotten: (customerId: string) => boolean,
+  now: () => Date,
+) {
   const { FileRounds } = await import('./sync/rounds.ts');
-  return new FileRounds(folder, () => readableCustomers(open()), now);
+  return new FileRounds(folder, () => readableCustomers(open()), isForgotten, now);
 }
 
 /** The backend on disk: the configuration folder of one machine. It reads only on demand. */
@@ -71,6 +76,7 @@ function profileOpener(
     const audit = new FileAudit(folder.audit(profile), { profile, interrupted, worker });
     const tokens = new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere);
     const customers = new FileCustomers(folder, profile, bank, notice, assertHere);
+    const isForgotten = (customerId: string) => worker.isForgotten(profile, customerId);
     const mayBegin = (first: unknown) => refuseForgotten(profile, first, worker.isForgotten);
     return {
       tokens,
@@ -93,7 +99,7 @@ function profileOpener(
       // Each process keeps its own pace.
       turns: (own) => own,
       ...syncFolders(join(root, 'sync'), join(folder.tokens(profile), 'synced-into.json'), assertHere),
-      rounds: () => openRounds(folder.tokens(profile), () => open(profile, bank), now),
+      rounds: () => openRounds(folder.tokens(profile), () => open(profile, bank), isForgotten, now),
     };
   };
   return open;

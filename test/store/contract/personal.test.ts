@@ -142,6 +142,23 @@ describe.each(named(useBackends()))('what is kept of a customer in %s', (_name, 
     expect(JSON.stringify(status)).not.toMatch(new RegExp(`["\\s]${ANNA}"`));
   });
 
+  it('a sync that goes on after a customer was forgotten does not name them again', async () => {
+    const { tokens, personal, rounds } = await worker();
+    for (const customer of [ANNA, ...OTHERS]) await tokens.change(customer, (slot) => slot.write(login));
+    const round = await (await rounds()).join();
+    if ('dueIn' in round) return expect.unreachable();
+    const note = async (customerId: string, code: string) => {
+      const end = { status: 'failed' as const, code, message: `No to ${customerId}` };
+      await round.note({ calls: 1, ends: [{ customerId, ...end }], isOver: false });
+    };
+    for (const code of ['sca_required', 'forbidden']) await note(ANNA, code);
+    await personal.removeRows(ANNA);
+    await place.forget('bank', ANNA);
+    await note(ANNA, 'network');
+    expect(place.everything()).not.toContain(`"${ANNA}"`);
+    expect(place.everything()).not.toContain(`No to ${ANNA}`);
+  });
+
   it('flows are found as they were written, in their order, also under the pseudonym', async () => {
     const { flows, personal } = await worker();
     const made = async (customerId: string, reference: string) => {

@@ -24,6 +24,7 @@ function withCustomers(customers: string[]): FileRounds {
   return new FileRounds(
     folder,
     async () => customers,
+    () => false,
     () => now,
   );
 }

@@ -37,13 +37,23 @@ type Stored = z.infer<typeof stored>;
 export class FileRounds implements Rounds {
   readonly #path: string;
   readonly #customers: () => Promise<string[]>;
+  readonly #isForgotten: (customerId: string) => boolean;
   readonly #now: () => Date;
   #lastBegun: number | undefined;
 
-  /** @param folder of the profile's tokens */
-  constructor(folder: string, customers: () => Promise<string[]>, now: () => Date) {
+  /**
+   * @param folder of the profile's tokens
+   * @param isForgotten whether psd2 has forgotten a customer since this command began
+   */
+  constructor(
+    folder: string,
+    customers: () => Promise<string[]>,
+    isForgotten: (customerId: string) => boolean,
+    now: () => Date,
+  ) {
     this.#path = join(folder, 'last-round.json');
     this.#customers = customers;
+    this.#isForgotten = isForgotten;
     this.#now = now;
   }
 
@@ -111,8 +121,13 @@ export class FileRounds implements Rounds {
     const beside = join(dirname(this.#path), `.${basename(this.#path)}.${process.pid}`);
     try {
       makePrivateFolder(dirname(this.#path));
-      writeFileSync(beside, `${JSON.stringify(status)}\n`, { mode: 0o600 });
-      renameSync(beside, this.#path);
+      let written: Stored;
+      // A customer who is forgotten in the middle of this may be in the file again.
+      do {
+        written = without(status, this.#isForgotten);
+        writeFileSync(beside, `${JSON.stringify(written)}\n`, { mode: 0o600 });
+        renameSync(beside, this.#path);
+      } while (customersIn(written).some(this.#isForgotten));
     } catch {
       removeIfPossible(beside);
     }
@@ -160,22 +175,33 @@ function add(status: Stored, { calls, ends, isOver }: RoundNote, now: Date): voi
 export function roundWithout(text: string, customerId: string): string | undefined {
   if (!text.includes(JSON.stringify(customerId))) return text;
   const { data: round } = stored.safeParse(jsonIn(text));
-  return (
-    round &&
-    JSON.stringify({
-      ...round,
-      needSca: round.needSca.filter((each) => each !== customerId),
-      failures: round.failures.flatMap((failure) => failureWithout(failure, customerId)),
-    })
-  );
+  return round && JSON.stringify(without(round, (each) => each === customerId));
+}
+
+function without(round: Stored, isGone: (customerId: string) => boolean): Stored {
+  return {
+    ...round,
+    needSca: round.needSca.filter((each) => !isGone(each)),
+    failures: round.failures.flatMap((failure) => failureWithout(failure, isGone)),
+  };
 }
 
 /** @returns none if nobody else is known to have it */
-function failureWithout(failure: Stored['failures'][number], customerId: string): Stored['failures'] {
+function failureWithout(
+  failure: Stored['failures'][number],
+  isGone: (customerId: string) => boolean,
+): Stored['failures'] {
   const named = [{ customerId: failure.customerId, message: failure.message }, ...failure.others];
-  const [first, ...others] = named.filter((each) => each.customerId !== customerId);
+  const [first, ...others] = named.filter((each) => !isGone(each.customerId));
   const gone = named.length - others.length - 1;
   return first ? [{ code: failure.code, customers: failure.customers - gone, ...first, others }] : [];
+}
+
+function customersIn({ needSca, failures }: Stored): string[] {
+  return [
+    ...needSca,
+    ...failures.flatMap((failure) => [failure, ...failure.others].map(({ customerId }) => customerId)),
+  ];
 }
 
 function ratesOf({ samples }: Stored): Pick<RoundStatus, 'callsPerSecond' | 'customersPerSecond'> {
