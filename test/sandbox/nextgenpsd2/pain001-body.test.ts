@@ -22,6 +22,12 @@ const group = (content: string) => `<PmtInf><PmtInfId>G1</PmtInfId>${content}</P
 const file = (groups: string, namespace = NAMESPACE) =>
   `<Document xmlns="${namespace}"><CstmrCdtTrfInitn><GrpHdr><MsgId>M1</MsgId></GrpHdr>${groups}</CstmrCdtTrfInitn></Document>`;
 
+/** A file of one transfer that says in its header, and in its group, how many it has. */
+const counted = (inHeader: string | undefined, inGroup: string | undefined) => {
+  const count = (value: string | undefined) => (value === undefined ? '' : `<NbOfTxs>${value}</NbOfTxs>`);
+  return file(group(count(inGroup) + transfer('A'))).replace('</GrpHdr>', `${count(inHeader)}</GrpHdr>`);
+};
+
 /** The transfer as the body of the standard in JSON. */
 const entry = (id: string, more: object = {}) => ({
   endToEndIdentification: id,
@@ -92,6 +98,13 @@ describe('a file', () => {
     expect(rest).toEqual(fields);
   });
 
+  test.each([counted('1', undefined), counted(undefined, '1'), counted('1', '1')])(
+    '%s has as many transfers as it says',
+    (body) => {
+      expect(read(body).payments).toEqual([entry('A')]);
+    },
+  );
+
   test('has the currencies of the accounts apart from that of the amount', () => {
     const account = (name: string, iban: string) =>
       `<${name}><Id><IBAN>${iban}</IBAN></Id><Ccy>EUR</Ccy></${name}>`;
@@ -135,10 +148,15 @@ describe('a file', () => {
       file(group(transfer('A')) + group(transfer('B'))),
       'FORMAT_ERROR: The bank takes one PmtInf. Received: 2.',
     ],
-    [
-      file(group(transfer('A'))).replace('</GrpHdr>', '<NbOfTxs>2</NbOfTxs></GrpHdr>'),
-      'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: 2.',
-    ],
+    ...[
+      counted('2', undefined),
+      counted(undefined, '2'),
+      counted('2', '1'),
+      counted('1', '2'),
+      counted('2', '2'),
+    ].map((body): [string, string] => [body, 'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: 2.']),
+    [counted('1', '0'), 'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: 0.'],
+    [counted('', '1'), 'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: .'],
     [
       file(group(`<NbOfTxs>1</NbOfTxs>${transfer('A')}${transfer('B')}`)),
       'FORMAT_ERROR: NbOfTxs is wrong. Expected: 2. Received: 1.',
