@@ -28,12 +28,19 @@ test.each([
   expect([numberOfReference(reference), numberOfReference(`T${reference}`)]).toEqual([number, number]);
 });
 
-test.each(['', 'T', '00000001', '0000000001', 'X000000001', 'TT000000001', '000000001T', '00000000a', ' 000000001'])(
-  '"%s" is no reference',
-  (reference) => {
-    expect(numberOfReference(reference)).toBeUndefined();
-  },
-);
+test.each([
+  '',
+  'T',
+  '00000001',
+  '0000000001',
+  'X000000001',
+  'TT000000001',
+  '000000001T',
+  '00000000a',
+  ' 000000001',
+])('"%s" is no reference', (reference) => {
+  expect(numberOfReference(reference)).toBeUndefined();
+});
 
 describe('a row of an account', () => {
   const PLAIN = {
@@ -68,14 +75,8 @@ describe('a row of an account', () => {
     [{ transferReference: 'E2E' }, { endToEndId: 'E2E' }],
     [{ transferReference: '' }, { endToEndId: undefined }],
     [{ amount: 5 }, { transactionAmount: { currency: 'EUR', amount: '0.05' } }],
-    [
-      { extendedDescription: 'x'.repeat(140) },
-      { remittanceInformationUnstructured: 'x'.repeat(140) },
-    ],
-    [
-      { extendedDescription: `${'x'.repeat(140)}y` },
-      { remittanceInformationUnstructured: 'x'.repeat(140) },
-    ],
+    [{ extendedDescription: 'x'.repeat(140) }, { remittanceInformationUnstructured: 'x'.repeat(140) }],
+    [{ extendedDescription: `${'x'.repeat(140)}y` }, { remittanceInformationUnstructured: 'x'.repeat(140) }],
     // The shop of a card payment, whose text ends with the day once it is booked.
     [{ code: '43', extendedDescription: 'BAR ROMA DEL 09.11.2026' }, { creditorName: 'BAR ROMA' }],
     [{ code: '43', extendedDescription: 'BAR ROMA' }, { creditorName: 'BAR ROMA' }],
