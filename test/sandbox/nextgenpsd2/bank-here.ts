@@ -7,6 +7,7 @@ import { accessSide } from '../../../src/sandbox/nextgenpsd2/access-side.ts';
 import type { DoorAnswer, DoorCall } from '../../../src/sandbox/nextgenpsd2/door-call.ts';
 import type { DoorGrant } from '../../../src/sandbox/nextgenpsd2/oauth/grant.ts';
 import { operationAt } from '../../../src/sandbox/nextgenpsd2/operations.ts';
+import { runDuePayments } from '../../../src/sandbox/nextgenpsd2/payments/run-payments.ts';
 import { servedCalls } from '../../../src/sandbox/nextgenpsd2/served-calls.ts';
 import type { Variation } from '../../../src/sandbox/nextgenpsd2/variations.ts';
 import { defaultRules } from '../../../src/sandbox/rules.ts';
@@ -71,6 +72,8 @@ function servedBy(bank: Bank, call: string, { body = '', headers = {}, grant }: 
   const sent = typeof body === 'string' ? body : JSON.stringify(body);
   const all = { 'tpp-redirect-uri': CALLBACK, ...headers };
   const request = rawRequest({ method, target, body: sent, headers: Object.entries(all) });
+  // As before each request to the bank.
+  runDuePayments(bank);
   const doorCall: DoorCall = { request, operation, grant: grant && grantOf(grant), faults: [] };
   return servedCalls[operation.id](bank, doorCall);
 }

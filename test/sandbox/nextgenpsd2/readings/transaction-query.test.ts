@@ -244,7 +244,7 @@ test('a link leads to the next page as long as there is one, with the words of t
   let next: string | undefined = `${LIST}?status=booked&dateFrom=2026-09-01`;
   while (next !== undefined) {
     expect(next).toContain('status=booked&dateFrom=2026-09-01');
-    const { transactions } = here.read(next).json;
+    const { transactions }: Json = here.read(next).json;
     const booked: Json[] = Array.isArray(transactions?.booked) ? transactions.booked : [];
     expect(booked.length).toBeGreaterThan(0);
     seen.push(...booked.map(({ transactionId }) => transactionId));
