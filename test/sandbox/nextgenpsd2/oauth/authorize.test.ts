@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { accessSide } from '../../../../src/sandbox/nextgenpsd2/access-side.ts';
+import type { Variation } from '../../../../src/sandbox/nextgenpsd2/variations.ts';
 import { bankHere } from '../bank-here.ts';
 import { ANNA, CALLBACK, consentBody } from '../door-client.ts';
 import { ANNAS, paymentBody, SCT } from '../payment-client.ts';
@@ -9,8 +10,8 @@ const CLIENT = 'PSDIT-BI-12345';
 const CHALLENGE = 'a-challenge-of-forty-three-characters-000000';
 
 /** Opens the authorization endpoint. @returns where the browser goes, `error: text`, or what is wrong */
-async function opened(oauth: BankFile['oauth'], ...variations: Parameters<typeof bankHere>[1][]) {
-  const here = await bankHere({ oauth }, variations.flat());
+async function opened(oauth: BankFile['oauth'], variations: Variation[] = []) {
+  const here = await bankHere({ oauth }, variations);
   const access = accessSide(here.bank);
   const authorize = (changes: Record<string, string | null> = {}): string => {
     const parameters = {
