@@ -197,6 +197,23 @@ describe('what a customer sees before they decide', () => {
   });
 });
 
+test('a holder of a company account finds each payment that another one has authorised, once', async () => {
+  const [dora = '', emil = ''] = companyCustomers.map(({ customerId }) => customerId);
+  const { serve, access } = await opened({}, ['company-account']);
+  const debtorAccount = { iban: companyCustomers[0]?.products[0]?.iban };
+  const [one, other] = [1, 2].map(() => serve(`POST ${SCT}`, { body: paymentBody({ debtorAccount }) }));
+  if (!one || !other) expect.unreachable();
+  for (const reply of [one, other]) access.approve(idOf(reply), dora);
+  const again = serve(`POST ${SCT}/${one.json.paymentId}/authorisations`, { headers: { 'psu-id': 'dora' } });
+  expect(access.waiting('emil').map(({ id }) => id)).toEqual([`next-${idOf(other)}`]);
+  // Dora has begun once more: until she decides, nobody else is asked for this one.
+  access.approve(idOf(again), dora);
+  const waiting = access.waiting('emil').map(({ id }) => id);
+  expect(waiting.toSorted()).toEqual([`next-${idOf(again)}`, `next-${idOf(other)}`].toSorted());
+  for (const id of waiting) access.approve(id, emil);
+  expect(access.open()).toEqual([]);
+});
+
 describe('the customer chooses', () => {
   test.each([
     [undefined, CURRENT],

@@ -79,7 +79,7 @@ describe('a file', () => {
     ['an empty text', { more: '<RmtInf><Ustrd/></RmtInf>' }, { remittanceInformationUnstructured: '' }],
   ])('with %s, between two transfers without', (_, xml, fields) => {
     const { payments } = read(file(group(DEBTOR + transfer('A') + transfer('B', xml) + transfer('C'))));
-    expect(payments).toEqual([entry('A'), entry('B', fields), entry('C')]);
+    expect(payments).toStrictEqual([entry('A'), entry('B', fields), entry('C')]);
   });
 
   test.each<[element: string, fields: object]>([
@@ -224,6 +224,10 @@ describe('a payment alone', () => {
     },
   );
 
+  test('may have a line after its end', () => {
+    expect(sent(`${form([XML_PART, RULE_PART])}\r\n`)).toEqual({ ...alone, ...rule });
+  });
+
   test('may have its boundary in quotation marks', () => {
     expect(sent(form([XML_PART, RULE_PART]), 'multipart/form-data; boundary="b"; charset=utf-8')).toEqual({
       ...alone,
@@ -238,6 +242,7 @@ describe('a payment alone', () => {
     ['with another boundary', whole, 'multipart/form-data; boundary=c', `${noParts}c`],
     ['with a text before the parts', `x${whole}`, undefined, `${noParts}b`],
     ['without an end', whole.slice(0, -'--b--'.length), undefined, `${noParts}b`],
+    ['with another end', whole.replace(/--$/, 'x--'), undefined, `${noParts}b`],
     ['that is empty', '', undefined, `${noParts}b`],
     ['without the XML', form([RULE_PART]), undefined, 'FORMAT_ERROR: The body is not XML.'],
     ['without the rule', form([XML_PART]), undefined, 'FORMAT_ERROR: The body is not JSON'],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
+import { tanAnswer } from '../../../../src/sandbox/control/answers.ts';
 import { deviceAnswer } from '../../../../src/sandbox/nextgenpsd2/embedded/device-answers.ts';
 import { devicesShown, readTan } from '../../../../src/sandbox/nextgenpsd2/embedded/devices-shown.ts';
 import { bankHere } from '../bank-here.ts';
@@ -66,7 +67,9 @@ test('a customer reads the newest TAN that is open, once, and nobody else reads 
   const newest = devicesShown(bank)[1];
   expect(readTan(bank, BRUNO)).toBeNull();
   const { method: name, text, tan: value } = newest ?? expect.unreachable();
-  expect(readTan(bank, ANNA)).toEqual({ method: name, text, tan: value });
+  const read = readTan(bank, ANNA);
+  expect(read).toEqual({ method: name, text, tan: value });
+  expect(tanAnswer.parse(read)).toEqual(read);
   // The older one was read with it.
   expect(readTan(bank, ANNA)).toBeNull();
   begin('901');
