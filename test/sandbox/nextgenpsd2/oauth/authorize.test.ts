@@ -103,6 +103,11 @@ test.each<[what: string, oauth: BankFile['oauth'], changes: Record<string, strin
   expect(authorize(changes)).toEqual(answer);
 });
 
+test.each(['none', 'client-credentials'] as const)('a bank with oauth.mode %s has no login', async (mode) => {
+  const { authorize } = await opened({ mode });
+  expect(authorize()).toBe('unauthorized_client: The bank has no login with OAuth');
+});
+
 test('another response type is refused', async () => {
   const { authorize } = await opened({ mode: 'pre-step' });
   expect(authorize({ response_type: 'token' })).toContain('unsupported_response_type');

@@ -170,6 +170,33 @@ describe('a payment that was authorised', () => {
   });
 });
 
+describe('what a payment says of itself', () => {
+  const account = (debtorAccount: object | undefined) => ({ debtorAccount });
+  test.each<[sent: object | undefined, before: object | undefined, after: object]>([
+    [{ iban: ANNAS }, { iban: ANNAS }, { iban: ANNAS }],
+    [
+      { iban: ANNAS, currency: 'EUR' },
+      { iban: ANNAS, currency: 'EUR' },
+      { iban: ANNAS, currency: 'EUR' },
+    ],
+    // Once the customer has chosen the account.
+    [undefined, undefined, { iban: ANNAS }],
+  ])('from %j is from %j, and after the authorisation from %j', async (sent, before, after) => {
+    const { begin, serve } = await opened({ debtorAccount: 'optional' });
+    const payment = begin(SCT, account(sent));
+    const whole = { ...paymentBody(account(sent)), transactionStatus: 'RCVD' };
+    expect(serve(`GET ${payment.at}`).json).toEqual(
+      JSON.parse(JSON.stringify({ ...whole, ...account(before) })),
+    );
+    payment.approve();
+    expect(serve(`GET ${payment.at}`).json).toEqual({
+      ...whole,
+      ...account(after),
+      transactionStatus: 'ACSP',
+    });
+  });
+});
+
 describe('cancelling', () => {
   const late = { requestedExecutionDate: '2026-11-27' };
   const NONE = '405 CANCELLATION_INVALID: The payment cannot be cancelled. The bank cancels no payments.';
