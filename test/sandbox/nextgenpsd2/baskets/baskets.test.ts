@@ -152,6 +152,20 @@ describe('the state of a basket', () => {
     expect(statusOf(here, `${SCT}/${id}`)).toBe('ACSP');
   });
 
+  test('a basket waits for authorisations until it is authorised or deleted', async () => {
+    const here = await bankHere();
+    const [one = '', two = '', three = ''] = initiate(here, 'anna', 'anna', 'anna');
+    const [open, given, deleted] = [put(here, one), put(here, two), put(here, three)];
+    here.approve(given, ANNA);
+    here.serve(`DELETE ${BASKETS}/${deleted.json.basketId}`);
+    const over = '409 STATUS_INVALID: The basket does not wait for an authorisation.';
+    expect(
+      [open, given, deleted].map(({ json }) =>
+        here.answer(`POST ${BASKETS}/${json.basketId}/authorisations`),
+      ),
+    ).toEqual(['taken', over, over]);
+  });
+
   test('each payment of a basket is executed for the customer who authorises it', async () => {
     const here = await bankHere({ payments: { debtorAccount: 'optional' } });
     const ids = initiate(here, 'nobody', 'nobody');
