@@ -284,6 +284,17 @@ describe('what a consent asks for', () => {
   });
 });
 
+test.each([
+  [{ access: { allPsd2: 'allAccounts', more: 1, other: 2 } }, 'access.more'],
+  [{ first: 1, second: 2 }, 'first'],
+])('of several unknown fields, the first is named: %j', async (changes, path) => {
+  const { answer } = await bankHere();
+  const shape = 'The body does not have the shape of this call.';
+  expect(answer(`POST ${READING}`, { body: consentBody({ ...changes }) })).toContain(
+    `400 FORMAT_ERROR ${path}: ${shape}`,
+  );
+});
+
 test('an authorisation needs an address to go back to', async () => {
   const { answer } = await bankHere();
   const headers = { 'tpp-redirect-uri': 'http://tpp.example/' };
