@@ -367,6 +367,59 @@ describe('access to the console', () => {
     expect(await answer.json()).toEqual({ error: `These fields of the ${invalid}` });
   });
 
+  /** Presses a button of the page. */
+  async function press(path: string, body: object): Promise<{ status: number; json: Json }> {
+    const headers = { 'x-console-token': await pageToken() };
+    const answer = await fetch(`${consoleUrl()}${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, json: JSON.parse(await answer.text()) };
+  }
+
+  test.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])('a button decides an SCA: %s', async (decision) => {
+    const id = resourceOf(await bank.tpp.verifyTransfer(token));
+    await bank.tpp.startSca(token, id);
+    const { status, json } = await press('/decide', { resourceId: id, decision });
+    expect([status, String(json.returnTo)]).toEqual([200, expect.stringMatching(/^https?:\/\//)]);
+    expect(list((await shown('/flows')).doors?.cb?.resources)[0]).toMatchObject({
+      id,
+      sca: decision,
+      open: false,
+    });
+  });
+
+  test('a button logs a customer in, or refuses the login', async () => {
+    const begin = async () => {
+      await bank.tpp.send({ path: bank.tpp.authorizePath() });
+      return String(list((await shown('/flows')).doors?.cb?.logins)[0]?.id);
+    };
+    const back = async (user: string | null) => {
+      const { json } = await press('/login', { id: await begin(), user });
+      return new URL(String(json.returnTo)).searchParams;
+    };
+    expect((await back(null)).get('error')).toBe('access_denied');
+    const code = (await back('bruno')).get('code') ?? '';
+    const { data } = (await bank.tpp.send(bank.tpp.codeCall(code))).json;
+    const name = { path: '/private/customers/customerid-info', token: String(data?.access_token) };
+    expect((await bank.tpp.send(name)).text).toContain('2073915');
+    expect(list((await shown('/flows')).doors?.cb?.logins)).toEqual([]);
+  });
+
+  test('a button decides nothing that does not wait', async () => {
+    const id = resourceOf(await bank.tpp.verifyTransfer(token));
+    const none = { status: 404, json: { error: 'There is nothing to decide' } };
+    expect(await press('/decide', { resourceId: id, decision: 'AUTHORIZED' })).toEqual(none);
+    expect(await press('/decide', { resourceId: 'x', decision: 'AUTHORIZED' })).toEqual(none);
+    const noLogin = { status: 404, json: { error: 'This login is no longer pending' } };
+    expect(await press('/login', { id: 'x', user: 'anna' })).toEqual(noLogin);
+    await bank.tpp.send({ path: bank.tpp.authorizePath() });
+    const login = String(list((await shown('/flows')).doors?.cb?.logins)[0]?.id);
+    const noUser = { status: 404, json: { error: 'There is no customer nobody' } };
+    expect(await press('/login', { id: login, user: 'nobody' })).toEqual(noUser);
+  });
+
   test("the console's answers allow no other origin, no framing and no foreign script", async () => {
     const { headers } = await fetch(consoleUrl());
     expect(headers.get('access-control-allow-origin')).toBeNull();

@@ -50,6 +50,12 @@ async function tokenOf(customerId: string): Promise<string> {
   return String((await give('POST', '/tokens', { customerId })).json.accessToken);
 }
 
+/** The names of the fields in a schema, of its rows or of what it may be. */
+function namedIn(schema: unknown): string[] {
+  const { properties = {}, items, anyOf = [] } = Object(schema);
+  return [...Object.keys(properties), ...[items, ...anyOf].filter(Boolean).flatMap(namedIn)];
+}
+
 describe('the orders to the bank', () => {
   test('the OpenAPI describes every order, and every real answer is as it says', async () => {
     const { json: api } = await give('GET', '/openapi.json');
@@ -88,6 +94,12 @@ describe('the orders to the bank', () => {
       expect(schema, what).toBeDefined();
       const isRight = ajv.validate(JSON.parse(JSON.stringify(schema)), json);
       expect(isRight, `${what}: ${ajv.errorsText()}`).toBe(true);
+      // An answer has what the OpenAPI names, and no more.
+      const rows = Array.isArray(json) ? json : [json];
+      expect(
+        rows.flatMap((row) => Object.keys(row ?? {})).filter((name) => !namedIn(schema).includes(name)),
+        what,
+      ).toEqual([]);
       const bodySchema = described?.requestBody?.content?.['application/json']?.schema;
       if (body) expect(ajv.validate(JSON.parse(JSON.stringify(bodySchema)), body), path).toBe(true);
     }

@@ -5,6 +5,7 @@ import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { faultKinds } from '../../src/sandbox/faults/fault.ts';
 import { endpointNames, stepNames } from '../../src/sandbox/faults/target.ts';
 import { messageCodes } from '../../src/sandbox/nextgenpsd2/refusal.ts';
+import { isVariation, VARIATIONS } from '../../src/sandbox/nextgenpsd2/variations.ts';
 import { faultyCalls, magicFaultKinds, plannedOutcomes } from '../../src/sandbox/operations/plan.ts';
 
 const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8').replaceAll(
@@ -37,4 +38,16 @@ test('docs/sandbox.md has the users, passwords, customers and products of the sa
 test('docs/sandbox.md explains every fault and names every call', () => {
   for (const [kind, { value }] of faultKinds) expect(page).toContain(`\n| \`${kind}${value ? '=<' : '` | '}`);
   for (const name of [...endpointNames, ...stepNames]) expect(page).toContain(`\`${name}\``);
+});
+
+test('docs/sandbox.md says of every variation what it does, and psd2 knows these words alone', () => {
+  const [, table = ''] = /\n\| variation \| what it does \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(page) ?? [];
+  const rows = [...table.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)].map(([, name = '', effect]) => [
+    name,
+    effect,
+  ]);
+  expect(rows).toEqual(Object.entries(VARIATIONS));
+  expect(rows.filter(([name = '']) => !isVariation(name))).toEqual([]);
+  for (const word of ['', 'No-SCA', 'no-sca ', 'toString', '__proto__'])
+    expect(isVariation(word)).toBe(false);
 });

@@ -59,7 +59,7 @@ export function seededCustomer(record: SeedCustomer, earlier: KnownCustomers, pa
     const id = ids[index] ?? '';
     if (earlier.byProduct(id) || ids.indexOf(id) !== index)
       throw new BadSeed(`${at}.productId: the bank already has an account ${id}`);
-    return product(one, id, accountIban(one.kind === 'card' ? (current ?? digits(id)) : digits(id)));
+    return product(one, id, accountIban(digits(one.kind === 'card' ? (current ?? id) : id)));
   });
   const customer: Customer = {
     customerId,

@@ -147,7 +147,8 @@ test('compressed: an answer is compressed if the call accepts that', async () =>
     expect(encoding).toBe('gzip');
     expect(gunzipSync(bytes).toString()).toContain('CONSENT_UNKNOWN');
   }
-  for (const accepted of ['identity', 'br, gzip;q=0']) expect((await ask(accepted))[0]).toBeUndefined();
+  for (const accepted of ['identity', 'br, gzip;q=0', 'gzip; q=0', 'gzip ;q=0.0, br', 'xgzip'])
+    expect((await ask(accepted))[0]).toBeUndefined();
 });
 
 describe('faults of the second door', () => {

@@ -22,6 +22,12 @@ const group = (content: string) => `<PmtInf><PmtInfId>G1</PmtInfId>${content}</P
 const file = (groups: string, namespace = NAMESPACE) =>
   `<Document xmlns="${namespace}"><CstmrCdtTrfInitn><GrpHdr><MsgId>M1</MsgId></GrpHdr>${groups}</CstmrCdtTrfInitn></Document>`;
 
+/** A file of one transfer that says in its header, and in its group, how many it has. */
+const counted = (inHeader: string | undefined, inGroup: string | undefined) => {
+  const count = (value: string | undefined) => (value === undefined ? '' : `<NbOfTxs>${value}</NbOfTxs>`);
+  return file(group(count(inGroup) + transfer('A'))).replace('</GrpHdr>', `${count(inHeader)}</GrpHdr>`);
+};
+
 /** The transfer as the body of the standard in JSON. */
 const entry = (id: string, more: object = {}) => ({
   endToEndIdentification: id,
@@ -73,7 +79,7 @@ describe('a file', () => {
     ['an empty text', { more: '<RmtInf><Ustrd/></RmtInf>' }, { remittanceInformationUnstructured: '' }],
   ])('with %s, between two transfers without', (_, xml, fields) => {
     const { payments } = read(file(group(DEBTOR + transfer('A') + transfer('B', xml) + transfer('C'))));
-    expect(payments).toEqual([entry('A'), entry('B', fields), entry('C')]);
+    expect(payments).toStrictEqual([entry('A'), entry('B', fields), entry('C')]);
   });
 
   test.each<[element: string, fields: object]>([
@@ -91,6 +97,13 @@ describe('a file', () => {
     const { debtorAccount: _, payments: __, ...rest } = read(file(group(element + DEBTOR + transfer('A'))));
     expect(rest).toEqual(fields);
   });
+
+  test.each([counted('1', undefined), counted(undefined, '1'), counted('1', '1')])(
+    '%s has as many transfers as it says',
+    (body) => {
+      expect(read(body).payments).toEqual([entry('A')]);
+    },
+  );
 
   test('has the currencies of the accounts apart from that of the amount', () => {
     const account = (name: string, iban: string) =>
@@ -135,10 +148,15 @@ describe('a file', () => {
       file(group(transfer('A')) + group(transfer('B'))),
       'FORMAT_ERROR: The bank takes one PmtInf. Received: 2.',
     ],
-    [
-      file(group(transfer('A'))).replace('</GrpHdr>', '<NbOfTxs>2</NbOfTxs></GrpHdr>'),
-      'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: 2.',
-    ],
+    ...[
+      counted('2', undefined),
+      counted(undefined, '2'),
+      counted('2', '1'),
+      counted('1', '2'),
+      counted('2', '2'),
+    ].map((body): [string, string] => [body, 'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: 2.']),
+    [counted('1', '0'), 'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: 0.'],
+    [counted('', '1'), 'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: .'],
     [
       file(group(`<NbOfTxs>1</NbOfTxs>${transfer('A')}${transfer('B')}`)),
       'FORMAT_ERROR: NbOfTxs is wrong. Expected: 2. Received: 1.',
@@ -206,6 +224,10 @@ describe('a payment alone', () => {
     },
   );
 
+  test('may have a line after its end', () => {
+    expect(sent(`${form([XML_PART, RULE_PART])}\r\n`)).toEqual({ ...alone, ...rule });
+  });
+
   test('may have its boundary in quotation marks', () => {
     expect(sent(form([XML_PART, RULE_PART]), 'multipart/form-data; boundary="b"; charset=utf-8')).toEqual({
       ...alone,
@@ -220,6 +242,7 @@ describe('a payment alone', () => {
     ['with another boundary', whole, 'multipart/form-data; boundary=c', `${noParts}c`],
     ['with a text before the parts', `x${whole}`, undefined, `${noParts}b`],
     ['without an end', whole.slice(0, -'--b--'.length), undefined, `${noParts}b`],
+    ['with another end', whole.replace(/--$/, 'x--'), undefined, `${noParts}b`],
     ['that is empty', '', undefined, `${noParts}b`],
     ['without the XML', form([RULE_PART]), undefined, 'FORMAT_ERROR: The body is not XML.'],
     ['without the rule', form([XML_PART]), undefined, 'FORMAT_ERROR: The body is not JSON'],

@@ -36,7 +36,7 @@ function readXml(text: string, format: string, today: IsoDate): ReturnType<typeo
     throw wrong('The body has a DOCTYPE', '');
   });
   parser.on('opentag', ({ local, uri, attributes }) =>
-    read.open(local, uri, attributes.Ccy?.value ?? undefined),
+    read.open(local, uri, attributes.Ccy?.value),
   );
   parser.on('text', (piece) => read.text(piece));
   parser.on('closetag', () => read.close());
@@ -95,6 +95,7 @@ class Reader {
   readonly #namespace: string;
   readonly #format: string;
   readonly #path: string[] = [];
+  readonly #header = new Map<string, string>();
   readonly #group = new Map<string, string>();
   readonly #payments: Map<string, string>[] = [];
   #words = '';
@@ -120,9 +121,9 @@ class Reader {
   }
 
   close(): void {
-    const [, , , ...path] = this.#path;
+    const [, , part, ...path] = this.#path;
     const isOfPayment = path[0] === 'CdtTrfTxInf';
-    const target = isOfPayment ? this.#payments.at(-1) : this.#group;
+    const target = isOfPayment ? this.#payments.at(-1) : part === 'GrpHdr' ? this.#header : this.#group;
     target?.set((isOfPayment ? path.slice(1) : path).join('/'), this.#words.trim());
     this.#path.pop();
     this.#words = '';
@@ -131,9 +132,10 @@ class Reader {
   end(today: IsoDate): Record<string, unknown> & { payments: Entry[] } {
     if (this.#groups !== 1) throw wrong('The bank takes one PmtInf', `Received: ${this.#groups}.`);
     const group = this.#group;
-    const count = group.get('NbOfTxs');
-    if (count !== undefined && Number(count) !== this.#payments.length)
-      throw wrong('NbOfTxs is wrong', `Expected: ${this.#payments.length}. Received: ${count}.`);
+    // The file has one group, so both have the same count.
+    for (const count of [this.#header.get('NbOfTxs'), group.get('NbOfTxs')])
+      if (count !== undefined && Number(count) !== this.#payments.length)
+        throw wrong('NbOfTxs is wrong', `Expected: ${this.#payments.length}. Received: ${count}.`);
     const day = group.get('ReqdExctnDt/Dt') ?? group.get('ReqdExctnDt');
     return {
       debtorAccount: accountIn(group, 'DbtrAcct'),

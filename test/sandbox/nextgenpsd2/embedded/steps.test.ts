@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { devicesShown } from '../../../../src/sandbox/nextgenpsd2/embedded/devices-shown.ts';
+import { type BankHere, bankHere } from '../bank-here.ts';
+import { consentBody } from '../door-client.ts';
+import { method, pin, tan } from '../embedded-client.ts';
+import { BRUNOS, paymentBody, SCT } from '../payment-client.ts';
+
+// What the TPP reads when a step of the customer does not go on.
+
+const SCA = { sca: { approaches: ['embedded' as const] }, payments: { debtorAccount: 'optional' as const } };
+
+/** An authorisation, and the steps that its customer takes. */
+async function begun({
+  user,
+  body = paymentBody(),
+  path = SCT,
+}: {
+  user?: string;
+  body?: object;
+  path?: string;
+} = {}) {
+  const here = await bankHere(SCA);
+  return { ...here, ...start(here, { ...(user !== undefined && { user }), body, path }) };
+}
+
+function start(
+  here: BankHere,
+  { user, body = paymentBody(), path = SCT }: { user?: string; body?: object; path?: string } = {},
+) {
+  const named = (psuId: string | undefined): Record<string, string> =>
+    psuId === undefined ? {} : { 'psu-id': psuId };
+  const { json } = here.serve(`POST ${path}`, { body, headers: named(user) });
+  const id = json.paymentId ?? json.consentId;
+  const at = `${path}/${id}/authorisations/${String(json._links?.scaStatus?.href).split('/').at(-1)}`;
+  const step = (sent: object, psuId = user) =>
+    here.answer(`PUT ${at}`, { body: sent, headers: named(psuId) });
+  const status = () => String(here.serve(`GET ${at}`).json.scaStatus);
+  return { step, status };
+}
+
+/** The TAN that a device showed: the newest is 0. */
+const shown = ({ bank }: BankHere, before = 0) => devicesShown(bank).at(-1 - before)?.tan ?? '';
+
+const CREDENTIALS = '401 PSU_CREDENTIALS_INVALID';
+const early = (status: string) =>
+  `409 STATUS_INVALID: The authorisation is ${status}, another step comes first.`;
+
+test('PIN, method and TAN authorise, each in its turn alone', async () => {
+  const at = await begun({ user: 'anna' });
+  expect([at.status(), at.step(method('901')), at.step(tan('x'))]).toEqual([
+    ...['psuIdentified', early('psuIdentified'), early('psuIdentified')],
+  ]);
+  expect(at.step(pin())).toBe('taken');
+  expect([at.status(), at.step(pin()), at.step(tan('x'))]).toEqual([
+    ...['psuAuthenticated', early('psuAuthenticated'), early('psuAuthenticated')],
+  ]);
+  expect(at.step(method('901'))).toBe('taken');
+  expect([at.status(), at.step(pin())]).toEqual(['scaMethodSelected', early('scaMethodSelected')]);
+  // Another method may be chosen until the TAN is right.
+  expect([at.step(method('905')), at.step(tan(shown(at)))]).toEqual(['taken', 'taken']);
+  const over = '409 STATUS_INVALID: The authorisation is finalised, and waits for nothing.';
+  expect([at.status(), at.step(pin()), at.step(method('901')), at.step(tan('x'))]).toEqual([
+    ...['finalised', over, over, over],
+  ]);
+});
+
+describe('who the customer is', () => {
+  test('must be said, and stays', async () => {
+    const at = await begun();
+    expect(at.step(pin())).toBe('400 FORMAT_ERROR PSU-ID: The bank needs to know whose PIN it is.');
+    expect([at.status(), at.step({}, 'anna'), at.status()]).toEqual(['received', 'taken', 'psuIdentified']);
+    expect(at.step(pin('pin-bruno'), 'bruno')).toBe(
+      `${CREDENTIALS} PSU-ID: The authorisation is of another customer.`,
+    );
+    expect([at.step({}), at.step(pin()), at.status()]).toEqual(['taken', 'taken', 'psuAuthenticated']);
+  });
+
+  test.each<[what: string, user: string, body: object]>([
+    [
+      'a payment from an account of another customer',
+      'anna',
+      paymentBody({ debtorAccount: { iban: BRUNOS } }),
+    ],
+  ])('is wrong for %s', async (_, user, body) => {
+    const at = await begun({ body });
+    at.step({}, user);
+    expect(at.step(pin(`pin-${user}`))).toBe("400 FORMAT_ERROR PSU-ID: The accounts are not the customer's.");
+  });
+});
+
+test('three wrong PINs end the authorisation, and block the PIN', async () => {
+  const at = await begun({ user: 'anna' });
+  const wrong = `${CREDENTIALS}: The PIN is wrong.`;
+  const blocked = `${CREDENTIALS}: The PIN is blocked.`;
+  expect([1, 2, 3].map(() => at.step(pin('x')))).toEqual([wrong, wrong, blocked]);
+  expect([at.status(), at.step(pin())]).toEqual([
+    ...['failed', '409 STATUS_INVALID: The authorisation is failed, and waits for nothing.'],
+  ]);
+  expect(start(at, { user: 'anna' }).step(pin())).toBe(blocked);
+  // That of another customer is not.
+  const body = paymentBody({ debtorAccount: { iban: BRUNOS } });
+  expect(start(at, { user: 'bruno', body }).step(pin('pin-bruno'))).toBe('taken');
+});
+
+test('a right PIN begins to count wrong ones anew', async () => {
+  const at = await begun({ user: 'anna' });
+  expect([at.step(pin('x')), at.step(pin('x')), at.step(pin())].at(-1)).toBe('taken');
+  const next = start(at, { user: 'anna' });
+  expect([next.step(pin('x')), next.step(pin('x')), next.step(pin())]).toEqual([
+    ...[`${CREDENTIALS}: The PIN is wrong.`, `${CREDENTIALS}: The PIN is wrong.`, 'taken'],
+  ]);
+});
+
+describe('a method', () => {
+  test('is one of the customer', async () => {
+    const at = await begun({ user: 'anna' });
+    at.step(pin());
+    const none = '400 SCA_METHOD_UNKNOWN authenticationMethodId: The customer has no such method.';
+    expect([at.step(method('900')), at.step(method('')), at.step(method('962'))]).toEqual([none, none, none]);
+    expect(['901', '902', '903', '904', '905', '906'].map((id) => at.step(method(id)))).toEqual(
+      Array(6).fill('taken'),
+    );
+    // In the app the customer approves the request itself, and the TPP has nothing more to send.
+    expect([at.status(), at.step(tan('x'))]).toEqual([
+      ...['scaMethodSelected', expect.stringContaining('400 FORMAT_ERROR confirmationCode: ')],
+    ]);
+  });
+
+  test('is chosen for who has one alone', async () => {
+    const at = await begun({ user: 'bruno', body: paymentBody({ debtorAccount: { iban: BRUNOS } }) });
+    expect([at.step(pin('pin-bruno')), at.status()]).toEqual(['taken', 'scaMethodSelected']);
+    expect([at.step(tan(shown(at))), at.status()]).toEqual(['taken', 'finalised']);
+  });
+
+  test('is none for carla: a payment needs none, and a consent cannot be given', async () => {
+    const payment = await begun({ user: 'carla', body: paymentBody({ debtorAccount: undefined }) });
+    expect([payment.step(pin('pin-carla')), payment.status()]).toEqual(['taken', 'exempted']);
+    const consent = start(payment, { user: 'carla', body: consentBody(), path: '/v1/consents' });
+    expect([consent.step(pin('pin-carla')), consent.status()]).toEqual([
+      ...['400 SCA_METHOD_UNKNOWN: The customer has no method to authorise this.', 'failed'],
+    ]);
+  });
+});
+
+describe('a TAN', () => {
+  /** An authorisation of anna whose TAN was sent. */
+  function sent(here: BankHere) {
+    const at = start(here, { user: 'anna' });
+    at.step(pin());
+    at.step(method('901'));
+    return at;
+  }
+
+  test('that is wrong three times ends the authorisation', async () => {
+    const here = await bankHere(SCA);
+    const at = sent(here);
+    const wrong = `${CREDENTIALS}: The TAN is wrong.`;
+    expect([at.step(tan('x')), at.status(), at.step(tan('x')), at.status()]).toEqual([
+      ...[wrong, 'scaMethodSelected', wrong, 'scaMethodSelected'],
+    ]);
+    const right = shown(here);
+    expect([at.step(tan('x')), at.status()]).toEqual([wrong, 'failed']);
+    expect(at.step(tan(right))).toBe(
+      '409 STATUS_INVALID: The authorisation is failed, and waits for nothing.',
+    );
+  });
+
+  test('that is right ends nothing where the payee plans that, and there is no other', async () => {
+    const at = await begun({ user: 'anna', body: paymentBody({ creditorName: 'SCA PENDING' }) });
+    at.step(pin());
+    at.step(method('901'));
+    const right = shown(at);
+    expect([at.step(tan(right)), at.status(), at.step(tan(right))]).toEqual([
+      ...['taken', 'scaMethodSelected', '409 STATUS_INVALID: The authorisation waits for no TAN.'],
+    ]);
+    const refused = start(at, { user: 'anna', body: paymentBody({ creditorName: 'SCA REFUSED' }) });
+    refused.step(pin());
+    refused.step(method('901'));
+    expect([refused.step(tan(shown(at))), refused.status()]).toEqual(['taken', 'failed']);
+  });
+
+  test('is for its own authorisation, and only the newest is valid', async () => {
+    const here = await bankHere(SCA);
+    const [one, other] = [sent(here), sent(here)];
+    expect(one.step(tan(shown(here)))).toBe(`${CREDENTIALS}: The TAN belongs to another authorisation.`);
+    other.step(method('901'));
+    expect(other.step(tan(shown(here, 1)))).toBe(`${CREDENTIALS}: The TAN is not valid any more.`);
+    expect([other.step(tan(shown(here))), other.status(), one.status()]).toEqual([
+      ...['taken', 'finalised', 'scaMethodSelected'],
+    ]);
+  });
+});
