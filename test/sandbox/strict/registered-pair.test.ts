@@ -14,8 +14,7 @@ const pairs = { tppCertificates: first, nextTppCertificates: next };
 const base64 = (of: X509Certificate) => of.raw.toString('base64');
 const lines = (of: X509Certificate) => base64(of).replace(/.{64}/g, '$& ');
 const pem = (of: X509Certificate) => of.toString();
-const lowerEscapes = (text: string) =>
-  encodeURIComponent(text).replace(/%../g, (escape) => escape.toLowerCase());
+const lowerEscapes = (text: string) => encodeURIComponent(text).replace(/%../g, (each) => each.toLowerCase());
 
 type Which = 'first' | 'next';
 
