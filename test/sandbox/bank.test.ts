@@ -8,18 +8,17 @@ import {
   resetBank,
   resetCustomer,
 } from '../../src/sandbox/bank.ts';
-import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { DOORS } from '../../src/sandbox/doors.ts';
 import { loadOrCreateRegistration } from '../../src/sandbox/folder/registration.ts';
 import { doorOf } from '../../src/sandbox/nextgenpsd2/door-state.ts';
 import { type BankRules, defaultRules } from '../../src/sandbox/rules.ts';
+import { accountOf, seeded } from './seeded.ts';
 import { TestClock } from './tpp.ts';
 
 const registration = await loadOrCreateRegistration(inject('registration'));
-const [anna, bruno] = seedCustomers;
-const [current] = anna?.products ?? [];
-const [other] = bruno?.products ?? [];
-if (!anna || !bruno || !current || !other) throw new Error('anna and bruno must have accounts');
+const [anna, bruno] = [seeded('anna'), seeded('bruno')];
+const current = accountOf(anna);
+const other = accountOf(bruno);
 const START = '2026-11-20T11:00:00.000Z';
 
 async function newBank(rules: Partial<BankRules> = {}, doors: Bank['doors'] = DOORS) {
@@ -37,8 +36,9 @@ const order = {
 function fill(bank: Bank) {
   const application = bank.applications.authorizationCode;
   const now = bank.now();
-  const of = [anna, bruno].map(({ customerId, products: [product] }, index) => {
-    if (!product) throw new Error('A customer must have an account');
+  const of = [anna, bruno].map((customer) => {
+    const { customerId } = customer;
+    const product = accountOf(customer);
     const grant = { application, customerId };
     const login = bank.logins.start({ application, redirectUri: 'https://tpp/', state: undefined });
     bank.consents.give({ customerId, category: 'PAYMENTS', productId: product.productId });
@@ -47,7 +47,7 @@ function fill(bank: Bank) {
     return {
       code: bank.logins.allow(login, grant).searchParams.get('code') ?? '',
       token: bank.tokens.issue(grant).accessToken,
-      resource: bank.resources.addTransfer(index === 0 ? anna : bruno, product, order).id,
+      resource: bank.resources.addTransfer(customer, product, order).id,
     };
   });
   const token = bank.tokens.issue({ application, customerId: undefined }).accessToken;

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { Shelf } from '../../src/sandbox/shelf.ts';
+import { seeded } from './seeded.ts';
 
-const [anna] = seedCustomers;
-if (!anna) throw new Error('anna must exist');
+const anna = seeded('anna');
 
 test('a shelf has its things in their order, and the last of those with one id', () => {
   const shelf = new Shelf<{ id: string; of: string[] }>(({ of }) => of);

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { Logins, returnUrl } from '../../../src/sandbox/access/logins.ts';
-import { seedCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
+import { seeded } from '../seeded.ts';
 import { TestClock } from '../tpp.ts';
 
 const RETURN = 'https://tpp.example/back?profile=a';
 const MINUTE = 60_000;
 const request = { redirectUri: RETURN, state: 's' };
-const [anna, bruno] = seedCustomers;
-if (!anna || !bruno) throw new Error('anna and bruno must exist');
+const [anna, bruno] = [seeded('anna'), seeded('bruno')];
 
 function book() {
   const clock = new TestClock('2026-11-20T11:00:00Z');

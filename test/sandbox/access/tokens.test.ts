@@ -5,11 +5,10 @@ import {
   REFRESH_TOKEN_SECONDS,
   Tokens,
 } from '../../../src/sandbox/access/tokens.ts';
-import { seedCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
+import { seeded } from '../seeded.ts';
 import { TestClock } from '../tpp.ts';
 
-const [anna] = seedCustomers;
-if (!anna) throw new Error('anna must exist');
+const anna = seeded('anna');
 const ANNA: AnyGrant = { customerId: anna.customerId };
 const BRUNO: AnyGrant = { customerId: '2073915' };
 const APPLICATION: AnyGrant = { customerId: undefined };

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { Consents, endOfConsent } from '../../../src/sandbox/cb/consents.ts';
-import { seedCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
+import { seeded } from '../seeded.ts';
 import { TestClock } from '../tpp.ts';
 
-const [anna, bruno] = seedCustomers;
-if (!anna || !bruno) throw new Error('anna and bruno must exist');
+const [anna, bruno] = [seeded('anna'), seeded('bruno')];
 const AT = '2026-11-20T11:00:00.000Z';
 
 test('a consent is for its customer, category and product, for 180 days', () => {

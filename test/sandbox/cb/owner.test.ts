@@ -2,15 +2,14 @@ import { expect, inject, test } from 'vitest';
 import { openBank } from '../../../src/sandbox/bank.ts';
 import type { Resource } from '../../../src/sandbox/cb/orders/resource.ts';
 import { ownerSide } from '../../../src/sandbox/cb/owner.ts';
-import { seedCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { defaultRules } from '../../../src/sandbox/rules.ts';
+import { accountOf, seeded } from '../seeded.ts';
 import { TestClock } from '../tpp.ts';
 
 const registration = await loadOrCreateRegistration(inject('registration'));
-const [anna, bruno] = seedCustomers;
-const [current, savings] = anna?.products ?? [];
-if (!anna || !bruno || !current || !savings) throw new Error('anna and bruno must have accounts');
+const anna = seeded('anna');
+const [current, savings] = [accountOf(anna), accountOf(anna, 'savings')];
 const AT = '2026-11-20T11:00:00.000Z';
 
 async function newBank() {

@@ -52,47 +52,70 @@ test.each<Row>([
   [
     'no token',
     () => tpp.send({ path: CURRENT }),
-    ...['401 TOKEN_MISSING', 'The request has no access token', `${bearer} Received: no Authorization.`],
+    ...([
+      '401 TOKEN_MISSING',
+      'The request has no access token',
+      `${bearer} Received: no Authorization.`,
+    ] as const),
   ],
   [
     'another form of token',
     () => tpp.send({ path: CURRENT, headers: { Authorization: 'Basic abc' } }),
-    ...['401 TOKEN_MISSING', 'The request has no access token', `${bearer} Received: another form.`],
+    ...([
+      '401 TOKEN_MISSING',
+      'The request has no access token',
+      `${bearer} Received: another form.`,
+    ] as const),
   ],
   [
     'two words after Bearer',
     () => tpp.send({ path: CURRENT, headers: { Authorization: 'Bearer a b' } }),
-    ...['401 TOKEN_MISSING', 'The request has no access token', `${bearer} Received: another form.`],
+    ...([
+      '401 TOKEN_MISSING',
+      'The request has no access token',
+      `${bearer} Received: another form.`,
+    ] as const),
   ],
   [
     'an unknown token',
     () => tpp.send({ path: CURRENT, token: randomUUID() }),
-    ...['401 TOKEN_INVALID', 'The access token is not valid'],
+    ...(['401 TOKEN_INVALID', 'The access token is not valid'] as const),
   ],
   [
     'an unknown endpoint, without its query',
     () => get('/private/elsewhere?a=b'),
-    ...['404 ENDPOINT_UNKNOWN', 'The bank has no endpoint GET /private/elsewhere'],
+    ...(['404 ENDPOINT_UNKNOWN', 'The bank has no endpoint GET /private/elsewhere'] as const),
   ],
   [
     'another method',
     () => put(`${CUSTOMER}/accounts`),
-    ...['404 ENDPOINT_UNKNOWN', `The bank has no endpoint PUT ${CUSTOMER}/accounts`],
+    ...(['404 ENDPOINT_UNKNOWN', `The bank has no endpoint PUT ${CUSTOMER}/accounts`] as const),
   ],
   [
     'the customer of an application',
     () => tpp.send({ path: '/private/customers/customerid-info', ...credentials }),
-    ...['403 NOT_ALLOWED', `The application ${clientCredentials.applicationName} has no customer of its own`],
+    ...([
+      '403 NOT_ALLOWED',
+      `The application ${clientCredentials.applicationName} has no customer of its own`,
+    ] as const),
   ],
   [
     'a customer id of six digits',
     () => get('/private/customers/104826/accounts'),
-    ...['417 FIELD_INVALID', 'The customerId of the path is not valid', `${sevenDigits} Received: 104826.`],
+    ...([
+      '417 FIELD_INVALID',
+      'The customerId of the path is not valid',
+      `${sevenDigits} Received: 104826.`,
+    ] as const),
   ],
   [
     'a customer id of eight digits',
     () => get('/private/customers/10482620/accounts'),
-    ...['417 FIELD_INVALID', 'The customerId of the path is not valid', `${sevenDigits} Received: 10482620.`],
+    ...([
+      '417 FIELD_INVALID',
+      'The customerId of the path is not valid',
+      `${sevenDigits} Received: 10482620.`,
+    ] as const),
   ],
   [
     'another customer',
@@ -104,27 +127,35 @@ test.each<Row>([
   [
     'an unknown customer',
     () => tpp.send({ path: '/private/customers/7777777/accounts', ...credentials }),
-    ...['412 CUSTOMER_UNKNOWN', 'The bank has no customer 7777777'],
+    ...(['412 CUSTOMER_UNKNOWN', 'The bank has no customer 7777777'] as const),
   ],
   [
     'a product id of nine digits',
     () => get(`${CUSTOMER}/products/001048262`),
-    ...['417 FIELD_INVALID', 'The productId is not valid', `${tenCharacters} Received: "001048262".`],
+    ...([
+      '417 FIELD_INVALID',
+      'The productId is not valid',
+      `${tenCharacters} Received: "001048262".`,
+    ] as const),
   ],
   [
     'a product id of eleven digits',
     () => get(`${CUSTOMER}/products/00104826200`),
-    ...['417 FIELD_INVALID', 'The productId is not valid', `${tenCharacters} Received: "00104826200".`],
+    ...([
+      '417 FIELD_INVALID',
+      'The productId is not valid',
+      `${tenCharacters} Received: "00104826200".`,
+    ] as const),
   ],
   [
     'an unknown product',
     () => get(`${CUSTOMER}/products/0020739150`),
-    ...['412 PRODUCT_UNKNOWN', 'The customer 1048262 has no product 0020739150'],
+    ...(['412 PRODUCT_UNKNOWN', 'The customer 1048262 has no product 0020739150'] as const),
   ],
   [
     'a payment from a card',
     () => get(`${CARD}/moneyTransfer/prepare`),
-    ...['412 PRODUCT_NOT_ENABLED', '0000093017 is a card. Only accounts can pay'],
+    ...(['412 PRODUCT_NOT_ENABLED', '0000093017 is a card. Only accounts can pay'] as const),
   ],
   [
     'an id of a resource that is no UUID',
@@ -136,7 +167,7 @@ test.each<Row>([
   [
     'an unknown resource',
     () => get(`/private/operations/${ID}/status`),
-    ...['412 RESOURCE_UNKNOWN', `There is no resource ${ID} for this call`],
+    ...(['412 RESOURCE_UNKNOWN', `There is no resource ${ID} for this call`] as const),
   ],
 ])('the first door says why it refuses %s', async (...row) => check(row));
 
@@ -144,7 +175,11 @@ test.each<Row>([
   [
     'a second step that the flow does not have',
     async () => put(`${TRANSFER}/${await verified()}/verify2`, { data: { payeeAccepted: true } }),
-    ...['400 STEP_MISSING', 'verify2 is not the next step of this operation', 'Expected: execute.'],
+    ...([
+      '400 STEP_MISSING',
+      'verify2 is not the next step of this operation',
+      'Expected: execute.',
+    ] as const),
   ],
   [
     'SCA before the second step',
@@ -160,7 +195,7 @@ test.each<Row>([
       await tpp.authorise(token, id);
       return tpp.startSca(token, id);
     },
-    ...['400 SCA_FINISHED', 'SCA of this resource has ended: it is AUTHORIZED'],
+    ...(['400 SCA_FINISHED', 'SCA of this resource has ended: it is AUTHORIZED'] as const),
   ],
   [
     'execute before SCA',
@@ -172,7 +207,7 @@ test.each<Row>([
   [
     'execute for the second time',
     async () => tpp.execute(token, await executed()),
-    ...['400 ALREADY_EXECUTED', 'The operation was already executed'],
+    ...(['400 ALREADY_EXECUTED', 'The operation was already executed'] as const),
   ],
   [
     'execute of a magic name',
@@ -191,27 +226,27 @@ test.each<Row>([
   [
     'the status of what is not executed',
     async () => get(`${TRANSFER}/${await verified()}/execution/status`),
-    ...['400 NOT_EXECUTED', 'The transfer is not executed yet'],
+    ...(['400 NOT_EXECUTED', 'The transfer is not executed yet'] as const),
   ],
   [
     'the status of what is not instant',
     async () => get(`${TRANSFER}/${await executed('Ada', false)}/execution/status`),
-    ...['400 NOT_INSTANT', 'Only an instant transfer has an execution status'],
+    ...(['400 NOT_INSTANT', 'Only an instant transfer has an execution status'] as const),
   ],
   [
     'the document of what is not executed',
     async () => get(`${CURRENT}/common/printer/${await verified()}/retrieve`),
-    ...['400 NOT_EXECUTED', 'The operation was not executed, so it has no document'],
+    ...(['400 NOT_EXECUTED', 'The operation was not executed, so it has no document'] as const),
   ],
   [
     'the document of a standing order that is not executed',
     async () => get(`${CURRENT}/common/printer/${await standing()}/retrieve`),
-    ...['400 NOT_EXECUTED', 'The operation was not executed, so it has no document'],
+    ...(['400 NOT_EXECUTED', 'The operation was not executed, so it has no document'] as const),
   ],
   [
     'the document of what the payee bank refused',
     async () => get(`${CURRENT}/common/printer/${await executed('INSTANT KO')}/retrieve`),
-    ...['400 NOT_EXECUTED', 'The operation was not executed, so it has no document'],
+    ...(['400 NOT_EXECUTED', 'The operation was not executed, so it has no document'] as const),
   ],
 ])('an operation says why it refuses %s', async (...row) => check(row));
 
@@ -230,7 +265,7 @@ test.each<[what: string, path: (id: string) => string, make: () => Promise<strin
   const id = await make();
   const reply = await put(path(id));
   expect([refusalOf(reply), reply.json.result?.messages?.[0]?.message]).toEqual([
-    ...['412 RESOURCE_UNKNOWN', `There is no resource ${id} for this call`],
+    ...(['412 RESOURCE_UNKNOWN', `There is no resource ${id} for this call`] as const),
   ]);
 });
 
@@ -255,12 +290,12 @@ test.each<Row>([
   [
     'a category twice',
     () => consentTo(['PAYMENTS', '0010482620'], ['ACCOUNT_INFO', '0010482620'], ['PAYMENTS', '0010482638']),
-    ...['417 FIELD_INVALID', twice('PAYMENTS data.categories')],
+    ...(['417 FIELD_INVALID', twice('PAYMENTS data.categories')] as const),
   ],
   [
     'a product twice',
     () => consentTo(['ACCOUNT_INFO', '0010482620', '0010482638', '0010482620']),
-    ...['417 FIELD_INVALID', twice('0010482620 the products of ACCOUNT_INFO')],
+    ...(['417 FIELD_INVALID', twice('0010482620 the products of ACCOUNT_INFO')] as const),
   ],
   [
     'a confirmation before SCA',
@@ -272,7 +307,7 @@ test.each<Row>([
   [
     'a second confirmation',
     async () => tpp.confirmConsent(token, resourceOf(await tpp.giveConsent(token))),
-    ...['400 ALREADY_CONFIRMED', 'The consent was already confirmed'],
+    ...(['400 ALREADY_CONFIRMED', 'The consent was already confirmed'] as const),
   ],
 ])('a consent: the bank says why it refuses %s', async (...row) => check(row));
 
@@ -335,7 +370,7 @@ test.each<Row>([
   [
     'a wrong secret',
     () => code({ client_secret: 'x' }),
-    ...['400 CLIENT_INVALID', 'client_secret does not belong to this client_id'],
+    ...(['400 CLIENT_INVALID', 'client_secret does not belong to this client_id'] as const),
   ],
   [
     'another grant',
@@ -353,7 +388,7 @@ test.each<Row>([
   [
     'a code for the second time',
     () => redeem(true),
-    ...['400 GRANT_INVALID', 'The authorization code was already used. Its tokens are revoked'],
+    ...(['400 GRANT_INVALID', 'The authorization code was already used. Its tokens are revoked'] as const),
   ],
   [
     'a code with another address',
@@ -382,7 +417,7 @@ test.each<Row>([
   [
     'to revoke the token of another application',
     () => revoke({ token: credentials.token }),
-    ...['400 GRANT_INVALID', 'The token belongs to another application'],
+    ...(['400 GRANT_INVALID', 'The token belongs to another application'] as const),
   ],
 ])('OAuth: the bank says why it refuses %s', async (...row) => check(row));
 

@@ -11,9 +11,9 @@ import {
   seedCustomers,
 } from '../../../src/sandbox/customers/seed-customers.ts';
 import { defaultRules } from '../../../src/sandbox/rules.ts';
+import { accountOf, seeded } from '../seeded.ts';
 
-const [anna, bruno] = seedCustomers;
-if (!anna || !bruno) throw new Error('anna and bruno must exist');
+const [anna, bruno] = [seeded('anna'), seeded('bruno')];
 
 const text = ({ kind, productId, iban, name, opening, creditLimit, fault }: Product) =>
   [kind, productId, iban, `"${name}"`, opening, creditLimit, ...(fault ? [fault] : [])].join(' ');
@@ -148,7 +148,7 @@ test.each<[iban: string, number: string | undefined]>([
 
 test('the company account has two holders, in its variation alone', () => {
   const [company] = companyCustomers[0]?.products ?? [];
-  const [current, savings] = anna.products;
+  const [current, savings] = [accountOf(anna), accountOf(anna, 'savings')];
   if (!company || !current || !savings) throw new Error('The accounts must exist');
   const variations = ['company-account'] as const;
   const all = new Customers({ ...defaultRules, variations });

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
-import { seedCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
 import { BadFault } from '../../../src/sandbox/faults/fault.ts';
 import { FaultBook, type FaultOrder, faultOrder, UsedMagic } from '../../../src/sandbox/faults/fault-book.ts';
+import { seeded } from '../seeded.ts';
 
 const now = new Date('2026-11-20T11:00:00Z');
 const call = { method: 'GET', target: '/private/a' };
 const nobody = { now, customerId: undefined };
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
-const [anna] = seedCustomers;
-if (!anna) throw new Error('anna must exist');
+const anna = seeded('anna');
 
 test.each<[order: FaultOrder, record: object]>([
   [{ fault: ' empty ' }, {}],

@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest';
 import { Customers } from '../../../src/sandbox/customers/customers.ts';
-import { account, type Customer, seedCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
+import { account, type Customer } from '../../../src/sandbox/customers/seed-customers.ts';
 import { decimal, euros, money, readCents, threeDecimals } from '../../../src/sandbox/ledger/cents.ts';
 import { type Entry, joinRows, ledgerRows } from '../../../src/sandbox/ledger/entry.ts';
 import { type DayRange, Ledger } from '../../../src/sandbox/ledger/ledger.ts';
 import { defaultRules } from '../../../src/sandbox/rules.ts';
+import { accountOf, seeded } from '../seeded.ts';
 
 const now = new Date('2026-11-20T11:00:00Z');
 const whole: DayRange = { from: undefined, to: undefined };
-const [anna] = seedCustomers;
-if (!anna) throw new Error('anna must exist');
-const [current] = anna.products;
-if (!current) throw new Error('anna must have an account');
+const anna = seeded('anna');
+const current = accountOf(anna);
 
 /** An entry of a day in November, pending if it has another day from which it is booked. */
 function entry(
