@@ -146,6 +146,22 @@ test.each<[iban: string, number: string | undefined]>([
   expect(accountOfIban(iban)).toBe(number);
 });
 
+test.each<[productId: string, kind: string | undefined]>([
+  ['0050000010', 'current'],
+  ['0050000018', 'savings'],
+  ['0150000015', 'card'],
+  // The same numbers in a form that no account of a generated customer has.
+  ['0050000015', undefined],
+  ['0150000010', undefined],
+  ['0150000018', undefined],
+  ['0010482620', 'current'],
+  ['0000093017', 'card'],
+])('the product %s is a %s', (productId, kind) => {
+  const found = new Customers({ ...defaultRules, customers: 1 }).byProduct(productId);
+  expect(found?.product.kind).toBe(kind);
+  expect(found?.customer.products.includes(found.product)).toBe(kind === undefined ? undefined : true);
+});
+
 test('the company account has two holders, in its variation alone', () => {
   const [company] = companyCustomers[0]?.products ?? [];
   const [current, savings] = [accountOf(anna), accountOf(anna, 'savings')];

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import {
   fileText,
   hasCode,
@@ -81,3 +83,21 @@ test.each<[what: string, pid: number, alive: boolean]>([
 ])('%s runs: %s', (_, pid, alive) => {
   expect(isAlive(pid)).toBe(alive);
 });
+
+test.runIf(process.platform === 'linux')(
+  'a process that ended, and that nobody collected, does not run',
+  async () => {
+    // The shell becomes another program, which does not know of the shell's child.
+    const parent = spawn('bash', ['-c', 'true & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void parent.kill('SIGKILL'));
+    const [line] = await once(parent.stdout, 'data');
+    const pid = Number(line);
+    await vi.waitUntil(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '), {
+      timeout: 4000,
+      interval: 5,
+    });
+    expect([isAlive(pid), isAlive(parent.pid ?? 0)]).toEqual([false, true]);
+  },
+);
