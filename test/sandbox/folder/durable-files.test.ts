@@ -87,17 +87,17 @@ test.each<[what: string, pid: number, alive: boolean]>([
 test.runIf(process.platform === 'linux')(
   'a process that ended, and that nobody collected, does not run',
   async () => {
-    // The shell becomes another program, which does not know of the shell's child.
-    const parent = spawn('bash', ['-c', 'true & echo $!; exec sleep 60'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    // The shell becomes another program before its child ends, and that program collects no children.
+    const script = 'cat <&3 >/dev/null & echo $!; exec 3<&-; exec sleep 60';
+    const parent = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore', 'pipe'] });
     onTestFinished(() => void parent.kill('SIGKILL'));
     const [line] = await once(parent.stdout, 'data');
-    const pid = Number(line);
-    await vi.waitUntil(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '), {
-      timeout: 4000,
-      interval: 5,
-    });
-    expect([isAlive(pid), isAlive(parent.pid ?? 0)]).toEqual([false, true]);
+    const child = Number(line);
+    const stat = (pid: number | undefined) => readFileSync(`/proc/${pid}/stat`, 'utf8');
+    await vi.waitUntil(() => stat(parent.pid).includes('(sleep)'), { timeout: 4000, interval: 5 });
+    expect(isAlive(child)).toBe(true);
+    parent.stdio[3]?.destroy();
+    await vi.waitUntil(() => stat(child).includes(') Z '), { timeout: 4000, interval: 5 });
+    expect([isAlive(child), isAlive(parent.pid ?? 0)]).toEqual([false, true]);
   },
 );
