@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { BankRefusal, expectedAndReceived } from '../../../src/sandbox/answers/bank-refusal.ts';
-import { documentAnswer, jsonAnswer } from '../../../src/sandbox/answers/outgoing.ts';
+import { documentAnswer, jsonAnswer, send } from '../../../src/sandbox/answers/outgoing.ts';
 import { Refusal, refusalCodes, wrongValue } from '../../../src/sandbox/answers/refusal.ts';
+import { serve } from '../fake-bank.ts';
 
 test('each code has its status', () => {
   const byStatus = new Map<number, string[]>();
@@ -65,4 +66,19 @@ test.each<[type: 'pdf' | 'xls', is: string]>([
     { 'content-type': is, 'content-disposition': `attachment; filename="receipt-1.${type}"` },
     'x',
   ]);
+});
+
+test.each<[method: string, status: number, length: string | null, body: string]>([
+  ['GET', 200, '7', '{"a":1}'],
+  ['GET', 400, '7', '{"a":1}'],
+  ['GET', 204, null, ''],
+  ['HEAD', 200, null, ''],
+])('%s %i is sent with the length %s', async (method, status, length, body) => {
+  const server = await serve((_, outgoing) => send(outgoing, method, jsonAnswer(status, { a: 1 })));
+  const answer = await fetch(server.origin, { method });
+  expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([
+    ...[status, length, body],
+  ]);
+  expect(answer.headers.get('content-type')).toBe('application/json');
+  await server.close();
 });
