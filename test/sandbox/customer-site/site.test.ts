@@ -106,8 +106,18 @@ describe('the customer site over HTTP', () => {
     const second = await send('/login?request=L1', { cookie: first.cookie });
     expect(second.headers.get('set-cookie')).toBeNull();
     expect(tokenOf(second)).toBe(tokenOf(first));
-    const strange = await send('/login?request=L1', { cookie: 'psd2_sandbox_session=chosen' });
-    expect(strange.headers.get('set-cookie')).not.toBeNull();
+    const [name = '', session = ''] = first.cookie.split('=');
+    for (const strange of [
+      'chosen',
+      session.slice(1),
+      `${session}x`,
+      `${session.slice(1)}!`,
+      '',
+      'undefined',
+    ]) {
+      const { headers } = await send('/login?request=L1', { cookie: `${name}=${strange}` });
+      expect([strange, headers.get('set-cookie')]).toEqual([strange, expect.stringMatching(/=[\w-]{32};/)]);
+    }
   });
 
   it('the site redirects with 303 after a decision', async () => {
