@@ -91,7 +91,9 @@ test.runIf(process.platform === 'linux')(
     const script = 'cat <&3 >/dev/null & echo $!; exec 3<&-; exec sleep 60';
     const parent = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore', 'pipe'] });
     onTestFinished(() => void parent.kill('SIGKILL'));
-    const [line] = await once(parent.stdout, 'data');
+    const { stdout } = parent;
+    if (!stdout) throw new Error('The shell must have an output');
+    const [line] = await once(stdout, 'data');
     const child = Number(line);
     const stat = (pid: number | undefined) => readFileSync(`/proc/${pid}/stat`, 'utf8');
     await vi.waitUntil(() => stat(parent.pid).includes('(sleep)'), { timeout: 4000, interval: 5 });
