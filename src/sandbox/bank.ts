@@ -44,7 +44,7 @@ interface BankState {
 /** What a door brings to the state of the bank. */
 export interface DoorState {
   memory?: Pick<DoorMemory<Record<string, StatePart>>, 'begin'>;
-  seed?: DoorSeed<BankState>;
+  seed: DoorSeed<BankState>;
 }
 
 /** The bank: its state, its rules and its fixed data. The registration is on disk, and with `--state` the state too. */
@@ -155,5 +155,5 @@ export function giveSeeded(
   bank: BankState & Pick<Bank, 'doors'>,
   { customer, record }: SeededCustomer,
 ): void {
-  for (const { seed } of bank.doors.values()) seed?.give(bank, customer, record);
+  for (const { seed } of bank.doors.values()) seed.give(bank, customer, record);
 }

@@ -125,6 +125,20 @@ describe('a consent', () => {
     expect(refusalOf(await request(categories))).toBe(refusal);
   });
 
+  const CARD = '0000093017';
+  test.each<[category: string, products: string[], isOffered: boolean]>([
+    ['FUNDS_AVAILABILITY', ['0010482620'], true],
+    ['FUNDS_AVAILABILITY', ['0010482620', '0010482638'], true],
+    ['FUNDS_AVAILABILITY', [CARD], false],
+    ['FUNDS_AVAILABILITY', ['0010482620', CARD], false],
+    ['FUNDS_AVAILABILITY', [CARD, '0010482620'], false],
+    ['ACCOUNT_INFO', [CARD], true],
+    ['PAYMENTS', [CARD], true],
+  ])('the bank offers %s for %j: %s', async (name, products, outcome) => {
+    const { json } = await request([{ name, products }]);
+    expect(json.data?.categoriesOutcome).toEqual([{ name, outcome }]);
+  });
+
   test('the bank refuses a consent request with client credentials', async () => {
     const body = { data: { categories: [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }] } };
     const call = { path: `${CUSTOMER}/consent/request`, body, ...(await bank.tpp.clientCredentials()) };

@@ -51,6 +51,26 @@ describe('the first start', () => {
     expect(readEidasCertificate(pem(first.qsealCertFile))).toMatchObject({ ...common, qcType: 'eseal' });
   });
 
+  const TPP = '2.5.4.97=PSDIT-BI-12345';
+  const OTHERS = 'DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1';
+  test.each<[file: keyof Omit<Registration, 'applications'>, subject: string[], names: string | undefined]>([
+    ['caFile', ['CN=psd2 sandbox CA - not for production'], undefined],
+    ['serverCertFile', ['CN=localhost'], OTHERS],
+    ['qwacCertFile', ['CN=tpp.example', 'O=Sandbox TPP', TPP], 'DNS:tpp.example'],
+    ['nextQwacCertFile', ['CN=tpp.example', 'O=Sandbox TPP', TPP], 'DNS:tpp.example'],
+    ['qsealCertFile', ['CN=Sandbox TPP seal', 'O=Sandbox TPP', TPP], undefined],
+    ['nextQsealCertFile', ['CN=Sandbox TPP seal', 'O=Sandbox TPP', TPP], undefined],
+    ['bankSigningCertFile', ['CN=Sandbox Bank seal', 'O=Sandbox Bank', '2.5.4.97=PSDIT-BI-99999'], undefined],
+  ])('the certificate of %s says whose it is', (file, subject, names) => {
+    const certificate = new X509Certificate(pem(first[file]));
+    const said = certificate.subject.replaceAll('organizationIdentifier=', '2.5.4.97=').split('\n');
+    expect(said).toEqual(expect.arrayContaining(subject));
+    expect(certificate.subjectAltName).toBe(names);
+    expect(certificate.issuer).toContain('CN=psd2 sandbox CA - not for production');
+    const days = (Date.parse(certificate.validTo) - Date.parse(certificate.validFrom)) / 86_400_000;
+    expect(Math.round(days)).toBe(365);
+  });
+
   test('OpenSSL reads the new certificates as what they should be', () => {
     const now = String(Math.floor(Date.now() / 1000));
     const verify = (file: string, ...purpose: string[]): string =>

@@ -9,6 +9,7 @@ import {
   IDENTITY_PATH,
   type RunningSandbox,
   recordRunning,
+  refuseSecondStart,
   runningSandbox,
   stopSandbox,
 } from '../../src/sandbox/folder/running.ts';
@@ -125,4 +126,31 @@ describe('stop', () => {
   test('stop succeeds if no sandbox is running', async () => {
     expect(await stopSandbox(folder)).toBeUndefined();
   });
+});
+
+test('a record that misses a field, or is not of the process at its address, is none, and is removed', async () => {
+  const running = await startProcess();
+  for (const changes of [
+    ...[{ pid: undefined }, { pid: 0 }, { pid: 1.5 }, { pid: process.pid }, { baseUrl: undefined }],
+    ...[{ customerSiteUrl: undefined }, { startedAt: undefined }, { controlToken: undefined }],
+    ...[{ outsideUrl: 1 }, { startedAt: '2026-11-21T10:00:00.001Z' }],
+  ]) {
+    await writeFile(join(folder, 'running.json'), JSON.stringify({ ...running, ...changes }));
+    expect([changes, await runningSandbox(folder)]).toEqual([changes, undefined]);
+    expect([changes, await readdir(folder)]).toEqual([changes, []]);
+  }
+});
+
+test('a record may have the address for others, and a second start says how to stop the first', async () => {
+  const running = { ...(await startProcess()), outsideUrl: 'https://bank.example' };
+  await recordRunning(folder, running);
+  expect(await runningSandbox(folder)).toEqual(running);
+  expect(await readFile(join(folder, 'running.json'), 'utf8')).toBe(`${JSON.stringify(running, null, 2)}\n`);
+  await expect(refuseSecondStart(folder)).rejects.toMatchObject({
+    message: 'The sandbox is already running at https://127.0.0.1:8443',
+    hint: 'Use that one, or stop it with:',
+    next: [['sandbox', 'stop']],
+  });
+  await forgetRunning(folder, running);
+  expect(await refuseSecondStart(folder)).toBeUndefined();
 });

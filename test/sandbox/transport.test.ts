@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
-import { connect as netConnect } from 'node:net';
+import { createServer, connect as netConnect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server/server.ts';
 import { freePort } from '../support/free-port.ts';
 import { words } from '../support/words.ts';
-import { detailOf, refusalOf, useTestBank } from './tpp.ts';
+import { detailOf, order, refusalOf, useTestBank } from './tpp.ts';
 
 const bank = await useTestBank();
 
@@ -152,7 +152,51 @@ describe('start and end', () => {
     await other.close();
     await expect(startSandbox({ folder, port: 0, customerPort: taken })).rejects.toMatchObject({
       message: `The port ${taken} is already in use`,
+      hint: 'Choose another one with --customer-port, or 0 for any free port.',
     });
+  });
+
+  test("if the port after the API's is taken, the customer site uses another one", async () => {
+    const port = await freePort();
+    const busy = createServer().listen(port + 1, '127.0.0.1');
+    await once(busy, 'listening');
+    const sandbox = await startSandbox({ folder, port });
+    await sandbox.close();
+    busy.close();
+    expect(new URL(sandbox.baseUrl).port).toBe(String(port));
+    expect(new URL(sandbox.customerSiteUrl).port).not.toBe(String(port + 1));
+  });
+
+  test('an address that this computer does not have is refused, with what to do', async () => {
+    // 192.0.2.0/24 is for documentation (RFC 5737).
+    const outside = { host: '192.0.2.1', names: ['localhost'] };
+    await expect(startSandbox({ folder, port: 0, outside })).rejects.toMatchObject({
+      code: 'sandbox',
+      message: 'This computer has no address 192.0.2.1',
+      hint: 'Use --host 0.0.0.0 for all its addresses.',
+    });
+  });
+
+  test('for others, the addresses have the first name, an IPv6 address in brackets', async () => {
+    for (const [names, host] of [
+      [['localhost', '::1'], 'localhost'],
+      [['::1', 'localhost'], '[::1]'],
+    ] as const) {
+      const sandbox = await startSandbox({ folder, port: 0, outside: { host: '127.0.0.1', names } });
+      await sandbox.close();
+      const { baseUrl, running, customerSiteUrl } = sandbox;
+      const named = [baseUrl, running.outsideUrl].map((url) => url?.replace(/:\d+$/, ''));
+      expect(named).toEqual([`https://${host}`, `https://${host}`]);
+      expect(customerSiteUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    }
+  });
+
+  test('an option that is undefined has the value of a sandbox without options', async () => {
+    const sandbox = await startSandbox({ folder, port: 0, tokenTtlSeconds: undefined });
+    const { customerId } = sandbox.customers.logins()[0] ?? {};
+    const { json } = await order(sandbox, 'POST', '/tokens', { customerId });
+    await sandbox.close();
+    expect(json.accessTokenSeconds).toBe(3500);
   });
 
   test('of two simultaneous starts for the same folder, one succeeds, and the other names it', async () => {

@@ -9,7 +9,11 @@ const TOKEN_PATH = '/auth/oauth/v2/token';
  * Gives an answer all the unusual shapes that the real bank's answers have. Its meaning stays the same. Documents and HTML
  * pages are not changed. The transactions of savings accounts get `_links.next`.
  */
-export function applyPersona(answer: OutgoingAnswer, request: RawRequest, { customers, rules }: Bank): void {
+export function applyPersona(
+  answer: OutgoingAnswer,
+  request: Pick<RawRequest, 'target'>,
+  { customers, rules }: Pick<Bank, 'customers' | 'rules'>,
+): void {
   if (answer.status === 302) lengthenLocation(answer);
   const envelope = readEnvelope(answer);
   if (!envelope) return;
