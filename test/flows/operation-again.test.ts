@@ -209,3 +209,30 @@ describe('a transfer at a bank with execute', () => {
     expect([String(error), types]).toEqual([`TypeError: The bank has no execute for ${FLOW}`, []]);
   });
 });
+
+describe('the status of a transfer that waits is asked for as one that decides', () => {
+  const EXECUTE_SENT: TransferEvent = { type: 'execute-sent', requestId: 'q2', digest: null };
+  const TURNED_AWAY: TransferEvent = { type: 'execute-turned-away' };
+  const PENDING: TransferEvent = { type: 'authorization', status: 'PENDING', bankStatus: 'STARTED' };
+  const BEFORE = [AT_THE_BANK, ACCEPTED, STARTED];
+  const ONCE_AUTHORIZED = [...BEFORE, AUTHORIZED];
+  const REFUSED = [...ONCE_AUTHORIZED, EXECUTE_SENT, TURNED_AWAY];
+  const UNTIL: OperationStep[] = ['authorize', 'execute'];
+
+  it.each<[string, TransferEvent[], ReturnType<typeof paymentStatus>, boolean]>([
+    ['nobody has authorised it', BEFORE, paymentStatus('STARTED'), false],
+    ['it is authorised', ONCE_AUTHORIZED, allowed('AUTHORIZED'), false],
+    ['its execute was turned away', REFUSED, allowed('AUTHORIZED'), true],
+    [
+      'its execute was turned away, and it waits again',
+      [...REFUSED, PENDING],
+      paymentStatus('STARTED'),
+      true,
+    ],
+  ])('only after a refusal: %s', async (_, events, says, decides) => {
+    const stored = await transferAfter(createdForExecute(), ...events);
+    const sca = scaThatSays(says);
+    await (await resume(stored, { sca, until: UNTIL })).work;
+    expect(sca.asked).toEqual([['p1', 't1', decides]]);
+  });
+});
