@@ -550,6 +550,49 @@ describe('with SCA', () => {
       expect(world.sleeps).toEqual([500]);
     });
 
+    describe('who has authorised a cancellation that one person cannot give alone', () => {
+      const BY = ['dora', 'emil', 'fritz'];
+      const signedBy = (persons: number): TransferEvent[] =>
+        BY.slice(0, persons).flatMap((psuId, index): TransferEvent[] => [
+          { type: 'sca-started', links: { ...LINKS, id: `a${index}` }, psuId },
+          {
+            ...{ type: 'authorization', status: 'PENDING', bankStatus: 'PATC' },
+            bank: { transactionStatus: 'PATC', scaStatus: 'finalised' },
+          },
+        ]);
+      const ordered: TransferEvent = { type: 'executed', cro: null };
+      const WAITING = { type: 'sca-started' } as const;
+
+      it.each<[string, TransferEvent[], Parameters<typeof scaThatSays>[0], isOfSeveral: boolean]>([
+        ['is known, and nobody has authorised it', [WAITING], ACCEPTED, false],
+        ['is known, and one has authorised it', signedBy(1), ACCEPTED, false],
+        ['is known, and two have authorised it', signedBy(2), ACCEPTED, true],
+        ['is known to wait for others', [WAITING], PARTLY, true],
+        ['is unknown, and nobody has authorised it', [WAITING], NOT_KNOWN, false],
+        ['is unknown, and one has authorised it of several', signedBy(1), NOT_KNOWN, true],
+        ['is unknown, and one has authorised it alone', [...signedBy(1), ordered], NOT_KNOWN, false],
+        ['is unknown, and two have authorised it', [...signedBy(2), ordered], NOT_KNOWN, true],
+        ['is unknown, and nobody is known', [WAITING, ordered], NOT_KNOWN, false],
+      ])('waits for another person if the payment %s', async (_, events, says, isOfSeveral) => {
+        const { run, recorded, world, open } = await scene({
+          ...{ request: thatEnds(LINKS), events: [createdTransfer(), AT_THE_BANK, ...events] },
+          ...{ says: [OPEN, says], sca: { ...turn(ofEmil), ...signs } },
+        });
+        const code = await run().then(
+          ({ state }) => state,
+          (error: unknown) => (error instanceof Psd2Error ? error.code : error),
+        );
+        const isGone = says === NOT_KNOWN && !isOfSeveral;
+        expect([code, open.current.isCancellationTaken]).toEqual([
+          isGone ? 'cancelled' : 'still_open',
+          !isOfSeveral,
+        ]);
+        // It waits for nobody whose part is over.
+        if (isOfSeveral) expect(world.sleeps).toEqual([500]);
+        expect(recorded().filter(({ type }) => type === 'cancel-taken')).toHaveLength(isOfSeveral ? 0 : 1);
+      });
+    });
+
     it('a bank that is slow with the word for the payment is asked for a moment', async () => {
       const { run, world } = await scene({
         ...{ request: thatEnds(LINKS), events: AUTHORISING, says: [ACCEPTED] },
