@@ -493,6 +493,29 @@ describe('embedded SCA of a payment', () => {
     expect(who.asked).not.toContain('TAN');
   });
 
+  it('a PIN that never left is noted as unknown, and is none that was sent', async () => {
+    const untilPin = await payment(person({}));
+    says.begins();
+    untilPin.returns.credentials = person({ pins: [null] }).credentials;
+    await errorOf(untilPin.run());
+    const who = person({});
+    const { bank: down } = open({
+      file: { payments: { executesWithoutSca: 'never' } },
+      baseUrl: 'https://127.0.0.1:1',
+    });
+    const cut = await newPayment(temporary, down, { journal: untilPin.lines() });
+    cut.returns.credentials = who.credentials;
+    await errorOf(cut.run());
+    expect(who.noted).toEqual(['password sent', 'password unknown']);
+    expect(cut.events().slice(-2)).toEqual(['credential-sent', 'credential-not-begun']);
+    expect((await cut.stored()).credentials).toEqual([]);
+    const later = person({ pins: [null] });
+    const again = await payment(later, {}, { journal: cut.lines() });
+    bank.is('RCVD');
+    await errorOf(again.run());
+    expect(later.asked).toEqual(['PIN', 'end']);
+  });
+
   it('psd2 may take none: the payment is cancelled with the reason, and nobody has a link', async () => {
     const who = person({});
     who.why.refusal = new Psd2Error('config', 'The profile does not allow it');
