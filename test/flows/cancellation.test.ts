@@ -709,6 +709,125 @@ describe('with SCA', () => {
   });
 });
 
+describe('a cancellation that stopped after a customer had given psd2 something for it', () => {
+  const EMIL = { id: 'emil', idType: undefined, corporateId: undefined };
+  const STEP: ScaLinks = { approach: 'embedded', id: 'c1', status: '/c1', step: { next: 'code' } };
+  type Sent = Extract<TransferEvent, { type: 'credential-sent' }>;
+  const sent = (what: Sent['what'], more: Partial<Sent> = {}): TransferEvent => ({
+    ...{ type: 'credential-sent', requestId: 'q2', digest: null, what, ofCancellation: true },
+    ...more,
+  });
+  const answered = (scaStatus: string, links: ScaLinks = STEP): TransferEvent => ({
+    ...{ type: 'credential-answered', ofCancellation: true, id: 'c1', scaStatus, links },
+  });
+  const BEFORE: TransferEvent[] = [...ORDERED, SENT, BEGUN];
+  const gave = (...events: TransferEvent[]): TransferEvent[] => [...BEFORE, ...events];
+  const ofEmil = { psuId: 'emil' };
+  const WITH_ID: TransferEvent = { type: 'cancel-sca-started', id: 'c1' };
+
+  it.each<[string, TransferEvent[], ReturnPorts['person'], goesOn: boolean]>([
+    ['its next step is known', gave(sent('password'), answered('scaMethodSelected')), undefined, true],
+    ['its authorisation has failed', gave(sent('password'), answered('failed')), undefined, false],
+    ['its authorisation has expired', gave(sent('password'), answered('expired')), undefined, false],
+    [
+      'it has no next step',
+      gave(sent('password'), answered('started', { ...STEP, step: undefined })),
+      undefined,
+      false,
+    ],
+    ['nothing was given', gave({ type: 'cancel-sca-started', id: 'c1', links: STEP }), undefined, false],
+    ['it was of this person', gave(sent('password', ofEmil), answered('started')), EMIL, true],
+    ['it was of another person', gave(sent('password', ofEmil), answered('started')), undefined, false],
+  ])('goes on without another request only if %s: %#', async (_, events, person, goesOn) => {
+    const { run, requests } = await scene({ events, ...(person && { person }) });
+    const end = await run().then(
+      ({ state }) => state,
+      (error: unknown) => (error instanceof Psd2Error ? error.code : error),
+    );
+    expect([end, requests.length]).toEqual(goesOn ? ['still_open', 0] : ['cancelled', 1]);
+  });
+
+  const word = (scaStatus: string): Pick<Sca, 'progress'> => ({
+    progress: async () => ({ scaStatus, means: 'going on', message: null }),
+  });
+  it.each<[string, TransferEvent[], Partial<Sca>, Scene['person'], asks: boolean]>([
+    ['has no answer', gave(sent('code')), {}, undefined, true],
+    [
+      'has no answer, and the bank says received',
+      gave(WITH_ID, sent('code')),
+      word('received'),
+      undefined,
+      true,
+    ],
+    [
+      'has no answer, and the bank says finalised',
+      gave(WITH_ID, sent('code')),
+      word('finalised'),
+      undefined,
+      false,
+    ],
+    [
+      'has no answer, and the bank says exempted',
+      gave(WITH_ID, sent('code')),
+      word('exempted'),
+      undefined,
+      false,
+    ],
+    [
+      'has no answer, and the bank says failed',
+      gave(WITH_ID, sent('code')),
+      word('failed'),
+      undefined,
+      false,
+    ],
+    [
+      'has no answer, and the bank says expired',
+      gave(WITH_ID, sent('code')),
+      word('expired'),
+      undefined,
+      false,
+    ],
+    [
+      'has an answer',
+      gave(sent('code'), answered('started', { ...STEP, step: undefined })),
+      {},
+      undefined,
+      false,
+    ],
+    ['is a PIN', gave(sent('password')), {}, undefined, false],
+    ['is a PIN after a TAN', gave(sent('code'), sent('password')), {}, undefined, false],
+    ['is a TAN after a PIN', gave(sent('password'), sent('code')), {}, undefined, true],
+    ['is of another person', gave(sent('code', ofEmil)), {}, undefined, false],
+    ['is of this person', gave(sent('code', ofEmil)), {}, EMIL, true],
+    ['is of anyone', gave(sent('code', { isFound: true })), {}, EMIL, true],
+  ])('asks about it first if what was sent last %s', async (_, events, sca, person, asks) => {
+    const { run, requests, payment } = await scene({
+      ...{ events, says: [ACCEPTED, CANCELLED], sca: { progress: async () => null, ...sca } },
+      ...(person && { person }),
+    });
+    const end = await run().then(
+      ({ state }) => state,
+      (error: unknown) => (error instanceof Psd2Error ? error.message : error),
+    );
+    const who = person ? 'emil' : 'the customer';
+    expect([end, requests.length]).toEqual(
+      asks
+        ? [
+            `The bank does not say what became of the TAN. The cancellation is not over: ${who} can still authorise it`,
+            0,
+          ]
+        : ['cancelled', 1],
+    );
+    expect(payment.asked.length).toBeGreaterThan(0);
+  });
+
+  it('has nothing more to do if the bank has cancelled the payment meanwhile', async () => {
+    const { run, requests } = await scene({ events: gave(sent('code')), says: [CANCELLED] });
+    expect((await run()).state).toBe('cancelled');
+    expect(requests).toEqual([]);
+  });
+});
+
 describe('no customer has a link, so psd2 gives the payment up', () => {
   const WHY = new Psd2Error('bank_answer', 'The link is unusable', { hint: 'Ask the bank.' });
 
