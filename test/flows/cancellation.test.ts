@@ -465,6 +465,33 @@ describe('with SCA', () => {
       expect([requests, customer.visited, recorded()]).toEqual([[], [PAGE], [STARTED_BY_EMIL, withLink]]);
     });
 
+    const told = (scaStatus: string, means: ScaProgress['means']): ScaProgress => ({
+      ...{ scaStatus, means, message: null },
+    });
+    it.each<[string, TransferEvent[], ScaProgress | Error | null, TransferEvent[]]>([
+      ['has authorised it', [DORA, DORAS], told('finalised', 'done'), [EMIL_SIGNED]],
+      ['has refused it', [DORA, DORAS], told('failed', 'failed'), [{ ...EMIL_SIGNED, scaStatus: 'failed' }]],
+      ['has not decided', [DORA, DORAS], told('received', 'going on'), []],
+      ['is unknown to the bank', [DORA, DORAS], null, []],
+      ['cannot be asked about', [DORA, DORAS], FAILING, []],
+      ['is the only one', [], told('finalised', 'done'), []],
+    ])('once the bank has cancelled it, the journal has what the last of several did, who %s', async (_, before, says, noted) => {
+      const { run, recorded } = await scene({
+        ...{ person: EMIL, events: [...ORDERED, SENT, BEGUN, ...before] },
+        sca: {
+          ...turn(ofEmil),
+          progress: async () => {
+            if (says instanceof Error) throw says;
+            return says;
+          },
+        },
+      });
+      expect((await run()).state).toBe('cancelled');
+      const types = recorded().filter(({ type }) => type === 'cancel-noted');
+      expect(types).toEqual(noted);
+      expect(recorded()[0]).toEqual(STARTED_BY_EMIL);
+    });
+
     it('it ends at once when one has authorised it, and another one must', async () => {
       const { run, recorded, world } = await scene({
         ...{ person: EMIL, request: thatEnds(LINKS), events: AUTHORISING, says: [PARTLY] },
