@@ -475,22 +475,25 @@ describe('with SCA', () => {
       ['is unknown to the bank', [DORA, DORAS], null, []],
       ['cannot be asked about', [DORA, DORAS], FAILING, []],
       ['is the only one', [], told('finalised', 'done'), []],
-    ])('once the bank has cancelled it, the journal has what the last of several did, who %s', async (_, before, says, noted) => {
-      const { run, recorded } = await scene({
-        ...{ person: EMIL, events: [...ORDERED, SENT, BEGUN, ...before] },
-        sca: {
-          ...turn(ofEmil),
-          progress: async () => {
-            if (says instanceof Error) throw says;
-            return says;
+    ])(
+      'once the bank has cancelled it, the journal has what the last of several did, who %s',
+      async (_, before, says, noted) => {
+        const { run, recorded } = await scene({
+          ...{ person: EMIL, events: [...ORDERED, SENT, BEGUN, ...before] },
+          sca: {
+            ...turn(ofEmil),
+            progress: async () => {
+              if (says instanceof Error) throw says;
+              return says;
+            },
           },
-        },
-      });
-      expect((await run()).state).toBe('cancelled');
-      const types = recorded().filter(({ type }) => type === 'cancel-noted');
-      expect(types).toEqual(noted);
-      expect(recorded()[0]).toEqual(STARTED_BY_EMIL);
-    });
+        });
+        expect((await run()).state).toBe('cancelled');
+        const types = recorded().filter(({ type }) => type === 'cancel-noted');
+        expect(types).toEqual(noted);
+        expect(recorded()[0]).toEqual(STARTED_BY_EMIL);
+      },
+    );
 
     it('it ends at once when one has authorised it, and another one must', async () => {
       const { run, recorded, world } = await scene({
