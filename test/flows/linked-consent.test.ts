@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { addDays, bankDay } from '../../src/domain/calendar.ts';
-import { consentEnd, DAYS_OF_CONSENT } from '../../src/domain/consent.ts';
+import type { ConsentDetails } from '../../src/bank/ports/customer.ts';
+import { addDays, bankDay, parseDate } from '../../src/domain/calendar.ts';
+import {
+  applyConsentEvent,
+  type Consent,
+  type ConsentEvent,
+  consentEnd,
+  DAYS_OF_CONSENT,
+} from '../../src/domain/consent.ts';
+import { recordStatus } from '../../src/flows/consent/by-links.ts';
+import { answeringBank } from '../bank/answering-bank.ts';
 import { json, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { customerElsewhere, errorOf, fakeCustomer } from './doubles.ts';
@@ -301,4 +310,126 @@ it('a login that was cut off is made up for, although the bank calls the consent
   script.is('valid');
   expect(await resumed.run(oauthBank())).toMatchObject({ state: 'confirmed' });
   expect(resumed.tokens).toMatchObject([{ accessToken: 't1' }]);
+});
+
+describe('what the bank says of a consent', () => {
+  const DAY = parseDate('--date', '2027-01-31');
+  const ACCESS = { accounts: [{ iban: 'DE89370400440532013000' }] };
+  const SAID: ConsentDetails = {
+    ...{ consentStatus: 'valid', means: 'valid', validUntil: DAY, access: ACCESS },
+    ...{ frequencyPerDay: 4, recurring: true, messages: ['Hello'] },
+  };
+  const REQUESTED: ConsentEvent[] = [
+    {
+      ...{ type: 'created', flow: 'co-1', transactionId: 't1', customerId: 'ada' },
+      ...{ categories: [{ name: 'ACCOUNT_INFO', products: [] }], terms: {}, returnState: STATE },
+    },
+    {
+      ...{ type: 'requested', resourceId: 'c1', outcomes: [], terms: {}, bankStatus: 'received' },
+      messages: ['Hello'],
+    },
+  ];
+  const { messages: _, means: __, consentStatus: ___, ...granted } = SAID;
+  const GRANTED: ConsentEvent[] = [
+    ...REQUESTED,
+    { ...granted, type: 'granted', bankStatus: 'valid', access: ACCESS },
+  ];
+  const LOGIN: ConsentEvent = {
+    type: 'sca-started',
+    links: { approach: 'redirect', oauth: 'https://oauth.bank.example' },
+  };
+  const GIVEN_UP: ConsentEvent[] = [...GRANTED, { type: 'cancelled' }];
+
+  /** psd2 asks how the consent is. @returns the types of the events, and whether readings find it from now on */
+  async function askedOf(events: ConsentEvent[], ...answers: ConsentDetails[]) {
+    let now: Consent | undefined;
+    const record = async (event: ConsentEvent) => {
+      now = applyConsentEvent(now, event, '2026-11-24T10:00:00Z');
+      done.push(event.type);
+      return now;
+    };
+    const done: string[] = [];
+    for (const event of events) await record(event);
+    done.length = 0;
+    const decides: unknown[] = [];
+    const bank = answeringBank(() => ({ data: {} }));
+    const details = async (_id: string, _transaction: string, how?: unknown) => {
+      decides.push(how);
+      return answers[Math.min(decides.length, answers.length) - 1] ?? expect.unreachable();
+    };
+    const current = () => now ?? expect.unreachable();
+    const open = {
+      get current() {
+        return current();
+      },
+      ...{ record, assertOurs: async () => {}, reread: async () => current() },
+    };
+    const readings: string[] = [];
+    await recordStatus(
+      open,
+      { bank: { consents: { ...bank.consents, details } } },
+      {
+        keepConsent: async () => void readings.push('kept'),
+        dropConsent: async () => void readings.push('dropped'),
+      },
+    );
+    return { does: [...readings, ...done].join(' '), decides, consent: current() };
+  }
+
+  const saying = (more: Partial<ConsentDetails>): ConsentDetails => ({ ...SAID, ...more });
+  const open_ = saying({ consentStatus: 'received', means: 'open' });
+
+  it.each<[string, ConsentEvent[], ConsentDetails, string]>([
+    ['the customer has granted it', REQUESTED, SAID, 'kept granted'],
+    ['the customer has granted it, and must log in', [...REQUESTED, LOGIN], SAID, ''],
+    ['they have logged in, too', [...REQUESTED, LOGIN, { type: 'sca-returned' }], SAID, 'kept granted'],
+    ['it is granted, as before', GRANTED, SAID, 'kept'],
+    ['it has another word', GRANTED, saying({ consentStatus: 'active' }), 'kept granted'],
+    [
+      'it has another last day',
+      GRANTED,
+      saying({ validUntil: parseDate('--date', '2027-02-01') }),
+      'kept granted',
+    ],
+    ['it says no last day', GRANTED, saying({ validUntil: null }), 'kept'],
+    ['it covers something else', GRANTED, saying({ access: { accounts: [] } }), 'kept granted'],
+    ['it does not say what it covers', GRANTED, saying({ access: null }), 'kept'],
+    ['it says something new', GRANTED, saying({ messages: ['Hello', 'Again'] }), 'kept granted'],
+    ['it says nothing beside', GRANTED, saying({ messages: [] }), 'kept'],
+    ['it was given up here, and is granted', GIVEN_UP, SAID, 'dropped'],
+    ['it was given up here, and is open', GIVEN_UP, saying({ consentStatus: 'x', means: 'open' }), ''],
+    ['it waits, as before', REQUESTED, open_, ''],
+    ['it waits, with another word', REQUESTED, saying({ consentStatus: 'partly', means: 'open' }), 'noted'],
+    ['it waits, and says something new', REQUESTED, saying({ ...open_, messages: ['New'] }), 'noted'],
+    [
+      'it waits, with a word that nobody knows',
+      REQUESTED,
+      saying({ consentStatus: 'x', means: 'unknown' }),
+      'noted',
+    ],
+    ['it was granted, and waits again', GRANTED, open_, 'noted'],
+  ])('that %s', async (_what, events, says, does) => {
+    const asked = await askedOf(events, says);
+    expect(asked.does).toBe(does);
+    expect(asked.decides).toEqual([undefined]);
+  });
+
+  const ENDS = [
+    ['rejected', 'rejected'],
+    ['expired', 'expired'],
+    ['revoked', 'revoked'],
+    ['ended by us', 'cancelled'],
+    ['unknown', 'revoked'],
+  ] as const;
+  it.each(ENDS)('that it has ended (%s): it is %s once the bank says so twice', async (means, state) => {
+    const end = saying({ consentStatus: 'over', means });
+    const { does, decides, consent } = await askedOf(GRANTED, end);
+    expect([does, decides, consent.state]).toEqual(['dropped ended', [undefined, 'an end'], state]);
+    expect((await askedOf(GIVEN_UP, end)).does).toBe(means === 'unknown' ? '' : 'dropped');
+    // The first answer was about another one.
+    expect((await askedOf(GRANTED, end, SAID)).does).toBe('kept');
+    if (means === 'unknown') return;
+    expect((await askedOf(REQUESTED, end, open_)).does).toBe('');
+    expect((await askedOf(REQUESTED, end)).consent).toMatchObject({ state, bankStatus: 'over' });
+  });
 });
