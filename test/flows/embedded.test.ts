@@ -487,8 +487,10 @@ describe('embedded SCA of a payment', () => {
     says.challenge({ transactionFees: { amount: '99.00', currency: 'EUR' } });
     bank.cancel();
     for (const _ of ['once', 'for the end']) bank.says('failed', 'CANC');
-    const error = await errorOf(paying.run());
-    expect(error).toMatchObject({ code: 'invalid_amount', message: 'Too much' });
+    expect(await errorOf(paying.run())).toMatchObject({
+      ...{ code: 'invalid_amount', message: 'Too much', hint: 'The bank has cancelled the transfer.' },
+      next: undefined,
+    });
     expect((await paying.stored()).state).toBe('cancelled');
     expect(who.asked).not.toContain('TAN');
   });
@@ -789,6 +791,57 @@ describe('embedded SCA of several persons', () => {
     expect(
       recorded.received.filter(({ body }) => body.includes(PIN)).map(({ headers }) => headers['psu-id']),
     ).toEqual([undefined, 'ben']);
+  });
+});
+
+describe('a payment that costs too much, of which psd2 learns that with a step', () => {
+  const FEES = { transactionFees: { amount: '99.00', currency: 'EUR' } };
+  const A2 = `${LIST}/a2`;
+  const ofBen = { psuId: 'ben', person: { id: 'ben', idType: undefined, corporateId: undefined } };
+
+  /** Ada has had the PIN taken, with this word, and psd2 was killed. Then Ben's PIN was taken, and he has given no TAN. */
+  async function ofTwo(scaStatus: string, status: string) {
+    const ada = await payment(person({}));
+    ada.returns.psuId = 'ada';
+    says.begins();
+    says.pin(json({ scaStatus, authorisationId: 'a1', ...link('scaStatus', A1) }, 201));
+    for (const _ of ['once', 'again']) bank.says(scaStatus, 'PATC');
+    await errorOf(ada.run());
+    const journal = ada.lines().slice(0, 6);
+    const ben = await payment(person({ codes: [null] }), {}, { journal });
+    Object.assign(ben.returns, ofBen);
+    bank.says(scaStatus, status);
+    says.pin(json({ scaStatus: 'started', ...link('authoriseTransaction', A2) }, 201));
+    await errorOf(ben.run());
+    return ben;
+  }
+
+  it('is not cancelled if another person has authorised it', async () => {
+    const paying = await ofTwo('finalised', 'PATC');
+    paying.ports.refusesCost = ({ verification }) =>
+      verification?.commissions ? new Psd2Error('invalid_amount', 'Too much') : null;
+    const who = person({ codes: [TAN, TAN] });
+    Object.assign(paying.returns, { credentials: who.credentials, psuId: undefined, person: undefined });
+    recorded.received.length = 0;
+    recorded.expect('GET', A2, json({ scaStatus: 'started' }));
+    bank.is('RCVD');
+    recorded.expect('PUT', A2, json({ scaStatus: 'started', ...FEES, ...link('authoriseTransaction', A2) }));
+    const { flow } = paying;
+    expect(await errorOf(paying.run())).toMatchObject({
+      ...{ code: 'still_open', message: expect.stringContaining('Too much. The payment is not over') },
+      next: [
+        ['transfer', 'status', flow],
+        ['transfer', 'cancel', flow],
+      ],
+    });
+    expect(recorded.received.map(({ method }) => method)).not.toContain('DELETE');
+    expect((await paying.stored()).state).toBe('authorizing');
+    // Nor if psd2 learns it from the journal.
+    recorded.received.length = 0;
+    recorded.expect('GET', A2, json({ scaStatus: 'started' }));
+    bank.is('RCVD');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+    expect(recorded.received.map(({ method }) => method)).not.toContain('DELETE');
   });
 });
 
