@@ -188,6 +188,7 @@ describe('a standing order that the bank ends', () => {
     ...{ ...STANDING, instant: false, type: null, futureDated: true },
     executionDate: parseDate('--date', '2026-11-23'),
   });
+  const { standing: _standing, ...once } = order;
   const REJECTED: TransferEvent = { type: 'settlement', status: 'KO', description: null };
   const CANCELLED: TransferEvent = { type: 'cancelled' };
   const by = (state: Transfer['state'], changes: Partial<Transfer> = {}): Transfer => ({
@@ -228,7 +229,7 @@ describe('a standing order that the bank ends', () => {
       TUESDAY,
       false,
     ],
-    ['is no standing order', { ...by('executed'), order: { ...order, standing: undefined } }, TUESDAY, false],
+    ['is no standing order', { ...by('executed'), order: once }, TUESDAY, false],
   ])('may have paid if it %s', (_what, before, at, isEnded) => {
     expect([REJECTED, CANCELLED].map((event) => applyTransferEvent(before, event, at).state)).toEqual(
       isEnded ? ['ended', 'ended'] : ['failed', 'cancelled'],

@@ -741,7 +741,8 @@ describe('with SCA', () => {
 
 describe('a cancellation that stopped after a customer had given psd2 something for it', () => {
   const EMIL = { id: 'emil', idType: undefined, corporateId: undefined };
-  const STEP: ScaLinks = { approach: 'embedded', id: 'c1', status: '/c1', step: { next: 'code' } };
+  const NO_STEP: ScaLinks = { approach: 'embedded', id: 'c1', status: '/c1' };
+  const STEP: ScaLinks = { ...NO_STEP, step: { next: 'code' } };
   type Sent = Extract<TransferEvent, { type: 'credential-sent' }>;
   const sent = (what: Sent['what'], more: Partial<Sent> = {}): TransferEvent => ({
     ...{ type: 'credential-sent', requestId: 'q2', digest: null, what, ofCancellation: true },
@@ -759,12 +760,7 @@ describe('a cancellation that stopped after a customer had given psd2 something 
     ['its next step is known', gave(sent('password'), answered('scaMethodSelected')), undefined, true],
     ['its authorisation has failed', gave(sent('password'), answered('failed')), undefined, false],
     ['its authorisation has expired', gave(sent('password'), answered('expired')), undefined, false],
-    [
-      'it has no next step',
-      gave(sent('password'), answered('started', { ...STEP, step: undefined })),
-      undefined,
-      false,
-    ],
+    ['it has no next step', gave(sent('password'), answered('started', NO_STEP)), undefined, false],
     ['nothing was given', gave({ type: 'cancel-sca-started', id: 'c1', links: STEP }), undefined, false],
     ['it was of this person', gave(sent('password', ofEmil), answered('started')), EMIL, true],
     ['it was of another person', gave(sent('password', ofEmil), answered('started')), undefined, false],
@@ -817,13 +813,7 @@ describe('a cancellation that stopped after a customer had given psd2 something 
       undefined,
       false,
     ],
-    [
-      'has an answer',
-      gave(sent('code'), answered('started', { ...STEP, step: undefined })),
-      {},
-      undefined,
-      false,
-    ],
+    ['has an answer', gave(sent('code'), answered('started', NO_STEP)), {}, undefined, false],
     ['is a PIN', gave(sent('password')), {}, undefined, false],
     ['is a PIN after a TAN', gave(sent('code'), sent('password')), {}, undefined, false],
     ['is a TAN after a PIN', gave(sent('password'), sent('code')), {}, undefined, true],

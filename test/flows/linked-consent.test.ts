@@ -325,7 +325,7 @@ describe('what the bank says of a consent', () => {
       ...{ categories: [{ name: 'ACCOUNT_INFO', products: [] }], terms: {}, returnState: STATE },
     },
     {
-      ...{ type: 'requested', resourceId: 'c1', outcomes: [], terms: {}, bankStatus: 'received' },
+      ...{ type: 'requested', resourceId: 'c1', outcomes: [], bankStatus: 'received' },
       messages: ['Hello'],
     },
   ];

@@ -156,7 +156,12 @@ describe('the customer gets the link', () => {
       ['does not accept the token', noToken, LINKS, UNKNOWN],
       ['does not accept the token of the login with it', noToken, LOGIN, STOPS],
       ['has too many calls', refused({ refusal: 'unread' }, 'too_many_calls'), LINKS, UNASKED],
-      ['does not answer, but a gateway', refused({ refusal: 'other', isBanks: false }), LINKS, UNASKED],
+      [
+        'does not answer, but a gateway',
+        new Psd2Error('bank_refused', 'No', { refusal: 'other' }),
+        LINKS,
+        UNASKED,
+      ],
       ['is away', new Psd2Error('bank_failing', 'No'), LINKS, UNASKED],
       ['cannot be asked with this setting', new Psd2Error('config', 'No'), LINKS, STOPS],
       ['is asked no more: Ctrl-C', new Psd2Error('interrupted', 'No'), LINKS, 'interrupted No'],
