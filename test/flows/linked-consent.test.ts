@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ConsentDetails } from '../../src/bank/ports/customer.ts';
+import type { ConsentDetails, Sca, ScaLinks } from '../../src/bank/ports/customer.ts';
 import { addDays, bankDay, parseDate } from '../../src/domain/calendar.ts';
 import {
   applyConsentEvent,
@@ -8,11 +8,13 @@ import {
   consentEnd,
   DAYS_OF_CONSENT,
 } from '../../src/domain/consent.ts';
-import { recordStatus } from '../../src/flows/consent/by-links.ts';
+import type { ScaProgress } from '../../src/domain/payment-answers.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { type GrantPorts, recordStatus, runLinkedConsent } from '../../src/flows/consent/by-links.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { json, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
-import { customerElsewhere, errorOf, fakeCustomer } from './doubles.ts';
+import { customerElsewhere, errorOf, fakeCustomer, fakeWorld, returnsTo } from './doubles.ts';
 import {
   cutAfter,
   linkedScriptOf,
@@ -312,6 +314,176 @@ it('a login that was cut off is made up for, although the bank calls the consent
   expect(resumed.tokens).toMatchObject([{ accessToken: 't1' }]);
 });
 
+/** A consent in memory, after these events. @returns `done`: the types of all later ones */
+async function inMemory(events: ConsentEvent[]) {
+  let now: Consent | undefined;
+  const done: string[] = [];
+  const record = async (event: ConsentEvent) => {
+    now = applyConsentEvent(now, event, '2026-11-24T10:00:00Z');
+    done.push(event.type);
+    return now;
+  };
+  for (const event of events) await record(event);
+  done.length = 0;
+  const current = () => now ?? expect.unreachable();
+  const open = {
+    get current() {
+      return current();
+    },
+    ...{ record, assertOurs: async () => {}, reread: async () => current() },
+  };
+  return { open, done };
+}
+
+const CREATED: ConsentEvent = {
+  ...{ type: 'created', flow: 'co-1', transactionId: 't1', customerId: 'ada' },
+  ...{ categories: [{ name: 'ACCOUNT_INFO', products: [] }], terms: {}, returnState: STATE },
+};
+const NOTHING_SAID = { validUntil: null, frequencyPerDay: null, recurring: null, access: null };
+
+describe('the links that a resumed consent goes on with', () => {
+  const PAGE_LINKS: ScaLinks = { approach: 'redirect', id: 'a1', redirect: PAGE, status: '/a1' };
+  const STEP: ScaLinks = { approach: 'embedded', id: 'a1', status: '/a1', step: { next: 'password' } };
+  const LOGIN: ScaLinks = {
+    approach: 'redirect',
+    id: 'a1',
+    oauth: 'https://oauth.bank.example',
+    status: '/a1',
+  };
+  const ANEW: ScaLinks = { approach: null, start: '/anew' };
+  const started = (links: ScaLinks, psuId?: string): ConsentEvent => ({
+    ...{ type: 'sca-started', links },
+    ...(psuId !== undefined && { psuId }),
+  });
+  const noted = (scaStatus: string): ConsentEvent => ({ type: 'noted', bankStatus: 'received', scaStatus });
+  const person = (id: string) => ({ id, idType: undefined, corporateId: undefined });
+
+  interface Scene {
+    events: ConsentEvent[];
+    means?: ScaProgress['means'];
+    isPartly?: true;
+    grant?: Partial<GrantPorts>;
+  }
+  /** @returns the links with which psd2 goes on; `none`: it begins an authorisation; `nobody`: it sends nobody anywhere */
+  async function goesOnWith({ events, means, isPartly, grant = {} }: Scene) {
+    const { open } = await inMemory([
+      CREATED,
+      { type: 'requested', resourceId: 'c1', outcomes: [], bankStatus: 'received' },
+      ...events,
+    ]);
+    const went: unknown[] = [];
+    const proceed: Sca['proceed'] = async ({ links }) => {
+      went.push(links ?? 'none');
+      return { next: 'wait', links: links ?? ANEW };
+    };
+    const open_: ConsentDetails = {
+      ...{ consentStatus: 'received', means: 'open', ...NOTHING_SAID },
+      ...(isPartly && { isPartly }),
+    };
+    let looks = 0;
+    const details = async (): Promise<ConsentDetails> => {
+      looks += 1;
+      return looks === 1 ? open_ : { ...open_, consentStatus: 'valid', means: 'valid' };
+    };
+    const bank = answeringBank(() => ({ data: {} }));
+    const progress: Sca['progress'] = async () =>
+      means === undefined || looks > 1 ? null : { scaStatus: means, means, message: null };
+    const sca = { ...bank.sca, proceed, progress, anew: () => ANEW };
+    const end = await runLinkedConsent(
+      open,
+      {
+        bank: { ...bank, sca, consents: { ...bank.consents, details } },
+        ...{ world: fakeWorld(), customer: fakeCustomer() },
+      },
+      {
+        ...{ ...returnsTo(), keepConsent: async () => {}, dropConsent: async () => {} },
+        ...grant,
+      },
+    ).then(
+      ({ state }) => state,
+      (error: unknown) => (error instanceof Psd2Error ? error.code : error),
+    );
+    return [went[0] ?? 'nobody', end];
+  }
+
+  const paste = { askForReturn: async () => new URLSearchParams() };
+  it.each<[string, Scene, unknown, string?]>([
+    ['nobody has decided', { events: [started(PAGE_LINKS)] }, PAGE_LINKS],
+    ['the customer decides', { events: [started(PAGE_LINKS)], means: 'going on' }, PAGE_LINKS],
+    ['the authorisation has failed', { events: [started(PAGE_LINKS)], means: 'failed' }, 'none'],
+    ['the authorisation is done', { events: [started(PAGE_LINKS)], means: 'done' }, 'nobody'],
+    ['its code is missing', { events: [started(PAGE_LINKS)], means: 'needs code' }, 'none'],
+    ['its code is pasted', { events: [started(PAGE_LINKS)], means: 'needs code', grant: paste }, PAGE_LINKS],
+    [
+      'the authorisation is done, and the login is missing',
+      { events: [started(LOGIN)], means: 'done' },
+      LOGIN,
+      'authorizing',
+    ],
+    [
+      'the authorisation and the login are done',
+      { events: [started(LOGIN), { type: 'sca-returned' }], means: 'done' },
+      'nobody',
+    ],
+    [
+      'another person authorises it',
+      { events: [started(PAGE_LINKS)], grant: { person: person('emil'), psuId: 'emil' } },
+      ANEW,
+    ],
+    [
+      'others must authorise it, and emil comes',
+      {
+        events: [started(PAGE_LINKS, 'dora'), noted('finalised')],
+        isPartly: true,
+        grant: { person: person('emil'), psuId: 'emil' },
+      },
+      ANEW,
+    ],
+    [
+      'others must authorise it, and dora comes, who has',
+      {
+        events: [started(PAGE_LINKS, 'dora'), noted('finalised')],
+        isPartly: true,
+        grant: { person: person('dora'), psuId: 'dora' },
+      },
+      'nobody',
+      'still_open',
+    ],
+    [
+      'others must authorise it',
+      { events: [started(PAGE_LINKS)], isPartly: true, means: 'done' },
+      'nobody',
+      'still_open',
+    ],
+    [
+      'others must authorise it, once its code is there',
+      { events: [started(PAGE_LINKS)], isPartly: true, means: 'needs code' },
+      'none',
+    ],
+  ])('%s', async (_, scene, links, end = 'confirmed') => {
+    const found = await goesOnWith(scene);
+    expect(found[0]).toEqual(links);
+    if (end !== 'authorizing') expect(found[1]).toBe(end);
+  });
+
+  it.each<[string, ConsentEvent[], unknown]>([
+    ['the person is in the midst of it', [started(STEP, 'emil')], 'still_open'],
+    ['another person is', [started(STEP, 'dora')], ANEW],
+    ['the person has authorised it', [started(STEP, 'emil'), noted('finalised')], ANEW],
+  ])('where the bank wants a PIN from psd2, and %s', async (_, events, goesOn) => {
+    const none = async () => null;
+    const credentials: GrantPorts['credentials'] = {
+      refusal: () => new Psd2Error('config', 'The profile does not allow it'),
+      ...{ password: none, method: none, code: none, beginsAgain: async () => false },
+      ...{ note: async () => {}, close: async () => {} },
+    };
+    const grant = { person: person('emil'), psuId: 'emil', credentials };
+    const found = await goesOnWith({ events, grant });
+    // psd2 may take none, so nothing is begun for what goes on.
+    expect(found).toEqual(goesOn === ANEW ? [ANEW, 'confirmed'] : ['nobody', goesOn]);
+  });
+});
+
 describe('what the bank says of a consent', () => {
   const DAY = parseDate('--date', '2027-01-31');
   const ACCESS = { accounts: [{ iban: 'DE89370400440532013000' }] };
@@ -320,10 +492,7 @@ describe('what the bank says of a consent', () => {
     ...{ frequencyPerDay: 4, recurring: true, messages: ['Hello'] },
   };
   const REQUESTED: ConsentEvent[] = [
-    {
-      ...{ type: 'created', flow: 'co-1', transactionId: 't1', customerId: 'ada' },
-      ...{ categories: [{ name: 'ACCOUNT_INFO', products: [] }], terms: {}, returnState: STATE },
-    },
+    CREATED,
     {
       ...{ type: 'requested', resourceId: 'c1', outcomes: [], bankStatus: 'received' },
       messages: ['Hello'],
@@ -342,27 +511,12 @@ describe('what the bank says of a consent', () => {
 
   /** psd2 asks how the consent is. @returns the types of the events, and whether readings find it from now on */
   async function askedOf(events: ConsentEvent[], ...answers: ConsentDetails[]) {
-    let now: Consent | undefined;
-    const record = async (event: ConsentEvent) => {
-      now = applyConsentEvent(now, event, '2026-11-24T10:00:00Z');
-      done.push(event.type);
-      return now;
-    };
-    const done: string[] = [];
-    for (const event of events) await record(event);
-    done.length = 0;
+    const { open, done } = await inMemory(events);
     const decides: unknown[] = [];
     const bank = answeringBank(() => ({ data: {} }));
     const details = async (_id: string, _transaction: string, how?: unknown) => {
       decides.push(how);
       return answers[Math.min(decides.length, answers.length) - 1] ?? expect.unreachable();
-    };
-    const current = () => now ?? expect.unreachable();
-    const open = {
-      get current() {
-        return current();
-      },
-      ...{ record, assertOurs: async () => {}, reread: async () => current() },
     };
     const readings: string[] = [];
     await recordStatus(
@@ -373,7 +527,7 @@ describe('what the bank says of a consent', () => {
         dropConsent: async () => void readings.push('dropped'),
       },
     );
-    return { does: [...readings, ...done].join(' '), decides, consent: current() };
+    return { does: [...readings, ...done].join(' '), decides, consent: open.current };
   }
 
   const saying = (more: Partial<ConsentDetails>): ConsentDetails => ({ ...SAID, ...more });
