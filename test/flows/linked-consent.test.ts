@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { ConsentDetails, Sca, ScaLinks } from '../../src/bank/ports/customer.ts';
+import type { Bank } from '../../src/bank/ports/bank.ts';
+import type {
+  ConsentDetails,
+  ConsentEnd,
+  ConsentStatus,
+  Sca,
+  ScaLinks,
+} from '../../src/bank/ports/customer.ts';
 import { addDays, bankDay, parseDate } from '../../src/domain/calendar.ts';
 import {
   applyConsentEvent,
@@ -11,6 +18,7 @@ import {
 import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { type GrantPorts, recordStatus, runLinkedConsent } from '../../src/flows/consent/by-links.ts';
+import { deleteAtBank } from '../../src/flows/consent/deletion.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { json, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
@@ -585,5 +593,191 @@ describe('what the bank says of a consent', () => {
     if (means === 'unknown') return;
     expect((await askedOf(REQUESTED, end, open_)).does).toBe('');
     expect((await askedOf(REQUESTED, end)).consent).toMatchObject({ state, bankStatus: 'over' });
+  });
+});
+
+describe('the end of a consent at the bank', () => {
+  const GRANTED: ConsentEvent[] = [
+    CREATED,
+    { type: 'requested', resourceId: 'c1', outcomes: [], bankStatus: 'received' },
+    { ...NOTHING_SAID, type: 'granted', bankStatus: 'valid', access: {} },
+  ];
+  const TAKEN: ConsentEvent = { type: 'delete-taken', bankStatus: 'terminatedByTpp' };
+  const AWAY = new Psd2Error('bank_failing', 'The bank is away');
+  const INTERRUPTED = new Psd2Error('interrupted', 'Ctrl-C');
+  const NO_CALL = new Psd2Error('bank_refused', 'There is no such call', { refusal: 'other' });
+  const UNKNOWN = NO_CALL.with({ isBanks: true, isNotKnown: true });
+  const LINKS: ScaLinks = { approach: 'decoupled', id: 'a1', status: '/a1' };
+  const says = (means: ConsentStatus['means'], consentStatus: string = means): ConsentStatus => ({
+    consentStatus,
+    means,
+  });
+  const being = (means: ScaProgress['means']): ScaProgress => ({ scaStatus: means, means, message: null });
+
+  interface Scene {
+    events?: ConsentEvent[];
+    /** The answer to the request. Null: the bank has no such call. */
+    end?: ConsentEnd | Error | null;
+    /** What the bank says of the consent, one after the other; the last one stays. Null: it has no such call. */
+    status?: (ConsentStatus | Error)[] | null;
+    progress?: ScaProgress | Error;
+    /** Nobody is sent anywhere. */
+    isAlone?: true;
+  }
+  async function deleted({
+    events = GRANTED,
+    end,
+    status = [says('ended by us')],
+    progress,
+    isAlone,
+  }: Scene) {
+    const { open, done } = await inMemory(events);
+    const bank = answeringBank(() => ({ data: {} }));
+    const asked: unknown[] = [];
+    const { delete: _delete, status: _status, ...consents } = bank.consents;
+    const answer = end === undefined ? { bankStatus: 'terminatedByTpp' } : end;
+    const own: Partial<Bank['consents']> = {
+      ...(answer !== null && {
+        async delete(...of) {
+          asked.push(of);
+          if (answer instanceof Error) throw answer;
+          return answer;
+        },
+      }),
+      ...(status !== null && {
+        async status(_id, _transaction, decides) {
+          const next = status.length > 1 ? status.shift() : status[0];
+          asked.push(decides);
+          if (next === undefined || next instanceof Error) throw next;
+          return next;
+        },
+      }),
+    };
+    const sca: Sca = {
+      ...bank.sca,
+      ...(progress && {
+        progress: async () => {
+          if (progress instanceof Error) throw progress;
+          return progress;
+        },
+      }),
+    };
+    const customer = fakeCustomer({ scaTimeoutMs: 1_000 });
+    const ports = { customer, world: fakeWorld() };
+    const work = deleteAtBank(
+      open,
+      { ...bank, sca, consents: { ...consents, ...own } },
+      isAlone ? undefined : ports,
+    );
+    const word = await work.catch((error: unknown) =>
+      error instanceof Psd2Error ? `${error.code} ${error.message}` : Promise.reject(error),
+    );
+    return { word, asked, done, visited: customer.visited };
+  }
+
+  it.each<[string, Scene, word: string | null, taken: boolean]>([
+    ['the bank has taken it', {}, 'terminatedByTpp', true],
+    ['the bank has taken it before', { events: [...GRANTED, TAKEN] }, 'terminatedByTpp', false],
+    ['the bank has no such call', { end: null }, null, false],
+    ['the bank is away', { end: AWAY }, 'bank_failing The bank is away', false],
+  ])('%s', async (what, scene, word, taken) => {
+    const { word: found, asked, done } = await deleted(scene);
+    expect([found, done]).toEqual([word, taken ? ['delete-taken'] : []]);
+    if (scene.end !== null) expect(asked).toEqual([['c1', 't1', { wasTaken: what.endsWith('before') }]]);
+  });
+
+  it.each<[string, Scene['status'], string]>([
+    ['ended by us', [says('ended by us', 'X')], 'terminatedByTpp'],
+    ['revoked', [says('revoked', 'X')], 'X'],
+    ['rejected', [says('rejected', 'X')], 'X'],
+    ['expired', [says('expired', 'X')], 'X'],
+    ['valid', [says('valid', 'X')], 'terminatedByTpp'],
+    ['open', [says('open', 'X')], 'terminatedByTpp'],
+    ['unknown', [says('unknown', 'X')], 'terminatedByTpp'],
+    ['nothing', [AWAY], 'terminatedByTpp'],
+    ['nothing, in any call', null, 'terminatedByTpp'],
+  ])(
+    'one that was there has the last word of the bank, if that is another end: %s',
+    async (_, status, word) => {
+      const end = { bankStatus: 'terminatedByTpp', wasThere: true } as const;
+      expect((await deleted({ end, ...(status !== undefined && { status }) })).word).toBe(word);
+    },
+  );
+
+  const PAGE_OF_END = 'https://customers.bank.example/end';
+  const wanting = (page: string | null = null): ConsentEnd => ({
+    bankStatus: 'terminatedByTpp',
+    authorise: { page, links: LINKS },
+  });
+  const OPEN_END = 'The deletion is not over: the customer can still authorise it';
+  const WANTS = `still_open The bank wants the customer to authorise the end of the consent. ${OPEN_END}`;
+  const LATE = `still_open The customer did not authorise the end of the consent within 1 s. ${OPEN_END}`;
+  const NOT_SAID =
+    /^outcome_unknown The bank could not be asked since \S+ what became of the consent: The bank is away$/;
+  it.each<[string, Scene, word: string | RegExp, taken: boolean]>([
+    ['and nobody is sent', { end: wanting(), isAlone: true }, WANTS, false],
+    [
+      'and they do, by the word of their authorisation',
+      { end: wanting(), progress: being('done') },
+      'terminatedByTpp',
+      true,
+    ],
+    [
+      'and they do, by the word of the consent',
+      { end: wanting(), status: [says('valid'), says('ended by us', 'X')] },
+      'X',
+      true,
+    ],
+    ['and it has ended otherwise', { end: wanting(), status: [says('expired', 'X')] }, 'X', true],
+    [
+      'and the bank tells nobody how far they are',
+      { end: wanting(), progress: NO_CALL, status: [says('revoked', 'X')] },
+      'X',
+      true,
+    ],
+    [
+      'and they are still at it',
+      { end: wanting(), progress: being('going on'), status: [says('valid')] },
+      LATE,
+      false,
+    ],
+    ['and the bank has no word for it', { end: wanting(), status: null }, LATE, false],
+    [
+      'and they refuse',
+      { end: wanting(), progress: being('failed') },
+      'not_authorised The customer did not authorise the end of the consent',
+      false,
+    ],
+    ['and the bank cannot be asked', { end: wanting(), progress: AWAY }, NOT_SAID, false],
+    [
+      'and the bank does not know the consent',
+      { end: wanting(), status: [UNKNOWN] },
+      `still_open There is no such call. ${OPEN_END}`,
+      false,
+    ],
+    [
+      'and the operator presses Ctrl-C',
+      { end: wanting(), progress: INTERRUPTED },
+      'interrupted Ctrl-C',
+      false,
+    ],
+  ])('the bank wants the customer to authorise it, %s', async (_, scene, word, taken) => {
+    const { word: found, done, visited } = await deleted(scene);
+    expect(found).toMatch(word);
+    expect([done, visited]).toEqual([taken ? ['delete-taken'] : [], []]);
+  });
+
+  it('the customer authorises it at a page', async () => {
+    const { word, visited, asked } = await deleted({
+      end: wanting(PAGE_OF_END),
+      status: [says('ended by us', 'X')],
+    });
+    expect([word, visited, asked.slice(1)]).toEqual(['X', [PAGE_OF_END], ['an end']]);
+  });
+
+  it('without a resource the journal is damaged, and nothing is asked', async () => {
+    const { word, asked } = await deleted({ events: [CREATED] });
+    expect(word).toMatch(/^config The journal of co-1 does not have the line with its resource/);
+    expect(asked).toEqual([]);
   });
 });
