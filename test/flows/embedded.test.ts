@@ -402,28 +402,35 @@ describe('embedded SCA of a payment', () => {
     expect(bodiesWith(TAN)).toBe(1);
   });
 
-  it('failed with RCVD leaves it open, and one new authorisation begins after a yes', async () => {
-    const no = person({});
-    const paying = await payment(no);
-    untilTan();
-    says.put(json({ scaStatus: 'failed' }));
-    bank.says('failed', 'RCVD');
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
-    expect(no.asked.slice(-2)).toEqual(['anew', 'end']);
-    expect(isPlainlyFailed(await paying.stored())).toBe(false);
-    const yes = person({ again: true });
-    paying.returns.credentials = yes.credentials;
-    for (const _ of ['whether it is paid', 'how far it is']) bank.says('failed', 'RCVD');
-    bank.authorisations('a1');
-    bank.sca('failed');
-    const links = link('authoriseTransaction', `${LIST}/a2`);
-    says.pin(json({ scaStatus: 'scaMethodSelected', ...links }, 201));
-    recorded.expect('PUT', `${LIST}/a2`, done());
-    recorded.expect('GET', `${LIST}/a2`, json({ scaStatus: 'finalised' }));
-    bank.is('ACSC');
-    expect((await paying.run()).state).toBe('executed');
-    expect(yes.asked).toEqual(['anew', 'PIN again', 'TAN again', 'end']);
-  });
+  it.each([
+    ['nothing', {}],
+    ['fees', { transactionFees: { amount: '0.35', currency: 'EUR' } }],
+  ])(
+    'failed with RCVD leaves it open, and one new authorisation begins after a yes, which costs %s',
+    async (what, cost) => {
+      const no = person({});
+      const paying = await payment(no);
+      untilTan();
+      says.put(json({ scaStatus: 'failed' }));
+      bank.says('failed', 'RCVD');
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+      expect(no.asked.slice(-2)).toEqual(['anew', 'end']);
+      expect(isPlainlyFailed(await paying.stored())).toBe(false);
+      const yes = person({ again: true });
+      paying.returns.credentials = yes.credentials;
+      for (const _ of ['whether it is paid', 'how far it is']) bank.says('failed', 'RCVD');
+      bank.authorisations('a1');
+      bank.sca('failed');
+      const links = link('authoriseTransaction', `${LIST}/a2`);
+      says.pin(json({ scaStatus: 'scaMethodSelected', ...links, ...cost }, 201));
+      recorded.expect('PUT', `${LIST}/a2`, done());
+      recorded.expect('GET', `${LIST}/a2`, json({ scaStatus: 'finalised' }));
+      bank.is('ACSC');
+      expect((await paying.run()).state).toBe('executed');
+      expect(yes.asked).toEqual(['anew', 'PIN again', 'TAN again', 'end']);
+      expect(paying.events().filter((type) => type === 'cost-told')).toHaveLength(what === 'fees' ? 1 : 0);
+    },
+  );
 
   it.each([
     ['PIN', { pins: [null] }, 0],
