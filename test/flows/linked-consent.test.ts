@@ -492,6 +492,105 @@ describe('the links that a resumed consent goes on with', () => {
   });
 });
 
+describe('what the operator reads if psd2 stops while the customer has the page', () => {
+  const REQUESTED: ConsentEvent[] = [
+    CREATED,
+    { type: 'requested', resourceId: 'c1', outcomes: [], bankStatus: 'received' },
+  ];
+  const STARTED: ConsentEvent[] = [
+    ...REQUESTED,
+    { type: 'sca-started', links: { approach: 'redirect', redirect: PAGE } },
+  ];
+  const RESUME = ['consent', 'resume', 'co-1'];
+  const STATUS = ['consent', 'status', 'co-1'];
+  const DELETE = ['consent', 'delete', 'co-1'];
+  const stopped = (code: Psd2Error['code'], context: Psd2Error['context'] = {}) =>
+    new Psd2Error(code, 'It stops', context);
+  const open_ = (who: string) =>
+    `still_open It stops. The consent is not over: ${who} can still authorise it`;
+  const UNSAID = 'outcome_unknown The bank does not say what became of the consent: It stops';
+  const EMIL = { person: { id: 'emil', idType: undefined, corporateId: undefined }, psuId: 'emil' };
+  const BANKS = { isBanks: true } as const;
+
+  interface Scene {
+    error: Psd2Error;
+    events?: ConsentEvent[];
+    grant?: Partial<GrantPorts>;
+    /** An authorisation was about to begin. */
+    hasAnnounced?: true;
+  }
+  async function stop({ error, events = STARTED, grant = {}, hasAnnounced }: Scene) {
+    const { open } = await inMemory(events);
+    const bank = answeringBank(() => ({ data: {} }));
+    const proceed: Sca['proceed'] = async ({ beforeSend }) => {
+      if (hasAnnounced) await beforeSend({ requestId: 'q', digest: null });
+      throw error;
+    };
+    const details = async (): Promise<ConsentDetails> => ({
+      ...{ consentStatus: 'received', means: 'open', ...NOTHING_SAID },
+    });
+    const sca = { ...bank.sca, proceed, anew: () => null };
+    const at = { ...bank, sca, consents: { ...bank.consents, details } };
+    const ports = { bank: at, world: fakeWorld(), customer: fakeCustomer() };
+    const keeping = { keepConsent: async () => {}, dropConsent: async () => {} };
+    const { code, message, next } = await errorOf(
+      runLinkedConsent(open, ports, { ...returnsTo(), ...keeping, ...grant }),
+    );
+    return [`${code} ${message}`, next];
+  }
+
+  it.each<[string, Scene, says: string, next: string[][] | undefined]>([
+    ['a setting is wrong', { error: stopped('config') }, open_('the customer'), [RESUME, DELETE]],
+    [
+      'a setting is wrong, for another person',
+      { error: stopped('config'), grant: EMIL },
+      open_('emil'),
+      [RESUME, DELETE],
+    ],
+    ['the bank is away', { error: stopped('bank_failing') }, UNSAID, [RESUME]],
+    [
+      'the bank was away until their time was over',
+      { error: stopped('bank_failing', { unaskedSince: '2026-11-24T10:00:00Z' }) },
+      'outcome_unknown The bank could not be asked since 2026-11-24T10:00:00Z what became of the consent: It stops',
+      [RESUME],
+    ],
+    [
+      'the bank refuses',
+      { error: stopped('bank_refused', { refusal: 'other', ...BANKS }) },
+      open_('somebody'),
+      [RESUME, DELETE],
+    ],
+    [
+      'the bank refuses the token',
+      { error: stopped('not_logged_in', { refusal: 'unread', ...BANKS }) },
+      open_('somebody'),
+      [RESUME, DELETE],
+    ],
+    [
+      'the bank refuses another authorisation',
+      { error: stopped('bank_refused', { refusal: 'other', ...BANKS }), hasAnnounced: true },
+      open_('somebody'),
+      [STATUS, DELETE],
+    ],
+    ['the operator presses Ctrl-C', { error: stopped('interrupted') }, 'interrupted It stops', undefined],
+    ['another psd2 goes on', { error: stopped('overtaken') }, 'overtaken It stops', undefined],
+    [
+      'the customer has refused it',
+      { error: stopped('not_authorised') },
+      'not_authorised It stops',
+      undefined,
+    ],
+    [
+      'nobody has the page yet',
+      { error: stopped('config'), events: REQUESTED },
+      'config It stops',
+      undefined,
+    ],
+  ])('%s', async (_, scene, says, next) => {
+    expect(await stop(scene)).toEqual([says, next]);
+  });
+});
+
 describe('what the bank says of a consent', () => {
   const DAY = parseDate('--date', '2027-01-31');
   const ACCESS = { accounts: [{ iban: 'DE89370400440532013000' }] };
