@@ -142,6 +142,31 @@ describe('the customer gets the link', () => {
     expect(await ended).toBe(waits ? 'is late' : 'has decided');
   });
 
+  it.each<[string, known: [transactionStatus: string, scaStatus: string] | null, isNew: boolean]>([
+    ['says something for the first time', null, true],
+    ['says what it said before', ['RCVD', 'going on'], false],
+    ['has another word for the payment', ['PDNG', 'going on'], true],
+    ['has another word for the authorisation', ['RCVD', 'received'], true],
+  ])('they are too late, and the bank %s: that is in the journal if it is new', async (_, known, isNew) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const [transactionStatus, scaStatus] = known ?? [];
+    const bank = { transactionStatus: transactionStatus ?? null, scaStatus: scaStatus ?? null };
+    const before: TransferEvent = { type: 'authorization', status: 'PENDING', bankStatus: 'X', bank };
+    const { end, recorded } = await authorise({
+      ...(known && { events: [before, { type: 'sca-again' }] }),
+      sca: { ...scaThatSays(OPEN), ...progressOf('going on') },
+      customer: fakeCustomer({ scaTimeoutMs: 10_000 }, null),
+    });
+    const late = errorOf(end);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await late).code).toBe('still_open');
+    const said = {
+      ...{ type: 'authorization', status: 'PENDING', bankStatus: 'RCVD' },
+      bank: { transactionStatus: 'RCVD', scaStatus: 'going on' },
+    };
+    expect(recorded().slice(2)).toEqual(isNew ? [said] : []);
+  });
+
   describe('their browser does not come back, and the bank', () => {
     const refused = (context: Psd2Error['context'], code: Psd2Error['code'] = 'bank_refused') =>
       new Psd2Error(code, 'No', { isBanks: true, ...context });

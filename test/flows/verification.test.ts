@@ -396,6 +396,26 @@ describe('the log of calls', () => {
   });
 });
 
+describe('the log of calls has a refusal that proves that nothing began', () => {
+  const refused: KnownInitiation = { answer: 'no', refused: ['q0', 'q1'] };
+  const ended: TransferEvent = {
+    type: 'verify-refused',
+    description: 'the log of calls has a refusal that proves that the bank has begun nothing',
+  };
+  it.each<[string, TransferEvent[], KnownInitiation, isEnded: boolean]>([
+    ['of what was sent', [SENT], refused, true],
+    ['of what was sent, and its outcome is unknown', [SENT, UNANSWERED], refused, true],
+    ['of another attempt', [SENT], { answer: 'no', refused: ['q0'] }, false],
+    ['of none', [SENT], { answer: 'no', refused: [] }, false],
+    ['of the repetition alone, or of the first attempt', [SENT, SENT], refused, false],
+  ])('%s', async (_, events, known, isEnded) => {
+    const { step, recorded, requests, open } = await scene({ events, known });
+    await step().catch(() => {});
+    expect(recorded().slice(0, 1)).toEqual(isEnded ? [ended] : [UNANSWERED]);
+    expect([requests, open.current.state]).toEqual([[], isEnded ? 'failed' : 'unknown']);
+  });
+});
+
 describe('a further step', () => {
   const STEP: TransferEvent = { type: 'further-verify-sent', ...INTENT };
   const needing = { ...AT_THE_BANK, nextStep: 'verify2' };
