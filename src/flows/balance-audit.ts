@@ -18,7 +18,7 @@ const CARRIED_DAYS = 15;
 export class BalanceAudit {
   readonly #before: Progress | undefined;
   readonly #currency: string;
-  /** The sums of the last days, and those of days to come that were stored. */
+  /** The sums of the last days. */
   readonly #shown = new Map<IsoDate, Big>();
   readonly #counted = new Set<string>();
   readonly #came = new Set<string>();
@@ -59,7 +59,8 @@ export class BalanceAudit {
       if (awaitedRow) this.#came.add(awaitedRow.id);
       if (isNew.has(row) ? day >= first : isDue) this.#since = this.#since.plus(amount);
       if (this.#counted.has(id)) continue;
-      if (day > through || day >= last) {
+      // No balance of an earlier day is carried over.
+      if (day >= last) {
         this.#counted.add(id);
         this.#shown.set(day, (this.#shown.get(day) ?? new Big(0)).plus(amount));
       }

@@ -154,7 +154,7 @@ async function withoutSuccess<Event extends Typed>(once: Once<Event>, error: unk
   // that it did not begin.
   if (!isAwaited(open.current)) throw error;
   if (!asking) return unproven(once, error);
-  if (isTurningAway(error)) return turnedAway(once, error);
+  if (isTurningAway(error)) return turnedAway(open, asking, error);
   if (isBanksRefusal(error)) return refused(once, error);
   await recordOutcome(open, events.unanswered());
 }
@@ -177,9 +177,11 @@ async function unproven<Event extends Typed>({ open, events, words }: Once<Event
 }
 
 /** @throws Psd2Error `error`, unless the status shows the outcome, or the call may be sent again now */
-async function turnedAway<Event extends Typed>(once: Once<Event>, error: Psd2Error): Promise<void> {
-  const { open, asking } = once;
-  if (!asking) throw error;
+async function turnedAway<Event extends Typed>(
+  open: Once<Event>['open'],
+  asking: Asking<Event>,
+  error: Psd2Error,
+): Promise<void> {
   await recordOutcome(open, asking.turnedAway);
   if (error.code === 'not_logged_in' && (await asking.again())) return;
   if (!(await asking.ask('turned away'))) throw error;
@@ -195,18 +197,10 @@ export async function refused<Event extends Typed>(once: Once<Event>, error: Psd
     throw unconfirmedRefusal(open.current, error);
   }
   await recordOutcome(open, events.unanswered(why));
-  throw mayHaveBeen(once, 'refused', error);
-}
-
-function mayHaveBeen<Event>(
-  { words: { call, did, what }, asking }: Pick<Once<Event>, 'words' | 'asking'>,
-  was: 'refused' | 'turned away',
-  error: Psd2Error,
-): Psd2Error {
-  const refusal = was === 'refused' ? `refused ${call}` : `turned ${call} away`;
+  const { call, did, what } = once.words;
   const shows = asking ? 'its status' : 'this';
-  const why = `The bank ${refusal}, but ${shows} does not show whether it had ${did} ${what} before`;
-  return new NobodyKnows(why, error);
+  const says = `The bank refused ${call}, but ${shows} does not show whether it had ${did} ${what} before`;
+  throw new NobodyKnows(says, error);
 }
 
 /**

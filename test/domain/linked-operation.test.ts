@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   applyOperationEvent,
+  type Cost,
   type GenericOrder,
+  hasFees,
   type Operation,
   type OperationEvent,
   type StepEvent,
 } from '../../src/domain/operation.ts';
+import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
 import { transferOrder, VERIFIED } from './orders.ts';
 
 // The states of a payment at a bank where the customer commits: exactly what each event changes.
@@ -262,4 +265,56 @@ it.each<[string, OperationEvent<GenericOrder>, StepEvent[], unknown[]]>([
   ['a deleted basket without one', created(), [VERIFIED, joined, { type: 'basket-deleted' }], []],
 ])('the links that customers have: %s', (_what, first, events, links) => {
   expect(after(first, sent('q1'), ...events).givenLinks.map((one) => one.links)).toEqual(links);
+});
+
+describe('what it costs', () => {
+  const money = (text: string, currency = 'EUR') => ({ amount: parsePaymentAmount(text), currency });
+  const NONE: Cost = { totalAmount: null, commissions: null };
+  const FEE: Cost = { ...NONE, commissions: money('1.20') };
+  const MORE: Cost = { ...NONE, commissions: money('1.30') };
+  const ABROAD: Cost = { ...NONE, commissions: money('1.20', 'USD') };
+  const UNREAD: Cost = { ...NONE, unreadFees: '1 point' };
+  const TOTAL: Cost = { ...NONE, totalAmount: money('13.70') };
+
+  it.each<[string, earlier: Cost, told: Cost, after: Cost, stays: boolean]>([
+    ['nothing, as before', NONE, NONE, NONE, true],
+    ['nothing, after fees', FEE, NONE, FEE, true],
+    ['nothing, after fees that nobody can read', UNREAD, NONE, UNREAD, true],
+    ['fees for the first time', NONE, FEE, FEE, false],
+    ['the same fees', FEE, FEE, FEE, true],
+    ['other fees', FEE, MORE, MORE, false],
+    ['fees of another currency', FEE, ABROAD, ABROAD, false],
+    ['fees that it had not readable before', UNREAD, FEE, FEE, false],
+    ['fees that nobody can read, for the first time', NONE, UNREAD, UNREAD, false],
+    ['fees that nobody can read, after others', FEE, UNREAD, { ...FEE, unreadFees: '1 point' }, false],
+    ['the same fees that nobody can read', UNREAD, UNREAD, UNREAD, true],
+    [
+      'other fees that nobody can read',
+      UNREAD,
+      { ...NONE, unreadFees: 'a list' },
+      { ...NONE, unreadFees: 'a list' },
+      false,
+    ],
+    ['a total, after fees', FEE, TOTAL, { ...TOTAL, commissions: money('1.20') }, true],
+    ['fees, after a total', TOTAL, FEE, { ...TOTAL, commissions: money('1.20') }, false],
+  ])('the bank tells %s', (_what, earlier, told, after, stays) => {
+    const before = having(sent('q1'), { ...VERIFIED, ...earlier }, { type: 'fees-accepted' });
+    const bank = { transactionStatus: null, scaStatus: null, cost: told };
+    for (const event of [
+      { type: 'cost-told', ...told },
+      { ...PENDING, bank },
+    ] as const) {
+      const now = apply(before, event);
+      expect(now.verification).toStrictEqual({ ...verification, ...after });
+      expect(now.feesAccepted).toBe(stays);
+      // Nobody accepts them because they are the same.
+      expect(apply({ ...before, feesAccepted: false }, event).feesAccepted).toBe(false);
+    }
+    expect(hasFees(before.verification)).toBe(earlier !== NONE && earlier !== TOTAL);
+  });
+
+  it('counts only of a payment that the bank has', () => {
+    expect(apply(SENT, { type: 'cost-told', ...FEE })).toStrictEqual(SENT);
+    expect(hasFees(null)).toBe(false);
+  });
 });

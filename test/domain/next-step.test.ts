@@ -19,6 +19,11 @@ const WITH_FEES: Changes = {
   verification: { ...verification, commissions: money },
 };
 
+const UNREAD_FEES: Changes = {
+  ...{ state: 'verified', accepted: true },
+  verification: { ...verification, unreadFees: '1 point' },
+};
+
 describe('at a bank that has execute', () => {
   it.each([
     ['created', 'verify', 'verify'],
@@ -26,12 +31,14 @@ describe('at a bank that has execute', () => {
     ['authorizing', 'await-authorization', 'await-authorization'],
     ['authorized', 'execute', 'execute'],
     ['executing', 'ask-outcome', 'ask-outcome'],
+    ['ordered', 'done', 'done'],
     ['executed', 'done', 'await-settlement'],
     ['settled', 'done', 'done'],
     ['failed', 'done', 'done'],
     ['rejected', 'done', 'done'],
     ['expired', 'done', 'done'],
     ['cancelled', 'done', 'done'],
+    ['ended', 'done', 'done'],
     ['unknown', 'ask-outcome', 'ask-outcome'],
   ] as const)('after %s comes %s, and %s if it settles', (state, step, settling) => {
     const operation = { ...CREATED, ...PSD2S, state };
@@ -55,6 +62,19 @@ it.each<[string, Changes, string]>([
   ['its initiation was sent', { state: 'executing', mayExecuteWithoutUs: true }, 'ask-outcome'],
   ['the customer has the link', MAY_RUN_AT_SCA, 'await-authorization'],
   ['the customer has authorised it', { state: 'authorized', accepted: true }, 'ask-outcome'],
+  [
+    'the customer authorises it by a call, and it takes fees',
+    { ...WITH_FEES, authorises: 'by call' },
+    'accept-fees',
+  ],
+  ['it takes fees that nobody can read', UNREAD_FEES, 'accept-fees'],
+  [
+    'it asks for more data first',
+    { ...WITH_FEES, verification: { ...verification, nextStep: 'verify2' } },
+    'verify-further',
+  ],
+  ['nobody knows', { state: 'unknown', mayExecuteWithoutUs: true }, 'ask-outcome'],
+  ['it has ended', { state: 'ended', mayExecuteWithoutUs: true }, 'done'],
 ])('at a bank where the customer commits, if %s', (_what, changes, step) => {
   expect(nextOperationStep({ ...CREATED, ...CUSTOMERS, ...changes }, false)).toBe(step);
 });

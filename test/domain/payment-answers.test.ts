@@ -4,12 +4,15 @@ import type { StepEvent } from '../../src/domain/operation.ts';
 import {
   asksForOther,
   decidesOutcome,
+  decisionIn,
+  isNews,
   isOnlyChecked,
   newsIn,
   type PaymentAnswers,
   type ResourceStatus,
   readPayment,
   type ScaProgress,
+  unlessKnownBetter,
   whatHappened,
 } from '../../src/domain/payment-answers.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
@@ -360,6 +363,138 @@ it.each([
     expect(decidesOutcome(event, { commits, state })).toBe(decides);
   },
 );
+
+describe('an authorisation that has failed is over, and the bank keeps the payment', () => {
+  const BY_ANOTHER = { authorisations: [person('finalised'), person()] };
+  const EMBEDDED = {
+    credentials: [{ what: 'password', psuId: null, isAnswered: true, requestId: 'q' }] as const,
+  };
+  const STANDING = { isStanding: true } as const;
+  const UNAUTHORISED = { isUnauthorised: true } as const;
+  it.each<[string, Partial<Transfer>, Partial<ResourceStatus>, boolean]>([
+    ['it stands', {}, STANDING, true],
+    ['it does not stand', {}, {}, false],
+    ['nobody has authorised it, on a page', {}, UNAUTHORISED, false],
+    ['nobody has authorised it, with psd2', EMBEDDED, UNAUTHORISED, true],
+    ['it was authorised, with psd2', EMBEDDED, {}, false],
+    ['another person has authorised it', BY_ANOTHER, STANDING, true],
+    ['it is executed', {}, { ...STANDING, became: 'executed' }, true],
+    [
+      'it is executed, and another one was exempted',
+      { authorisations: [person('exempted')] },
+      { ...STANDING, became: 'executed' },
+      false,
+    ],
+    [
+      'it is executed, and another person has authorised it',
+      BY_ANOTHER,
+      { ...STANDING, became: 'executed' },
+      false,
+    ],
+    [
+      'it is ordered, and another person has authorised it',
+      BY_ANOTHER,
+      { ...STANDING, became: 'ordered' },
+      true,
+    ],
+    ['it was ordered before', { state: 'ordered' }, STANDING, false],
+    ['it was executed before', { state: 'executed' }, STANDING, false],
+    ['it was settled before', { state: 'settled' }, STANDING, false],
+    ['it was authorised before', { state: 'authorized' }, STANDING, true],
+    ['its outcome is unknown', { state: 'unknown' }, STANDING, true],
+  ])('if %s: %s', (_, changes, more, isOver) => {
+    const isOverHere = (progress: ScaProgress | null) =>
+      readPayment(sent(changes), answers(saying(null, 'PENDING', more), progress)).isOverHere;
+    expect(isOverHere(being('failed'))).toBe(isOver);
+    for (const means of ['going on', 'needs code', 'done'] as const)
+      expect(isOverHere(being(means))).toBe(false);
+    expect(isOverHere(null)).toBe(false);
+  });
+});
+
+describe('what the bank has said before of an end that is none', () => {
+  const BANK = { transactionStatus: 'CANC', scaStatus: null };
+  const ENDS: StepEvent[] = [
+    { type: 'cancelled' },
+    { type: 'settlement', status: 'KO', description: null },
+    { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT' },
+    { type: 'authorization', status: 'EXPIRED', bankStatus: 'RJCT' },
+  ];
+  const OTHERS: StepEvent[] = [
+    { type: 'executed', cro: null },
+    { type: 'ordered' },
+    { type: 'settlement', status: 'OK', description: null },
+    { type: 'authorization', status: 'PENDING', bankStatus: 'RCVD' },
+    { type: 'execute-unanswered', isDuplicate: true },
+  ];
+  const reading = { ...readPayment(sent(), answers(saying(null), null)) };
+
+  it.each<[string, Partial<Transfer>, boolean]>([
+    ['that it has another one like it', { isDuplicate: true }, true],
+    ['that the customer has authorised it since', { isPaidByLink: true }, true],
+    ['both', { isDuplicate: true, isPaidByLink: true }, true],
+    ['neither', {}, false],
+  ])('%s', (_, known, isKnown) => {
+    for (const event of ENDS)
+      for (const more of [{}, { bank: BANK }])
+        expect(unlessKnownBetter(sent(known), { ...reading, event: { ...event, ...more } })).toStrictEqual({
+          ...reading,
+          event: isKnown ? { type: 'execute-unanswered', ...more } : { ...event, ...more },
+        });
+    for (const event of OTHERS)
+      expect(unlessKnownBetter(sent(known), { ...reading, event })).toStrictEqual({ ...reading, event });
+  });
+});
+
+describe('what is new of a payment that the bank has accepted', () => {
+  const EXECUTED = { type: 'executed', cro: null } as const;
+  const FINAL = { ...EXECUTED, isFinal: true } as const;
+  it.each<[string, Partial<Transfer>, StepEvent, boolean]>([
+    ['it is executed, and was ordered', { state: 'ordered' }, EXECUTED, true],
+    ['it is executed, as before', { state: 'executed' }, EXECUTED, false],
+    ['it is final, and was executed', { state: 'executed' }, FINAL, true],
+    ['it is final, as before', { state: 'executed', isFinal: true }, FINAL, false],
+    ['it is final, as before, and was ordered', { state: 'ordered', isFinal: true }, FINAL, true],
+    ['it is rejected', { state: 'executed' }, { type: 'settlement', status: 'KO', description: null }, true],
+    ['it is cancelled', { state: 'executed' }, { type: 'cancelled' }, true],
+    ['it is ordered, as before', { state: 'ordered' }, { type: 'ordered' }, false],
+    [
+      'it is authorised',
+      { state: 'ordered' },
+      { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'A' },
+      false,
+    ],
+    ['there is another one like it', { state: 'executed' }, { type: 'execute-unanswered' }, true],
+    [
+      'there is another one like it, as it was before',
+      { state: 'executed', isDuplicate: true },
+      { type: 'execute-unanswered' },
+      true,
+    ],
+    [
+      'there is another one like it, as before',
+      { state: 'unknown', isDuplicate: true },
+      { type: 'execute-unanswered' },
+      false,
+    ],
+    [
+      'the customer has authorised it since, as before',
+      { state: 'unknown', isPaidByLink: true },
+      { type: 'execute-unanswered' },
+      false,
+    ],
+    ['nobody knows, as before', { state: 'unknown' }, { type: 'execute-unanswered' }, true],
+  ])('%s: %s', (_, changes, event, isNew) => {
+    expect(isNews(sent(changes), event)).toBe(isNew);
+  });
+});
+
+it('the decision is what the bank says, unless the customer has not decided', () => {
+  const reading = readPayment(sent(), answers(saying('executed'), null));
+  expect(decisionIn(reading)).toBe(reading.event);
+  expect(decisionIn(null)).toBeNull();
+  expect(decisionIn(readPayment(sent(), answers(saying(null, 'PENDING'), null)))).toBeNull();
+});
 
 describe('what is new of a payment whose outcome is open', () => {
   const EXECUTED = { type: 'executed', cro: null } as const;

@@ -12,7 +12,7 @@ import {
   type Transfer,
   type TransferEvent,
 } from '../../src/domain/transfer.ts';
-import { nextTransferStep, transferOrder, VERIFIED } from './orders.ts';
+import { begunTransfer, nextTransferStep, transferOrder, VERIFIED } from './orders.ts';
 
 const intent = { requestId: 'request-1', digest: null };
 const verified: TransferEvent = { ...VERIFIED, bankName: 'BANCA ESEMPIO' };
@@ -178,5 +178,69 @@ describe('what the bank has accepted', () => {
       is === 'overdue',
       is === 'awaited',
     ]);
+  });
+});
+
+describe('a standing order that the bank ends', () => {
+  const STANDING = { standing: { frequency: 'Monthly', end: null, day: null } } as const;
+  /** Its first day is a Monday. */
+  const order = transferOrder({
+    ...{ ...STANDING, instant: false, type: null, futureDated: true },
+    executionDate: parseDate('--date', '2026-11-23'),
+  });
+  const { standing: _standing, ...once } = order;
+  const REJECTED: TransferEvent = { type: 'settlement', status: 'KO', description: null };
+  const CANCELLED: TransferEvent = { type: 'cancelled' };
+  const by = (state: Transfer['state'], changes: Partial<Transfer> = {}): Transfer => ({
+    ...begunTransfer({ commits: 'by the customer', updatedAt: '2026-11-22T10:00:00.000Z' }),
+    ...{ order, state, ...changes },
+  });
+  const SUNDAY = '2026-11-22T22:59:59.000Z';
+  const MONDAY = '2026-11-22T23:00:00.000Z';
+  const TUESDAY = '2026-11-24T10:00:00.000Z';
+  const FINALISED = { scaStatus: 'finalised' };
+
+  it.each<[string, Transfer, at: string, isEnded: boolean]>([
+    ['was executed, on the day before its first day', by('executed'), SUNDAY, false],
+    ['was executed, on its first day', by('executed'), MONDAY, true],
+    ['was executed, on the day after', by('executed'), TUESDAY, true],
+    ['was ordered, on its first day', by('ordered'), MONDAY, true],
+    ['was authorised, and not asked for since', by('authorized'), TUESDAY, true],
+    ['was authorised on the same day', by('authorized', { updatedAt: TUESDAY }), TUESDAY, false],
+    [
+      'was authorised on the day before',
+      by('authorized', { updatedAt: '2026-11-23T22:59:59.000Z' }),
+      TUESDAY,
+      true,
+    ],
+    ['is unknown, and nobody is known to have authorised it', by('unknown'), TUESDAY, false],
+    ['is unknown, and its authorisation was finalised', by('unknown', FINALISED), TUESDAY, true],
+    ['is unknown, and needed no authorisation', by('unknown', { scaStatus: 'exempted' }), TUESDAY, true],
+    ['is unknown, and its authorisation went on', by('unknown', { scaStatus: 'started' }), TUESDAY, false],
+    ['is authorised by one of several', by('authorizing', FINALISED), TUESDAY, true],
+    ['nobody has authorised', by('authorizing'), TUESDAY, false],
+    ['nobody has the link of', by('verified', FINALISED), TUESDAY, false],
+    ['has ended before', by('ended'), TUESDAY, true],
+    ['has ended before, by a clock that went wrong', by('ended'), SUNDAY, true],
+    ['runs with execute', by('executed', { commits: 'on execute' }), TUESDAY, false],
+    [
+      'a person has resolved',
+      by('executed', { resolution: { outcome: 'executed', by: 'ada', note: null, at: SUNDAY } }),
+      TUESDAY,
+      false,
+    ],
+    ['is no standing order', { ...by('executed'), order: once }, TUESDAY, false],
+  ])('may have paid if it %s', (_what, before, at, isEnded) => {
+    expect([REJECTED, CANCELLED].map((event) => applyTransferEvent(before, event, at).state)).toEqual(
+      isEnded ? ['ended', 'ended'] : ['failed', 'cancelled'],
+    );
+  });
+
+  it.each<[string, TransferEvent, Transfer['state']]>([
+    ['refused its execution', { type: 'execute-refused', description: 'no' }, 'failed'],
+    ['did not say what became of it', { type: 'execute-unanswered' }, 'unknown'],
+    ['executed it', { type: 'executed', cro: null }, 'executed'],
+  ])('has not ended if the bank %s', (_what, event, state) => {
+    expect(applyTransferEvent(by('executed'), event, TUESDAY).state).toBe(state);
   });
 });

@@ -42,6 +42,8 @@ type Booking = Omit<Drawn, 'cents' | 'text' | 'shownFrom'> & {
   shownFrom: number;
   /** It is booked for another one, from this sync on. */
   booksAnew?: number;
+  /** Its value day, by so many days after the day of booking. Null: the bank gives none. Absent: the same day. */
+  valued?: number | null;
 };
 
 export const HISTORY = fc.record({
@@ -208,7 +210,8 @@ function bankOf(ledger: Ledger, sync: number): Bank {
     if (order === 'up') shown.reverse();
     return shown.map(({ each, at, day }, place) =>
       transactionOf({
-        ...{ index: String(place), bookingDate: history.hasValueDayAlone ? null : day, valueDate: day },
+        ...{ index: String(place), bookingDate: history.hasValueDayAlone ? null : day },
+        valueDate: each.valued === null ? null : addDays(day, each.valued ?? 0),
         ...{ amount: decimalOf(each.cents), description: each.text, transactionId: idOf(at, place) },
         entryReference: null,
       }),

@@ -62,4 +62,84 @@ describe('the balance of an earlier day', () => {
     audit.add([row(ago(2), '1')], { added: [], awaited: new Map() }, ago(2), TODAY);
     expect(audit.carried({ money: euros(10_000), day }, TODAY)?.amount).toBe(carried);
   });
+
+  it.each<[string, string, string | undefined]>([
+    ['that is 16 days ago has the rows of all 15 days', ago(16), '96.00'],
+    ['that is longer ago is not known', ago(17), undefined],
+    ['has no row of its own day', ago(15), '97.00'],
+    ['has both rows of a later day', ago(8), '97.00'],
+    ['has no row of days before it', ago(7), '99.00'],
+    ['of yesterday has the row of today', ago(1), '99.00'],
+    ['of tomorrow is as it is', '2099-01-01', '100.00'],
+  ])('%s', (_, day, carried) => {
+    const rows = [ago(16), ago(15), ago(7), ago(7), TODAY].map((at, id) => row(at, `${id}`, '-1.00'));
+    // Whether the days were stored before or not.
+    for (const through of [ago(30), TODAY]) {
+      const audit = new BalanceAudit({ ...BEFORE, through }, 'EUR');
+      audit.add(rows, { added: [], awaited: new Map() }, ago(20), TODAY);
+      expect(audit.carried({ money: euros(10_000), day: isoDate(day) }, TODAY)?.amount).toBe(carried);
+    }
+  });
+
+  it('is known from the earliest of the days that were read', () => {
+    for (const [one, other] of [
+      [ago(3), ago(5)],
+      [ago(5), ago(3)],
+    ] as const) {
+      const audit = new BalanceAudit(undefined, 'EUR');
+      const carried = (days: number) =>
+        audit.carried({ money: euros(10_000), day: ago(days) }, TODAY)?.amount;
+      expect(carried(1)).toBeUndefined();
+      for (const from of [one, undefined, other])
+        audit.add([], { added: [], awaited: new Map() }, from, TODAY);
+      expect([carried(6), carried(7)]).toEqual(['100.00', undefined]);
+    }
+  });
+
+  it('is not known in another currency than that of the account, nor without one', () => {
+    const audit = read(ago(3));
+    const dollars = { amount: decimalOf(10_000), currency: 'USD' };
+    expect(audit.carried({ money: dollars, day: ago(1) }, TODAY)).toBeUndefined();
+    expect(audit.carried({ money: dollars, day: TODAY }, TODAY)).toEqual(dollars);
+    expect(audit.carried(undefined, TODAY)).toBeUndefined();
+  });
+});
+
+describe('what a balance has beyond the expected one', () => {
+  const dollars = { amount: decimalOf(10_000), currency: 'USD' };
+  it.each<[string, Progress, typeof dollars | undefined, string | undefined]>([
+    ['nothing', BEFORE, euros(10_000), '0.00'],
+    ['some', BEFORE, euros(10_001), '0.01'],
+    ['less', BEFORE, euros(9_999), '-0.01'],
+    ['nothing but what was missing before', { ...BEFORE, difference: decimalOf(350) }, euros(9_650), '0.00'],
+    ['something else: it is of another currency', BEFORE, dollars, undefined],
+    ['nothing that is known', BEFORE, undefined, undefined],
+  ])('%s', (_, before, balance, difference) => {
+    expect(new BalanceAudit(before, 'EUR').differenceOf(balance)).toBe(difference);
+  });
+
+  it('is without the rows that the bank has taken back', () => {
+    const audit = new BalanceAudit(BEFORE, 'EUR');
+    audit.without([row(ago(3)), row(ago(4), 'b', '1.00')]);
+    expect(audit.expected?.amount).toBe('102.50');
+  });
+
+  it.each([
+    [ago(80), '96.50'],
+    [ago(81), '100.00'],
+  ])('counts a new row of %s from the first stored day on', (day, expected) => {
+    const audit = new BalanceAudit(BEFORE, 'EUR');
+    const late = row(day);
+    audit.add([late], { added: [late], awaited: new Map() }, undefined, TODAY);
+    expect(audit.expected?.amount).toBe(expected);
+  });
+
+  it('counts a row once that was stored before its day, and comes twice', () => {
+    const audit = new BalanceAudit(BEFORE, 'EUR');
+    const coming: SyncedRow = { ...row(ago(1)), future: true };
+    const again = row(ago(1), 'b');
+    for (const shown of [row(ago(1)), again])
+      audit.add([shown], { added: [], awaited: new Map([[shown, coming]]) }, ago(80), TODAY);
+    expect(audit.expected?.amount).toBe('96.50');
+  });
 });

@@ -465,6 +465,36 @@ describe('with SCA', () => {
       expect([requests, customer.visited, recorded()]).toEqual([[], [PAGE], [STARTED_BY_EMIL, withLink]]);
     });
 
+    const told = (scaStatus: string, means: ScaProgress['means']): ScaProgress => ({
+      ...{ scaStatus, means, message: null },
+    });
+    it.each<[string, TransferEvent[], ScaProgress | Error | null, TransferEvent[]]>([
+      ['has authorised it', [DORA, DORAS], told('finalised', 'done'), [EMIL_SIGNED]],
+      ['has refused it', [DORA, DORAS], told('failed', 'failed'), [{ ...EMIL_SIGNED, scaStatus: 'failed' }]],
+      ['has not decided', [DORA, DORAS], told('received', 'going on'), []],
+      ['is unknown to the bank', [DORA, DORAS], null, []],
+      ['cannot be asked about', [DORA, DORAS], FAILING, []],
+      ['is the only one', [], told('finalised', 'done'), []],
+    ])(
+      'once the bank has cancelled it, the journal has what the last of several did, who %s',
+      async (_, before, says, noted) => {
+        const { run, recorded } = await scene({
+          ...{ person: EMIL, events: [...ORDERED, SENT, BEGUN, ...before] },
+          sca: {
+            ...turn(ofEmil),
+            progress: async () => {
+              if (says instanceof Error) throw says;
+              return says;
+            },
+          },
+        });
+        expect((await run()).state).toBe('cancelled');
+        const types = recorded().filter(({ type }) => type === 'cancel-noted');
+        expect(types).toEqual(noted);
+        expect(recorded()[0]).toEqual(STARTED_BY_EMIL);
+      },
+    );
+
     it('it ends at once when one has authorised it, and another one must', async () => {
       const { run, recorded, world } = await scene({
         ...{ person: EMIL, request: thatEnds(LINKS), events: AUTHORISING, says: [PARTLY] },
@@ -548,6 +578,49 @@ describe('with SCA', () => {
       });
       expect(await errorOf(run())).toMatchObject({ code: 'still_open' });
       expect(world.sleeps).toEqual([500]);
+    });
+
+    describe('who has authorised a cancellation that one person cannot give alone', () => {
+      const BY = ['dora', 'emil', 'fritz'];
+      const signedBy = (persons: number): TransferEvent[] =>
+        BY.slice(0, persons).flatMap((psuId, index): TransferEvent[] => [
+          { type: 'sca-started', links: { ...LINKS, id: `a${index}` }, psuId },
+          {
+            ...{ type: 'authorization', status: 'PENDING', bankStatus: 'PATC' },
+            bank: { transactionStatus: 'PATC', scaStatus: 'finalised' },
+          },
+        ]);
+      const ordered: TransferEvent = { type: 'executed', cro: null };
+      const WAITING = { type: 'sca-started' } as const;
+
+      it.each<[string, TransferEvent[], Parameters<typeof scaThatSays>[0], isOfSeveral: boolean]>([
+        ['is known, and nobody has authorised it', [WAITING], ACCEPTED, false],
+        ['is known, and one has authorised it', signedBy(1), ACCEPTED, false],
+        ['is known, and two have authorised it', signedBy(2), ACCEPTED, true],
+        ['is known to wait for others', [WAITING], PARTLY, true],
+        ['is unknown, and nobody has authorised it', [WAITING], NOT_KNOWN, false],
+        ['is unknown, and one has authorised it of several', signedBy(1), NOT_KNOWN, true],
+        ['is unknown, and one has authorised it alone', [...signedBy(1), ordered], NOT_KNOWN, false],
+        ['is unknown, and two have authorised it', [...signedBy(2), ordered], NOT_KNOWN, true],
+        ['is unknown, and nobody is known', [WAITING, ordered], NOT_KNOWN, false],
+      ])('waits for another person if the payment %s', async (_, events, says, isOfSeveral) => {
+        const { run, recorded, world, open } = await scene({
+          ...{ request: thatEnds(LINKS), events: [createdTransfer(), AT_THE_BANK, ...events] },
+          ...{ says: [OPEN, says], sca: { ...turn(ofEmil), ...signs } },
+        });
+        const code = await run().then(
+          ({ state }) => state,
+          (error: unknown) => (error instanceof Psd2Error ? error.code : error),
+        );
+        const isGone = says === NOT_KNOWN && !isOfSeveral;
+        expect([code, open.current.isCancellationTaken]).toEqual([
+          isGone ? 'cancelled' : 'still_open',
+          !isOfSeveral,
+        ]);
+        // It waits for nobody whose part is over.
+        if (isOfSeveral) expect(world.sleeps).toEqual([500]);
+        expect(recorded().filter(({ type }) => type === 'cancel-taken')).toHaveLength(isOfSeveral ? 0 : 1);
+      });
     });
 
     it('a bank that is slow with the word for the payment is asked for a moment', async () => {
@@ -663,6 +736,115 @@ describe('with SCA', () => {
     it('Ctrl-C while psd2 asks ends it', async () => {
       expect(await (await waitsOn(scaThatSays(INTERRUPTED))).end).toBe(INTERRUPTED);
     });
+  });
+});
+
+describe('a cancellation that stopped after a customer had given psd2 something for it', () => {
+  const EMIL = { id: 'emil', idType: undefined, corporateId: undefined };
+  const NO_STEP: ScaLinks = { approach: 'embedded', id: 'c1', status: '/c1' };
+  const STEP: ScaLinks = { ...NO_STEP, step: { next: 'code' } };
+  type Sent = Extract<TransferEvent, { type: 'credential-sent' }>;
+  const sent = (what: Sent['what'], more: Partial<Sent> = {}): TransferEvent => ({
+    ...{ type: 'credential-sent', requestId: 'q2', digest: null, what, ofCancellation: true },
+    ...more,
+  });
+  const answered = (scaStatus: string, links: ScaLinks = STEP): TransferEvent => ({
+    ...{ type: 'credential-answered', ofCancellation: true, id: 'c1', scaStatus, links },
+  });
+  const BEFORE: TransferEvent[] = [...ORDERED, SENT, BEGUN];
+  const gave = (...events: TransferEvent[]): TransferEvent[] => [...BEFORE, ...events];
+  const ofEmil = { psuId: 'emil' };
+  const WITH_ID: TransferEvent = { type: 'cancel-sca-started', id: 'c1' };
+
+  it.each<[string, TransferEvent[], ReturnPorts['person'], goesOn: boolean]>([
+    ['its next step is known', gave(sent('password'), answered('scaMethodSelected')), undefined, true],
+    ['its authorisation has failed', gave(sent('password'), answered('failed')), undefined, false],
+    ['its authorisation has expired', gave(sent('password'), answered('expired')), undefined, false],
+    ['it has no next step', gave(sent('password'), answered('started', NO_STEP)), undefined, false],
+    ['nothing was given', gave({ type: 'cancel-sca-started', id: 'c1', links: STEP }), undefined, false],
+    ['it was of this person', gave(sent('password', ofEmil), answered('started')), EMIL, true],
+    ['it was of another person', gave(sent('password', ofEmil), answered('started')), undefined, false],
+  ])('goes on without another request only if %s: %#', async (_, events, person, goesOn) => {
+    const { run, requests } = await scene({ events, ...(person && { person }) });
+    const end = await run().then(
+      ({ state }) => state,
+      (error: unknown) => (error instanceof Psd2Error ? error.code : error),
+    );
+    expect([end, requests.length]).toEqual(goesOn ? ['still_open', 0] : ['cancelled', 1]);
+  });
+
+  const word = (scaStatus: string): Pick<Sca, 'progress'> => ({
+    progress: async () => ({ scaStatus, means: 'going on', message: null }),
+  });
+  it.each<[string, TransferEvent[], Partial<Sca>, Scene['person'], asks: boolean]>([
+    ['has no answer', gave(sent('code')), {}, undefined, true],
+    [
+      'has no answer, and the bank says received',
+      gave(WITH_ID, sent('code')),
+      word('received'),
+      undefined,
+      true,
+    ],
+    [
+      'has no answer, and the bank says finalised',
+      gave(WITH_ID, sent('code')),
+      word('finalised'),
+      undefined,
+      false,
+    ],
+    [
+      'has no answer, and the bank says exempted',
+      gave(WITH_ID, sent('code')),
+      word('exempted'),
+      undefined,
+      false,
+    ],
+    [
+      'has no answer, and the bank says failed',
+      gave(WITH_ID, sent('code')),
+      word('failed'),
+      undefined,
+      false,
+    ],
+    [
+      'has no answer, and the bank says expired',
+      gave(WITH_ID, sent('code')),
+      word('expired'),
+      undefined,
+      false,
+    ],
+    ['has an answer', gave(sent('code'), answered('started', NO_STEP)), {}, undefined, false],
+    ['is a PIN', gave(sent('password')), {}, undefined, false],
+    ['is a PIN after a TAN', gave(sent('code'), sent('password')), {}, undefined, false],
+    ['is a TAN after a PIN', gave(sent('password'), sent('code')), {}, undefined, true],
+    ['is of another person', gave(sent('code', ofEmil)), {}, undefined, false],
+    ['is of this person', gave(sent('code', ofEmil)), {}, EMIL, true],
+    ['is of anyone', gave(sent('code', { isFound: true })), {}, EMIL, true],
+  ])('asks about it first if what was sent last %s', async (_, events, sca, person, asks) => {
+    const { run, requests, payment } = await scene({
+      ...{ events, says: [ACCEPTED, CANCELLED], sca: { progress: async () => null, ...sca } },
+      ...(person && { person }),
+    });
+    const end = await run().then(
+      ({ state }) => state,
+      (error: unknown) => (error instanceof Psd2Error ? error.message : error),
+    );
+    const who = person ? 'emil' : 'the customer';
+    expect([end, requests.length]).toEqual(
+      asks
+        ? [
+            `The bank does not say what became of the TAN. The cancellation is not over: ${who} can still authorise it`,
+            0,
+          ]
+        : ['cancelled', 1],
+    );
+    expect(payment.asked.length).toBeGreaterThan(0);
+  });
+
+  it('has nothing more to do if the bank has cancelled the payment meanwhile', async () => {
+    const { run, requests } = await scene({ events: gave(sent('code')), says: [CANCELLED] });
+    expect((await run()).state).toBe('cancelled');
+    expect(requests).toEqual([]);
   });
 });
 

@@ -402,28 +402,35 @@ describe('embedded SCA of a payment', () => {
     expect(bodiesWith(TAN)).toBe(1);
   });
 
-  it('failed with RCVD leaves it open, and one new authorisation begins after a yes', async () => {
-    const no = person({});
-    const paying = await payment(no);
-    untilTan();
-    says.put(json({ scaStatus: 'failed' }));
-    bank.says('failed', 'RCVD');
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
-    expect(no.asked.slice(-2)).toEqual(['anew', 'end']);
-    expect(isPlainlyFailed(await paying.stored())).toBe(false);
-    const yes = person({ again: true });
-    paying.returns.credentials = yes.credentials;
-    for (const _ of ['whether it is paid', 'how far it is']) bank.says('failed', 'RCVD');
-    bank.authorisations('a1');
-    bank.sca('failed');
-    const links = link('authoriseTransaction', `${LIST}/a2`);
-    says.pin(json({ scaStatus: 'scaMethodSelected', ...links }, 201));
-    recorded.expect('PUT', `${LIST}/a2`, done());
-    recorded.expect('GET', `${LIST}/a2`, json({ scaStatus: 'finalised' }));
-    bank.is('ACSC');
-    expect((await paying.run()).state).toBe('executed');
-    expect(yes.asked).toEqual(['anew', 'PIN again', 'TAN again', 'end']);
-  });
+  it.each([
+    ['nothing', {}],
+    ['fees', { transactionFees: { amount: '0.35', currency: 'EUR' } }],
+  ])(
+    'failed with RCVD leaves it open, and one new authorisation begins after a yes, which costs %s',
+    async (what, cost) => {
+      const no = person({});
+      const paying = await payment(no);
+      untilTan();
+      says.put(json({ scaStatus: 'failed' }));
+      bank.says('failed', 'RCVD');
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+      expect(no.asked.slice(-2)).toEqual(['anew', 'end']);
+      expect(isPlainlyFailed(await paying.stored())).toBe(false);
+      const yes = person({ again: true });
+      paying.returns.credentials = yes.credentials;
+      for (const _ of ['whether it is paid', 'how far it is']) bank.says('failed', 'RCVD');
+      bank.authorisations('a1');
+      bank.sca('failed');
+      const links = link('authoriseTransaction', `${LIST}/a2`);
+      says.pin(json({ scaStatus: 'scaMethodSelected', ...links, ...cost }, 201));
+      recorded.expect('PUT', `${LIST}/a2`, done());
+      recorded.expect('GET', `${LIST}/a2`, json({ scaStatus: 'finalised' }));
+      bank.is('ACSC');
+      expect((await paying.run()).state).toBe('executed');
+      expect(yes.asked).toEqual(['anew', 'PIN again', 'TAN again', 'end']);
+      expect(paying.events().filter((type) => type === 'cost-told')).toHaveLength(what === 'fees' ? 1 : 0);
+    },
+  );
 
   it.each([
     ['PIN', { pins: [null] }, 0],
@@ -487,10 +494,35 @@ describe('embedded SCA of a payment', () => {
     says.challenge({ transactionFees: { amount: '99.00', currency: 'EUR' } });
     bank.cancel();
     for (const _ of ['once', 'for the end']) bank.says('failed', 'CANC');
-    const error = await errorOf(paying.run());
-    expect(error).toMatchObject({ code: 'invalid_amount', message: 'Too much' });
+    expect(await errorOf(paying.run())).toMatchObject({
+      ...{ code: 'invalid_amount', message: 'Too much', hint: 'The bank has cancelled the transfer.' },
+      next: undefined,
+    });
     expect((await paying.stored()).state).toBe('cancelled');
     expect(who.asked).not.toContain('TAN');
+  });
+
+  it('a PIN that never left is noted as unknown, and is none that was sent', async () => {
+    const untilPin = await payment(person({}));
+    says.begins();
+    untilPin.returns.credentials = person({ pins: [null] }).credentials;
+    await errorOf(untilPin.run());
+    const who = person({});
+    const { bank: down } = open({
+      file: { payments: { executesWithoutSca: 'never' } },
+      baseUrl: 'https://127.0.0.1:1',
+    });
+    const cut = await newPayment(temporary, down, { journal: untilPin.lines() });
+    cut.returns.credentials = who.credentials;
+    await errorOf(cut.run());
+    expect(who.noted).toEqual(['password sent', 'password unknown']);
+    expect(cut.events().slice(-2)).toEqual(['credential-sent', 'credential-not-begun']);
+    expect((await cut.stored()).credentials).toEqual([]);
+    const later = person({ pins: [null] });
+    const again = await payment(later, {}, { journal: cut.lines() });
+    bank.is('RCVD');
+    await errorOf(again.run());
+    expect(later.asked).toEqual(['PIN', 'end']);
   });
 
   it('psd2 may take none: the payment is cancelled with the reason, and nobody has a link', async () => {
@@ -766,6 +798,57 @@ describe('embedded SCA of several persons', () => {
     expect(
       recorded.received.filter(({ body }) => body.includes(PIN)).map(({ headers }) => headers['psu-id']),
     ).toEqual([undefined, 'ben']);
+  });
+});
+
+describe('a payment that costs too much, of which psd2 learns that with a step', () => {
+  const FEES = { transactionFees: { amount: '99.00', currency: 'EUR' } };
+  const A2 = `${LIST}/a2`;
+  const ofBen = { psuId: 'ben', person: { id: 'ben', idType: undefined, corporateId: undefined } };
+
+  /** Ada has had the PIN taken, with this word, and psd2 was killed. Then Ben's PIN was taken, and he has given no TAN. */
+  async function ofTwo(scaStatus: string, status: string) {
+    const ada = await payment(person({}));
+    ada.returns.psuId = 'ada';
+    says.begins();
+    says.pin(json({ scaStatus, authorisationId: 'a1', ...link('scaStatus', A1) }, 201));
+    for (const _ of ['once', 'again']) bank.says(scaStatus, 'PATC');
+    await errorOf(ada.run());
+    const journal = ada.lines().slice(0, 6);
+    const ben = await payment(person({ codes: [null] }), {}, { journal });
+    Object.assign(ben.returns, ofBen);
+    bank.says(scaStatus, status);
+    says.pin(json({ scaStatus: 'started', ...link('authoriseTransaction', A2) }, 201));
+    await errorOf(ben.run());
+    return ben;
+  }
+
+  it('is not cancelled if another person has authorised it', async () => {
+    const paying = await ofTwo('finalised', 'PATC');
+    paying.ports.refusesCost = ({ verification }) =>
+      verification?.commissions ? new Psd2Error('invalid_amount', 'Too much') : null;
+    const who = person({ codes: [TAN, TAN] });
+    Object.assign(paying.returns, { credentials: who.credentials, psuId: undefined, person: undefined });
+    recorded.received.length = 0;
+    recorded.expect('GET', A2, json({ scaStatus: 'started' }));
+    bank.is('RCVD');
+    recorded.expect('PUT', A2, json({ scaStatus: 'started', ...FEES, ...link('authoriseTransaction', A2) }));
+    const { flow } = paying;
+    expect(await errorOf(paying.run())).toMatchObject({
+      ...{ code: 'still_open', message: expect.stringContaining('Too much. The payment is not over') },
+      next: [
+        ['transfer', 'status', flow],
+        ['transfer', 'cancel', flow],
+      ],
+    });
+    expect(recorded.received.map(({ method }) => method)).not.toContain('DELETE');
+    expect((await paying.stored()).state).toBe('authorizing');
+    // Nor if psd2 learns it from the journal.
+    recorded.received.length = 0;
+    recorded.expect('GET', A2, json({ scaStatus: 'started' }));
+    bank.is('RCVD');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+    expect(recorded.received.map(({ method }) => method)).not.toContain('DELETE');
   });
 });
 

@@ -1,10 +1,11 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Sca } from '../../src/bank/ports/customer.ts';
 import { standingOf } from '../../src/domain/flow-states.ts';
 import { reservedUntil } from '../../src/domain/given-links.ts';
 import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
-import { cancellationLinkUntil, withLinkOut } from '../../src/flows/payment/link-out.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { cancellationLinkUntil, PAID_BY_LINK, withLinkOut } from '../../src/flows/payment/link-out.ts';
 import { fold } from './batch/groups.ts';
 import { AT_THE_BANK, createdTransfer, INITIATION } from './stored-transfers.ts';
 
@@ -68,6 +69,120 @@ it.each<[object, ScaProgress, string]>([
 ])('the link of a cancellation counts likewise: %j', async (more, progress, until) => {
   const links = { ...LINK, ...more };
   expect(await cancellationLinkUntil(saying(progress), cancelled(given({})), links)).toBe(until);
+});
+
+const KEPT = { type: 'cancelled', linkUntil: IN_TEN(SAID) };
+const FREE = { type: 'cancelled' };
+const PAID = {
+  ...{ type: 'execute-unanswered', isPaidByLink: true, description: PAID_BY_LINK },
+  bank: { transactionStatus: null, scaStatus: 'finalised' },
+};
+const DONE: ScaProgress = { scaStatus: 'finalised', means: 'done', message: null };
+const FAILED: ScaProgress = { scaStatus: 'failed', means: 'failed', message: null };
+const EXPIRED: ScaProgress = { ...GOING_ON, scaStatus: 'expired' };
+const UNKNOWN = new Psd2Error('bank_refused', 'Unknown', {
+  refusal: 'other',
+  isBanks: true,
+  isNotKnown: true,
+});
+const REFUSED = new Psd2Error('bank_refused', 'No', { refusal: 'other', isBanks: true });
+const AWAY = new Psd2Error('bank_failing', 'The bank is away');
+
+describe('what becomes of a cancelled payment with a link', () => {
+  const TAKEN: TransferEvent[] = [{ type: 'cancel-taken' }];
+  const BEGUN: TransferEvent[] = [{ type: 'cancel-begun' }];
+  const ONLY_SENT: TransferEvent[] = [{ type: 'cancel-sent', requestId: 'c', digest: null }];
+  const AUTHORISED: TransferEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' };
+  const ORDERED: TransferEvent = { type: 'ordered' };
+  const EARLIER: TransferEvent[] = [{ type: 'cancelled', linkUntil: SAID }];
+
+  /** Asks with a bank that answers so, of each link. @returns what follows, and of which links the bank was asked */
+  async function cancelling(
+    events: TransferEvent[],
+    answer: ScaProgress | Error | null,
+    seen: ScaProgress | null = null,
+    links = [given({})],
+  ) {
+    const asked: unknown[] = [];
+    const sca: Sca = {
+      ...saying(null),
+      async progress(_, { id }, __, decides) {
+        asked.push([id, decides]);
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    };
+    const operation = cancelled(...links, ...events);
+    const found = await withLinkOut(sca, operation, { type: 'cancelled' }, { progress: seen, saidAt: SAID });
+    return { asked, found };
+  }
+
+  it.each<[string, TransferEvent[], Record<'done' | 'unknown' | 'unsaid' | 'away', object>]>([
+    ['nobody has asked for it', [], { done: FREE, unknown: KEPT, unsaid: KEPT, away: KEPT }],
+    ['psd2 has asked, and has no answer', ONLY_SENT, { done: FREE, unknown: KEPT, unsaid: KEPT, away: KEPT }],
+    ['the bank has taken it', TAKEN, { done: PAID, unknown: FREE, unsaid: KEPT, away: KEPT }],
+    ['the customer must authorise it', BEGUN, { done: PAID, unknown: FREE, unsaid: KEPT, away: KEPT }],
+    ['the bank has cancelled it before', EARLIER, { done: PAID, unknown: KEPT, unsaid: KEPT, away: KEPT }],
+    ['the customer had authorised it', [AUTHORISED], { done: FREE, unknown: FREE, unsaid: FREE, away: FREE }],
+    [
+      'they had authorised it, and the bank has taken it',
+      [AUTHORISED, ...TAKEN],
+      { done: FREE, unknown: FREE, unsaid: FREE, away: FREE },
+    ],
+    [
+      'it was ordered, and the bank has taken it',
+      [ORDERED, ...TAKEN],
+      { done: FREE, unknown: FREE, unsaid: FREE, away: FREE },
+    ],
+  ])('if %s', async (_, events, { done, unknown, unsaid, away }) => {
+    expect((await cancelling(events, DONE)).found).toEqual(done);
+    expect((await cancelling(events, UNKNOWN)).found).toEqual(unknown);
+    expect((await cancelling(events, null)).found).toEqual(unsaid);
+    for (const error of [AWAY, REFUSED]) expect((await cancelling(events, error)).found).toEqual(away);
+    // Whoever asked for it.
+    expect((await cancelling(events, GOING_ON)).found).toEqual(KEPT);
+    for (const over of [FAILED, EXPIRED]) expect((await cancelling(events, over)).found).toEqual(FREE);
+  });
+
+  it('Ctrl-C says nothing of it', async () => {
+    const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
+    await expect(cancelling(TAKEN, interrupted)).rejects.toBe(interrupted);
+  });
+
+  it.each<[string, boolean]>([
+    ['finalised', false],
+    ['exempted', false],
+    ['failed', false],
+    ['started', true],
+    ['received', true],
+  ])('the bank is asked of an authorisation that was %s: %s', async (scaStatus, isAsked) => {
+    const bank = { transactionStatus: 'RCVD', scaStatus };
+    const noted: TransferEvent = { type: 'authorization', status: 'PENDING', bankStatus: 'RCVD', bank };
+    const { asked, found } = await cancelling([noted], GOING_ON);
+    expect(asked).toEqual(isAsked ? [['a1', 'an end']] : []);
+    expect(found).toEqual(isAsked ? KEPT : FREE);
+  });
+
+  it.each<[string, ScaProgress | null, TransferEvent[], unknown[], object]>([
+    ['of the link', FAILED, [given({})], [], FREE],
+    ['of the link, which goes on', GOING_ON, [given({})], [], KEPT],
+    ['nothing', null, [given({})], ['a1'], KEPT],
+    ['of the last of two', FAILED, [given({}), given({ id: 'a2' })], ['a1'], KEPT],
+    ['of a link without an id', FAILED, [given({ id: undefined })], [undefined], KEPT],
+  ])('the bank has just told %s', async (_, seen, links, ids, end) => {
+    const { asked, found } = await cancelling([], GOING_ON, seen, links);
+    expect(asked).toEqual(ids.map((id) => [id, 'an end']));
+    expect(found).toEqual(end);
+  });
+
+  it.each([
+    [MADE, SAID],
+    [SAID, MADE],
+    [SAID, SAID],
+  ])('of two links, made at %s and %s, the later end counts', async (first, second) => {
+    const links = [given({ madeAt: first }), given({ id: 'a2', madeAt: second })];
+    expect((await cancelling([], GOING_ON, null, links)).found).toEqual(KEPT);
+  });
 });
 
 it('a link whose end nobody knows keeps its reference until it is over', () => {

@@ -1,9 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { addDays, bankDay } from '../../src/domain/calendar.ts';
-import { consentEnd, DAYS_OF_CONSENT } from '../../src/domain/consent.ts';
+import type { Bank } from '../../src/bank/ports/bank.ts';
+import type {
+  ConsentDetails,
+  ConsentEnd,
+  ConsentStatus,
+  Sca,
+  ScaLinks,
+} from '../../src/bank/ports/customer.ts';
+import { addDays, bankDay, parseDate } from '../../src/domain/calendar.ts';
+import {
+  applyConsentEvent,
+  type Consent,
+  type ConsentEvent,
+  consentEnd,
+  DAYS_OF_CONSENT,
+} from '../../src/domain/consent.ts';
+import type { ScaProgress } from '../../src/domain/payment-answers.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { type GrantPorts, recordStatus, runLinkedConsent } from '../../src/flows/consent/by-links.ts';
+import { deleteAtBank } from '../../src/flows/consent/deletion.ts';
+import { answeringBank } from '../bank/answering-bank.ts';
 import { json, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
-import { customerElsewhere, errorOf, fakeCustomer } from './doubles.ts';
+import { customerElsewhere, errorOf, fakeCustomer, fakeWorld, returnsTo } from './doubles.ts';
 import {
   cutAfter,
   linkedScriptOf,
@@ -301,4 +320,563 @@ it('a login that was cut off is made up for, although the bank calls the consent
   script.is('valid');
   expect(await resumed.run(oauthBank())).toMatchObject({ state: 'confirmed' });
   expect(resumed.tokens).toMatchObject([{ accessToken: 't1' }]);
+});
+
+/** A consent in memory, after these events. @returns `done`: the types of all later ones */
+async function inMemory(events: ConsentEvent[]) {
+  let now: Consent | undefined;
+  const done: string[] = [];
+  const record = async (event: ConsentEvent) => {
+    now = applyConsentEvent(now, event, '2026-11-24T10:00:00Z');
+    done.push(event.type);
+    return now;
+  };
+  for (const event of events) await record(event);
+  done.length = 0;
+  const current = () => now ?? expect.unreachable();
+  const open = {
+    get current() {
+      return current();
+    },
+    ...{ record, assertOurs: async () => {}, reread: async () => current() },
+  };
+  return { open, done };
+}
+
+const CREATED: ConsentEvent = {
+  ...{ type: 'created', flow: 'co-1', transactionId: 't1', customerId: 'ada' },
+  ...{ categories: [{ name: 'ACCOUNT_INFO', products: [] }], terms: {}, returnState: STATE },
+};
+const NOTHING_SAID = { validUntil: null, frequencyPerDay: null, recurring: null, access: null };
+
+describe('the links that a resumed consent goes on with', () => {
+  const PAGE_LINKS: ScaLinks = { approach: 'redirect', id: 'a1', redirect: PAGE, status: '/a1' };
+  const STEP: ScaLinks = { approach: 'embedded', id: 'a1', status: '/a1', step: { next: 'password' } };
+  const LOGIN: ScaLinks = {
+    approach: 'redirect',
+    id: 'a1',
+    oauth: 'https://oauth.bank.example',
+    status: '/a1',
+  };
+  const ANEW: ScaLinks = { approach: null, start: '/anew' };
+  const started = (links: ScaLinks, psuId?: string): ConsentEvent => ({
+    ...{ type: 'sca-started', links },
+    ...(psuId !== undefined && { psuId }),
+  });
+  const noted = (scaStatus: string): ConsentEvent => ({ type: 'noted', bankStatus: 'received', scaStatus });
+  const person = (id: string) => ({ id, idType: undefined, corporateId: undefined });
+
+  interface Scene {
+    events: ConsentEvent[];
+    means?: ScaProgress['means'];
+    isPartly?: true;
+    grant?: Partial<GrantPorts>;
+  }
+  /** @returns the links with which psd2 goes on; `none`: it begins an authorisation; `nobody`: it sends nobody anywhere */
+  async function goesOnWith({ events, means, isPartly, grant = {} }: Scene) {
+    const { open } = await inMemory([
+      CREATED,
+      { type: 'requested', resourceId: 'c1', outcomes: [], bankStatus: 'received' },
+      ...events,
+    ]);
+    const went: unknown[] = [];
+    const proceed: Sca['proceed'] = async ({ links }) => {
+      went.push(links ?? 'none');
+      return { next: 'wait', links: links ?? ANEW };
+    };
+    const open_: ConsentDetails = {
+      ...{ consentStatus: 'received', means: 'open', ...NOTHING_SAID },
+      ...(isPartly && { isPartly }),
+    };
+    let looks = 0;
+    const details = async (): Promise<ConsentDetails> => {
+      looks += 1;
+      return looks === 1 ? open_ : { ...open_, consentStatus: 'valid', means: 'valid' };
+    };
+    const bank = answeringBank(() => ({ data: {} }));
+    const progress: Sca['progress'] = async () =>
+      means === undefined || looks > 1 ? null : { scaStatus: means, means, message: null };
+    const sca = { ...bank.sca, proceed, progress, anew: () => ANEW };
+    const end = await runLinkedConsent(
+      open,
+      {
+        bank: { ...bank, sca, consents: { ...bank.consents, details } },
+        ...{ world: fakeWorld(), customer: fakeCustomer() },
+      },
+      {
+        ...{ ...returnsTo(), keepConsent: async () => {}, dropConsent: async () => {} },
+        ...grant,
+      },
+    ).then(
+      ({ state }) => state,
+      (error: unknown) => (error instanceof Psd2Error ? error.code : error),
+    );
+    return [went[0] ?? 'nobody', end];
+  }
+
+  const paste = { askForReturn: async () => new URLSearchParams() };
+  it.each<[string, Scene, unknown, string?]>([
+    ['nobody has decided', { events: [started(PAGE_LINKS)] }, PAGE_LINKS],
+    ['the customer decides', { events: [started(PAGE_LINKS)], means: 'going on' }, PAGE_LINKS],
+    ['the authorisation has failed', { events: [started(PAGE_LINKS)], means: 'failed' }, 'none'],
+    ['the authorisation is done', { events: [started(PAGE_LINKS)], means: 'done' }, 'nobody'],
+    ['its code is missing', { events: [started(PAGE_LINKS)], means: 'needs code' }, 'none'],
+    ['its code is pasted', { events: [started(PAGE_LINKS)], means: 'needs code', grant: paste }, PAGE_LINKS],
+    [
+      'the authorisation is done, and the login is missing',
+      { events: [started(LOGIN)], means: 'done' },
+      LOGIN,
+      'authorizing',
+    ],
+    [
+      'the authorisation and the login are done',
+      { events: [started(LOGIN), { type: 'sca-returned' }], means: 'done' },
+      'nobody',
+    ],
+    [
+      'another person authorises it',
+      { events: [started(PAGE_LINKS)], grant: { person: person('emil'), psuId: 'emil' } },
+      ANEW,
+    ],
+    [
+      'others must authorise it, and emil comes',
+      {
+        events: [started(PAGE_LINKS, 'dora'), noted('finalised')],
+        isPartly: true,
+        grant: { person: person('emil'), psuId: 'emil' },
+      },
+      ANEW,
+    ],
+    [
+      'others must authorise it, and dora comes, who has',
+      {
+        events: [started(PAGE_LINKS, 'dora'), noted('finalised')],
+        isPartly: true,
+        grant: { person: person('dora'), psuId: 'dora' },
+      },
+      'nobody',
+      'still_open',
+    ],
+    [
+      'others must authorise it',
+      { events: [started(PAGE_LINKS)], isPartly: true, means: 'done' },
+      'nobody',
+      'still_open',
+    ],
+    [
+      'others must authorise it, once its code is there',
+      { events: [started(PAGE_LINKS)], isPartly: true, means: 'needs code' },
+      'none',
+    ],
+  ])('%s', async (_, scene, links, end = 'confirmed') => {
+    const found = await goesOnWith(scene);
+    expect(found[0]).toEqual(links);
+    if (end !== 'authorizing') expect(found[1]).toBe(end);
+  });
+
+  it.each<[string, ConsentEvent[], unknown]>([
+    ['the person is in the midst of it', [started(STEP, 'emil')], 'still_open'],
+    ['another person is', [started(STEP, 'dora')], ANEW],
+    ['the person has authorised it', [started(STEP, 'emil'), noted('finalised')], ANEW],
+  ])('where the bank wants a PIN from psd2, and %s', async (_, events, goesOn) => {
+    const none = async () => null;
+    const credentials: GrantPorts['credentials'] = {
+      refusal: () => new Psd2Error('config', 'The profile does not allow it'),
+      ...{ password: none, method: none, code: none, beginsAgain: async () => false },
+      ...{ note: async () => {}, close: async () => {} },
+    };
+    const grant = { person: person('emil'), psuId: 'emil', credentials };
+    const found = await goesOnWith({ events, grant });
+    // psd2 may take none, so nothing is begun for what goes on.
+    expect(found).toEqual(goesOn === ANEW ? [ANEW, 'confirmed'] : ['nobody', goesOn]);
+  });
+});
+
+describe('what the operator reads if psd2 stops while the customer has the page', () => {
+  const REQUESTED: ConsentEvent[] = [
+    CREATED,
+    { type: 'requested', resourceId: 'c1', outcomes: [], bankStatus: 'received' },
+  ];
+  const STARTED: ConsentEvent[] = [
+    ...REQUESTED,
+    { type: 'sca-started', links: { approach: 'redirect', redirect: PAGE } },
+  ];
+  const RESUME = ['consent', 'resume', 'co-1'];
+  const STATUS = ['consent', 'status', 'co-1'];
+  const DELETE = ['consent', 'delete', 'co-1'];
+  const stopped = (code: Psd2Error['code'], context: Psd2Error['context'] = {}) =>
+    new Psd2Error(code, 'It stops', context);
+  const open_ = (who: string) =>
+    `still_open It stops. The consent is not over: ${who} can still authorise it`;
+  const UNSAID = 'outcome_unknown The bank does not say what became of the consent: It stops';
+  const EMIL = { person: { id: 'emil', idType: undefined, corporateId: undefined }, psuId: 'emil' };
+  const BANKS = { isBanks: true } as const;
+
+  interface Scene {
+    error: Psd2Error;
+    events?: ConsentEvent[];
+    grant?: Partial<GrantPorts>;
+    /** An authorisation was about to begin. */
+    hasAnnounced?: true;
+  }
+  async function stop({ error, events = STARTED, grant = {}, hasAnnounced }: Scene) {
+    const { open } = await inMemory(events);
+    const bank = answeringBank(() => ({ data: {} }));
+    const proceed: Sca['proceed'] = async ({ beforeSend }) => {
+      if (hasAnnounced) await beforeSend({ requestId: 'q', digest: null });
+      throw error;
+    };
+    const details = async (): Promise<ConsentDetails> => ({
+      ...{ consentStatus: 'received', means: 'open', ...NOTHING_SAID },
+    });
+    const sca = { ...bank.sca, proceed, anew: () => null };
+    const at = { ...bank, sca, consents: { ...bank.consents, details } };
+    const ports = { bank: at, world: fakeWorld(), customer: fakeCustomer() };
+    const keeping = { keepConsent: async () => {}, dropConsent: async () => {} };
+    const { code, message, next } = await errorOf(
+      runLinkedConsent(open, ports, { ...returnsTo(), ...keeping, ...grant }),
+    );
+    return [`${code} ${message}`, next];
+  }
+
+  it.each<[string, Scene, says: string, next: string[][] | undefined]>([
+    ['a setting is wrong', { error: stopped('config') }, open_('the customer'), [RESUME, DELETE]],
+    [
+      'a setting is wrong, for another person',
+      { error: stopped('config'), grant: EMIL },
+      open_('emil'),
+      [RESUME, DELETE],
+    ],
+    ['the bank is away', { error: stopped('bank_failing') }, UNSAID, [RESUME]],
+    [
+      'the bank was away until their time was over',
+      { error: stopped('bank_failing', { unaskedSince: '2026-11-24T10:00:00Z' }) },
+      'outcome_unknown The bank could not be asked since 2026-11-24T10:00:00Z what became of the consent: It stops',
+      [RESUME],
+    ],
+    [
+      'the bank refuses',
+      { error: stopped('bank_refused', { refusal: 'other', ...BANKS }) },
+      open_('somebody'),
+      [RESUME, DELETE],
+    ],
+    [
+      'the bank refuses the token',
+      { error: stopped('not_logged_in', { refusal: 'unread', ...BANKS }) },
+      open_('somebody'),
+      [RESUME, DELETE],
+    ],
+    [
+      'the bank refuses another authorisation',
+      { error: stopped('bank_refused', { refusal: 'other', ...BANKS }), hasAnnounced: true },
+      open_('somebody'),
+      [STATUS, DELETE],
+    ],
+    ['the operator presses Ctrl-C', { error: stopped('interrupted') }, 'interrupted It stops', undefined],
+    ['another psd2 goes on', { error: stopped('overtaken') }, 'overtaken It stops', undefined],
+    [
+      'the customer has refused it',
+      { error: stopped('not_authorised') },
+      'not_authorised It stops',
+      undefined,
+    ],
+    [
+      'nobody has the page yet',
+      { error: stopped('config'), events: REQUESTED },
+      'config It stops',
+      undefined,
+    ],
+  ])('%s', async (_, scene, says, next) => {
+    expect(await stop(scene)).toEqual([says, next]);
+  });
+});
+
+describe('what the bank says of a consent', () => {
+  const DAY = parseDate('--date', '2027-01-31');
+  const ACCESS = { accounts: [{ iban: 'DE89370400440532013000' }] };
+  const SAID: ConsentDetails = {
+    ...{ consentStatus: 'valid', means: 'valid', validUntil: DAY, access: ACCESS },
+    ...{ frequencyPerDay: 4, recurring: true, messages: ['Hello'] },
+  };
+  const REQUESTED: ConsentEvent[] = [
+    CREATED,
+    {
+      ...{ type: 'requested', resourceId: 'c1', outcomes: [], bankStatus: 'received' },
+      messages: ['Hello'],
+    },
+  ];
+  const { messages: _, means: __, consentStatus: ___, ...granted } = SAID;
+  const GRANTED: ConsentEvent[] = [
+    ...REQUESTED,
+    { ...granted, type: 'granted', bankStatus: 'valid', access: ACCESS },
+  ];
+  const LOGIN: ConsentEvent = {
+    type: 'sca-started',
+    links: { approach: 'redirect', oauth: 'https://oauth.bank.example' },
+  };
+  const GIVEN_UP: ConsentEvent[] = [...GRANTED, { type: 'cancelled' }];
+
+  /** psd2 asks how the consent is. @returns the types of the events, and whether readings find it from now on */
+  async function askedOf(events: ConsentEvent[], ...answers: ConsentDetails[]) {
+    const { open, done } = await inMemory(events);
+    const decides: unknown[] = [];
+    const bank = answeringBank(() => ({ data: {} }));
+    const details = async (_id: string, _transaction: string, how?: unknown) => {
+      decides.push(how);
+      return answers[Math.min(decides.length, answers.length) - 1] ?? expect.unreachable();
+    };
+    const readings: string[] = [];
+    await recordStatus(
+      open,
+      { bank: { consents: { ...bank.consents, details } } },
+      {
+        keepConsent: async () => void readings.push('kept'),
+        dropConsent: async () => void readings.push('dropped'),
+      },
+    );
+    return { does: [...readings, ...done].join(' '), decides, consent: open.current };
+  }
+
+  const saying = (more: Partial<ConsentDetails>): ConsentDetails => ({ ...SAID, ...more });
+  const open_ = saying({ consentStatus: 'received', means: 'open' });
+
+  it.each<[string, ConsentEvent[], ConsentDetails, string]>([
+    ['the customer has granted it', REQUESTED, SAID, 'kept granted'],
+    ['the customer has granted it, and must log in', [...REQUESTED, LOGIN], SAID, ''],
+    ['they have logged in, too', [...REQUESTED, LOGIN, { type: 'sca-returned' }], SAID, 'kept granted'],
+    ['it is granted, as before', GRANTED, SAID, 'kept'],
+    ['it has another word', GRANTED, saying({ consentStatus: 'active' }), 'kept granted'],
+    [
+      'it has another last day',
+      GRANTED,
+      saying({ validUntil: parseDate('--date', '2027-02-01') }),
+      'kept granted',
+    ],
+    ['it says no last day', GRANTED, saying({ validUntil: null }), 'kept'],
+    ['it covers something else', GRANTED, saying({ access: { accounts: [] } }), 'kept granted'],
+    ['it does not say what it covers', GRANTED, saying({ access: null }), 'kept'],
+    ['it says something new', GRANTED, saying({ messages: ['Hello', 'Again'] }), 'kept granted'],
+    ['it says nothing beside', GRANTED, saying({ messages: [] }), 'kept'],
+    ['it was given up here, and is granted', GIVEN_UP, SAID, 'dropped'],
+    ['it was given up here, and is open', GIVEN_UP, saying({ consentStatus: 'x', means: 'open' }), ''],
+    ['it waits, as before', REQUESTED, open_, ''],
+    ['it waits, with another word', REQUESTED, saying({ consentStatus: 'partly', means: 'open' }), 'noted'],
+    ['it waits, and says something new', REQUESTED, saying({ ...open_, messages: ['New'] }), 'noted'],
+    [
+      'it waits, with a word that nobody knows',
+      REQUESTED,
+      saying({ consentStatus: 'x', means: 'unknown' }),
+      'noted',
+    ],
+    ['it was granted, and waits again', GRANTED, open_, 'noted'],
+  ])('that %s', async (_what, events, says, does) => {
+    const asked = await askedOf(events, says);
+    expect(asked.does).toBe(does);
+    expect(asked.decides).toEqual([undefined]);
+  });
+
+  const ENDS = [
+    ['rejected', 'rejected'],
+    ['expired', 'expired'],
+    ['revoked', 'revoked'],
+    ['ended by us', 'cancelled'],
+    ['unknown', 'revoked'],
+  ] as const;
+  it.each(ENDS)('that it has ended (%s): it is %s once the bank says so twice', async (means, state) => {
+    const end = saying({ consentStatus: 'over', means });
+    const { does, decides, consent } = await askedOf(GRANTED, end);
+    expect([does, decides, consent.state]).toEqual(['dropped ended', [undefined, 'an end'], state]);
+    expect((await askedOf(GIVEN_UP, end)).does).toBe(means === 'unknown' ? '' : 'dropped');
+    // The first answer was about another one.
+    expect((await askedOf(GRANTED, end, SAID)).does).toBe('kept');
+    if (means === 'unknown') return;
+    expect((await askedOf(REQUESTED, end, open_)).does).toBe('');
+    expect((await askedOf(REQUESTED, end)).consent).toMatchObject({ state, bankStatus: 'over' });
+  });
+});
+
+describe('the end of a consent at the bank', () => {
+  const GRANTED: ConsentEvent[] = [
+    CREATED,
+    { type: 'requested', resourceId: 'c1', outcomes: [], bankStatus: 'received' },
+    { ...NOTHING_SAID, type: 'granted', bankStatus: 'valid', access: {} },
+  ];
+  const TAKEN: ConsentEvent = { type: 'delete-taken', bankStatus: 'terminatedByTpp' };
+  const AWAY = new Psd2Error('bank_failing', 'The bank is away');
+  const INTERRUPTED = new Psd2Error('interrupted', 'Ctrl-C');
+  const NO_CALL = new Psd2Error('bank_refused', 'There is no such call', { refusal: 'other' });
+  const UNKNOWN = NO_CALL.with({ isBanks: true, isNotKnown: true });
+  const LINKS: ScaLinks = { approach: 'decoupled', id: 'a1', status: '/a1' };
+  const says = (means: ConsentStatus['means'], consentStatus: string = means): ConsentStatus => ({
+    consentStatus,
+    means,
+  });
+  const being = (means: ScaProgress['means']): ScaProgress => ({ scaStatus: means, means, message: null });
+
+  interface Scene {
+    events?: ConsentEvent[];
+    /** The answer to the request. Null: the bank has no such call. */
+    end?: ConsentEnd | Error | null;
+    /** What the bank says of the consent, one after the other; the last one stays. Null: it has no such call. */
+    status?: (ConsentStatus | Error)[] | null;
+    progress?: ScaProgress | Error;
+    /** Nobody is sent anywhere. */
+    isAlone?: true;
+  }
+  async function deleted({
+    events = GRANTED,
+    end,
+    status = [says('ended by us')],
+    progress,
+    isAlone,
+  }: Scene) {
+    const { open, done } = await inMemory(events);
+    const bank = answeringBank(() => ({ data: {} }));
+    const asked: unknown[] = [];
+    const { delete: _delete, status: _status, ...consents } = bank.consents;
+    const answer = end === undefined ? { bankStatus: 'terminatedByTpp' } : end;
+    const own: Partial<Bank['consents']> = {
+      ...(answer !== null && {
+        async delete(...of) {
+          asked.push(of);
+          if (answer instanceof Error) throw answer;
+          return answer;
+        },
+      }),
+      ...(status !== null && {
+        async status(_id, _transaction, decides) {
+          const next = status.length > 1 ? status.shift() : status[0];
+          asked.push(decides);
+          if (next === undefined || next instanceof Error) throw next;
+          return next;
+        },
+      }),
+    };
+    const sca: Sca = {
+      ...bank.sca,
+      ...(progress && {
+        progress: async () => {
+          if (progress instanceof Error) throw progress;
+          return progress;
+        },
+      }),
+    };
+    const customer = fakeCustomer({ scaTimeoutMs: 1_000 });
+    const ports = { customer, world: fakeWorld() };
+    const work = deleteAtBank(
+      open,
+      { ...bank, sca, consents: { ...consents, ...own } },
+      isAlone ? undefined : ports,
+    );
+    const word = await work.catch((error: unknown) =>
+      error instanceof Psd2Error ? `${error.code} ${error.message}` : Promise.reject(error),
+    );
+    return { word, asked, done, visited: customer.visited };
+  }
+
+  it.each<[string, Scene, word: string | null, taken: boolean]>([
+    ['the bank has taken it', {}, 'terminatedByTpp', true],
+    ['the bank has taken it before', { events: [...GRANTED, TAKEN] }, 'terminatedByTpp', false],
+    ['the bank has no such call', { end: null }, null, false],
+    ['the bank is away', { end: AWAY }, 'bank_failing The bank is away', false],
+  ])('%s', async (what, scene, word, taken) => {
+    const { word: found, asked, done } = await deleted(scene);
+    expect([found, done]).toEqual([word, taken ? ['delete-taken'] : []]);
+    if (scene.end !== null) expect(asked).toEqual([['c1', 't1', { wasTaken: what.endsWith('before') }]]);
+  });
+
+  it.each<[string, Scene['status'], string]>([
+    ['ended by us', [says('ended by us', 'X')], 'terminatedByTpp'],
+    ['revoked', [says('revoked', 'X')], 'X'],
+    ['rejected', [says('rejected', 'X')], 'X'],
+    ['expired', [says('expired', 'X')], 'X'],
+    ['valid', [says('valid', 'X')], 'terminatedByTpp'],
+    ['open', [says('open', 'X')], 'terminatedByTpp'],
+    ['unknown', [says('unknown', 'X')], 'terminatedByTpp'],
+    ['nothing', [AWAY], 'terminatedByTpp'],
+    ['nothing, in any call', null, 'terminatedByTpp'],
+  ])(
+    'one that was there has the last word of the bank, if that is another end: %s',
+    async (_, status, word) => {
+      const end = { bankStatus: 'terminatedByTpp', wasThere: true } as const;
+      expect((await deleted({ end, ...(status !== undefined && { status }) })).word).toBe(word);
+    },
+  );
+
+  const PAGE_OF_END = 'https://customers.bank.example/end';
+  const wanting = (page: string | null = null): ConsentEnd => ({
+    bankStatus: 'terminatedByTpp',
+    authorise: { page, links: LINKS },
+  });
+  const OPEN_END = 'The deletion is not over: the customer can still authorise it';
+  const WANTS = `still_open The bank wants the customer to authorise the end of the consent. ${OPEN_END}`;
+  const LATE = `still_open The customer did not authorise the end of the consent within 1 s. ${OPEN_END}`;
+  const NOT_SAID =
+    /^outcome_unknown The bank could not be asked since \S+ what became of the consent: The bank is away$/;
+  it.each<[string, Scene, word: string | RegExp, taken: boolean]>([
+    ['and nobody is sent', { end: wanting(), isAlone: true }, WANTS, false],
+    [
+      'and they do, by the word of their authorisation',
+      { end: wanting(), progress: being('done') },
+      'terminatedByTpp',
+      true,
+    ],
+    [
+      'and they do, by the word of the consent',
+      { end: wanting(), status: [says('valid'), says('ended by us', 'X')] },
+      'X',
+      true,
+    ],
+    ['and it has ended otherwise', { end: wanting(), status: [says('expired', 'X')] }, 'X', true],
+    [
+      'and the bank tells nobody how far they are',
+      { end: wanting(), progress: NO_CALL, status: [says('revoked', 'X')] },
+      'X',
+      true,
+    ],
+    [
+      'and they are still at it',
+      { end: wanting(), progress: being('going on'), status: [says('valid')] },
+      LATE,
+      false,
+    ],
+    ['and the bank has no word for it', { end: wanting(), status: null }, LATE, false],
+    [
+      'and they refuse',
+      { end: wanting(), progress: being('failed') },
+      'not_authorised The customer did not authorise the end of the consent',
+      false,
+    ],
+    ['and the bank cannot be asked', { end: wanting(), progress: AWAY }, NOT_SAID, false],
+    [
+      'and the bank does not know the consent',
+      { end: wanting(), status: [UNKNOWN] },
+      `still_open There is no such call. ${OPEN_END}`,
+      false,
+    ],
+    [
+      'and the operator presses Ctrl-C',
+      { end: wanting(), progress: INTERRUPTED },
+      'interrupted Ctrl-C',
+      false,
+    ],
+  ])('the bank wants the customer to authorise it, %s', async (_, scene, word, taken) => {
+    const { word: found, done, visited } = await deleted(scene);
+    expect(found).toMatch(word);
+    expect([done, visited]).toEqual([taken ? ['delete-taken'] : [], []]);
+  });
+
+  it('the customer authorises it at a page', async () => {
+    const { word, visited, asked } = await deleted({
+      end: wanting(PAGE_OF_END),
+      status: [says('ended by us', 'X')],
+    });
+    expect([word, visited, asked.slice(1)]).toEqual(['X', [PAGE_OF_END], ['an end']]);
+  });
+
+  it('without a resource the journal is damaged, and nothing is asked', async () => {
+    const { word, asked } = await deleted({ events: [CREATED] });
+    expect(word).toMatch(/^config The journal of co-1 does not have the line with its resource/);
+    expect(asked).toEqual([]);
+  });
 });

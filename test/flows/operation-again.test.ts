@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ScaLinks } from '../../src/bank/ports/customer.ts';
+import type { Sca, ScaLinks } from '../../src/bank/ports/customer.ts';
 import type { PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import { transferEvent } from '../../src/domain/events.ts';
+import { NO_END } from '../../src/domain/given-links.ts';
 import type { OperationStep } from '../../src/domain/next-step.ts';
+import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { runOperation } from '../../src/flows/payment/loop.ts';
@@ -207,5 +209,68 @@ describe('a transfer at a bank with execute', () => {
       ...{ sca: scaThatSays(allowed('AUTHORIZED')), calls: { execute: null } },
     });
     expect([String(error), types]).toEqual([`TypeError: The bank has no execute for ${FLOW}`, []]);
+  });
+});
+
+describe('a transfer that the bank has cancelled while its customer had a link that may work', () => {
+  const LINKS: ScaLinks = {
+    approach: 'redirect',
+    id: 'a1',
+    redirect: 'https://bank.example/a1',
+    status: '/a1',
+  };
+  const KEPT: TransferEvent[] = [
+    ...[ACCEPTED, SENT, AT_THE_BANK],
+    ...[{ type: 'sca-started', links: LINKS } as const, { type: 'cancel-taken' } as const],
+    { type: 'cancelled', linkUntil: NO_END },
+  ];
+  const cancelled = paymentStatus('CANC', 'cancelled');
+  const being = (means: ScaProgress['means']) => async () => ({ scaStatus: means, means, message: null });
+
+  it.each<[string, Parameters<typeof scaThatSays>[0], Pick<Sca, 'progress'>, types: string[], code: string]>([
+    ['does not answer', FAILING, {}, [], 'cancelled'],
+    ['says that it waits', paymentStatus('RCVD'), {}, [], 'cancelled'],
+    ['says the same, and nothing of the link', cancelled, {}, [], 'cancelled'],
+    ['says that the link still works', cancelled, { progress: being('going on') }, [], 'cancelled'],
+    ['says that the link is over', cancelled, { progress: being('failed') }, ['link-over'], 'cancelled'],
+    [
+      'says that they have authorised it',
+      cancelled,
+      { progress: being('done') },
+      ['execute-unanswered'],
+      'outcome_unknown',
+    ],
+    ['has executed it', paymentStatus('ACSC', 'executed'), {}, ['executed'], 'null'],
+  ])('is asked about again, and the bank %s', async (_, says, progress, types, code) => {
+    const stored = await transferAfter(createdTransfer(), ...KEPT);
+    const { error, types: recorded } = await resume(stored, { sca: { ...scaThatSays(says), ...progress } });
+    expect([recorded, error instanceof Psd2Error ? error.code : String(error)]).toEqual([types, code]);
+  });
+});
+
+describe('the status of a transfer that waits is asked for as one that decides', () => {
+  const EXECUTE_SENT: TransferEvent = { type: 'execute-sent', requestId: 'q2', digest: null };
+  const TURNED_AWAY: TransferEvent = { type: 'execute-turned-away' };
+  const PENDING: TransferEvent = { type: 'authorization', status: 'PENDING', bankStatus: 'STARTED' };
+  const BEFORE = [AT_THE_BANK, ACCEPTED, STARTED];
+  const ONCE_AUTHORIZED = [...BEFORE, AUTHORIZED];
+  const REFUSED = [...ONCE_AUTHORIZED, EXECUTE_SENT, TURNED_AWAY];
+  const UNTIL: OperationStep[] = ['authorize', 'execute'];
+
+  it.each<[string, TransferEvent[], ReturnType<typeof paymentStatus>, boolean]>([
+    ['nobody has authorised it', BEFORE, paymentStatus('STARTED'), false],
+    ['it is authorised', ONCE_AUTHORIZED, allowed('AUTHORIZED'), false],
+    ['its execute was turned away', REFUSED, allowed('AUTHORIZED'), true],
+    [
+      'its execute was turned away, and it waits again',
+      [...REFUSED, PENDING],
+      paymentStatus('STARTED'),
+      true,
+    ],
+  ])('only after a refusal: %s', async (_, events, says, decides) => {
+    const stored = await transferAfter(createdForExecute(), ...events);
+    const sca = scaThatSays(says);
+    await (await resume(stored, { sca, until: UNTIL })).work;
+    expect(sca.asked).toEqual([['p1', 't1', decides]]);
   });
 });

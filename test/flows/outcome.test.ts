@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ExecutionStatus } from '../../src/bank/ports/payment-calls.ts';
-import type { StepEvent } from '../../src/domain/operation.ts';
+import { OPERATION_STATES, type StepEvent } from '../../src/domain/operation.ts';
 import { decisionIn } from '../../src/domain/payment-answers.ts';
-import type { TransferEvent } from '../../src/domain/transfer.ts';
+import type { Transfer, TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { recordFound, recordOutcome } from '../../src/flows/once.ts';
 import { endOfOperation } from '../../src/flows/payment/end.ts';
@@ -17,6 +17,7 @@ import {
   settlementIn,
 } from '../../src/flows/payment/outcome.ts';
 import { outcomeUnknown } from '../../src/flows/refusals.ts';
+import { begunTransfer } from '../domain/orders.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';
 import {
@@ -370,7 +371,14 @@ describe('an outcome', () => {
 
 describe('the operator is told', () => {
   const executing = async () => (await transferAfter(...EXECUTING)).open.current;
-  const toldBy = (error: Psd2Error) => errorOf(Promise.reject(error));
+  const toldBy = (error: unknown) => errorOf(Promise.reject(error));
+  const thrown = (work: () => unknown): unknown => {
+    try {
+      return work();
+    } catch (error) {
+      return error;
+    }
+  };
 
   it('that nobody knows, with what the support of the bank asks for', async () => {
     const ids = { httpStatus: 500, bankCode: 'E1', requestId: '7', tppRequestId: 'q7' };
@@ -394,6 +402,86 @@ describe('the operator is told', () => {
     expect(await errorOf(end)).toMatchObject({
       ...{ message, next: FIND_OUT.next, flow: FLOW, transactionId: 't1' },
       hint: expect.stringContaining('the reference stays reserved'),
+    });
+  });
+
+  describe('how a transfer has ended', () => {
+    const NEW_ONE = { hint: 'No money moved. You can make a new one.', next: undefined, flow: undefined };
+    const said = (note: string | null): Partial<Transfer> => ({
+      resolution: { outcome: 'not-executed', by: 'ada@pisp-1', note, at: '2026-11-24T10:00:00Z' },
+    });
+    const NO = { executionStatusDescription: 'No' };
+    const KO = { executionStatus: 'KO' };
+    const LINK = { linkUntil: '2031-05-01T09:10:00.000Z' };
+    const PAID_BEFORE =
+      'The transfer ended after its first day, 2026-11-21, so payments up to now may have been made.';
+    const FREE = ' If the account shows none, free it with:';
+
+    it.each<[Transfer['state'], Partial<Transfer>, string, object]>([
+      ['failed', KO, 'payment_failed The payment failed', NEW_ONE],
+      ['failed', { ...KO, ...NO }, 'payment_failed The payment failed: No', NEW_ONE],
+      ['failed', {}, 'bank_refused The bank refused the transfer tr-1', NEW_ONE],
+      ['failed', NO, 'bank_refused The bank refused the transfer tr-1: No', NEW_ONE],
+      [
+        'failed',
+        { ...said(null), ...KO },
+        'payment_failed The transfer tr-1 has ended: ada@pisp-1 said that it was not executed',
+        NEW_ONE,
+      ],
+      [
+        'failed',
+        { ...said('Case 1'), refusedUnconfirmed: true },
+        'payment_failed The transfer tr-1 has ended: ada@pisp-1 said that it was not executed: Case 1',
+        NEW_ONE,
+      ],
+      ['failed', { ...KO, refusedUnconfirmed: true }, 'payment_failed The payment failed', NEW_ONE],
+      ['rejected', {}, 'not_authorised The customer did not authorise the transfer', NEW_ONE],
+      ['rejected', NO, 'not_authorised The customer did not authorise the transfer: No', NEW_ONE],
+      ['expired', NO, 'authorisation_expired The customer did not authorise the transfer in time', NEW_ONE],
+      ['cancelled', {}, 'cancelled The transfer was cancelled before the customer was asked', NEW_ONE],
+      [
+        'cancelled',
+        { accepted: true, ...NO },
+        'cancelled The transfer was cancelled before it was executed: No',
+        NEW_ONE,
+      ],
+      [
+        'cancelled',
+        { ...LINK, ...NO },
+        'cancelled The transfer was cancelled: No',
+        {
+          hint: 'A customer has a link to authorise the transfer, which may work until 2031-05-01 09:10 UTC, although the bank has cancelled it. Ask again with:',
+          ...{ next: [['transfer', 'resume', 'tr-1']], flow: 'tr-1' },
+        },
+      ],
+      [
+        'ended',
+        { ...KO, ...NO },
+        'payment_failed The bank has ended the transfer: No',
+        {
+          hint: `${PAID_BEFORE} The account's bookings show them.${FREE}`,
+          ...{ next: [['transfer', 'resolve', 'tr-1', '--not-executed']], flow: 'tr-1' },
+        },
+      ],
+    ])('%s, %j', async (state, changes, says, more) => {
+      const transfer = begunTransfer({ state, ...changes });
+      const error = await toldBy(thrown(() => endOfOperation(transfer, 'transfer')));
+      expect(`${error.code} ${error.message}`).toBe(says);
+      expect(error).toMatchObject({ ...more, transactionId: 't' });
+    });
+
+    it('is no error if it goes on, or is paid, or a standing order was cancelled', () => {
+      const goesOn = OPERATION_STATES.filter((state) => {
+        const transfer = begunTransfer({ state });
+        try {
+          return endOfOperation(transfer, 'transfer') === transfer;
+        } catch {
+          return false;
+        }
+      });
+      expect(goesOn).toEqual(
+        OPERATION_STATES.filter((state) => !['failed', 'rejected', 'expired', 'cancelled'].includes(state)),
+      );
     });
   });
 });

@@ -142,6 +142,65 @@ describe('the customer gets the link', () => {
     expect(await ended).toBe(waits ? 'is late' : 'has decided');
   });
 
+  it.each<[string, known: [transactionStatus: string, scaStatus: string] | null, isNew: boolean]>([
+    ['says something for the first time', null, true],
+    ['says what it said before', ['RCVD', 'going on'], false],
+    ['has another word for the payment', ['PDNG', 'going on'], true],
+    ['has another word for the authorisation', ['RCVD', 'received'], true],
+  ])('they are too late, and the bank %s: that is in the journal if it is new', async (_, known, isNew) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const [transactionStatus, scaStatus] = known ?? [];
+    const bank = { transactionStatus: transactionStatus ?? null, scaStatus: scaStatus ?? null };
+    const before: TransferEvent = { type: 'authorization', status: 'PENDING', bankStatus: 'X', bank };
+    const { end, recorded } = await authorise({
+      ...(known && { events: [before, { type: 'sca-again' }] }),
+      sca: { ...scaThatSays(OPEN), ...progressOf('going on') },
+      customer: fakeCustomer({ scaTimeoutMs: 10_000 }, null),
+    });
+    const late = errorOf(end);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await late).code).toBe('still_open');
+    const said = {
+      ...{ type: 'authorization', status: 'PENDING', bankStatus: 'RCVD' },
+      bank: { transactionStatus: 'RCVD', scaStatus: 'going on' },
+    };
+    expect(recorded().slice(2)).toEqual(isNew ? [said] : []);
+  });
+
+  describe('their browser does not come back, and the bank', () => {
+    const refused = (context: Psd2Error['context'], code: Psd2Error['code'] = 'bank_refused') =>
+      new Psd2Error(code, 'No', { isBanks: true, ...context });
+    const UNKNOWN = 'outcome_unknown The bank does not say what became of the transfer: No';
+    const UNASKED = /^outcome_unknown The bank could not be asked since \S+ what became of the transfer: No$/;
+    const STOPS = 'still_open No. The payment is not over: the customer can still authorise it';
+    const LOGIN: ScaLinks = { approach: 'redirect', oauth: 'https://oauth.bank.example' };
+    const noToken = refused({ refusal: 'unread' }, 'not_logged_in');
+    it.each<[string, Error, ScaLinks, string | RegExp]>([
+      ['refuses to say', refused({ refusal: 'content' }), LINKS, UNKNOWN],
+      ['refuses to say, for another reason', refused({ refusal: 'other' }), LINKS, UNKNOWN],
+      ['does not accept the token', noToken, LINKS, UNKNOWN],
+      ['does not accept the token of the login with it', noToken, LOGIN, STOPS],
+      ['has too many calls', refused({ refusal: 'unread' }, 'too_many_calls'), LINKS, UNASKED],
+      [
+        'does not answer, but a gateway',
+        new Psd2Error('bank_refused', 'No', { refusal: 'other' }),
+        LINKS,
+        UNASKED,
+      ],
+      ['is away', new Psd2Error('bank_failing', 'No'), LINKS, UNASKED],
+      ['cannot be asked with this setting', new Psd2Error('config', 'No'), LINKS, STOPS],
+      ['is asked no more: Ctrl-C', new Psd2Error('interrupted', 'No'), LINKS, 'interrupted No'],
+    ])('%s', async (_, error, links, says) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const customer = fakeCustomer({ scaTimeoutMs: 10_000 }, null);
+      const { end } = await authorise({ links, customer, sca: scaThatSays(error) });
+      const told = errorOf(end);
+      await vi.advanceTimersByTimeAsync(10_000);
+      const { code, message } = await told;
+      expect(`${code} ${message}`).toMatch(says);
+    });
+  });
+
   describe('they refuse the login with it', () => {
     const server = 'https://oauth.bank.example';
     const refusing = {

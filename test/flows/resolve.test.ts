@@ -1,20 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import type { Bank } from '../../src/bank/ports/bank.ts';
+import type { Sca } from '../../src/bank/ports/customer.ts';
 import { type ConsentEvent, nextConsentStep } from '../../src/domain/consent.ts';
 import type { ResolvedOutcome } from '../../src/domain/flow.ts';
 import { isPlainlyFailed } from '../../src/domain/flow-states.ts';
+import { NO_END } from '../../src/domain/given-links.ts';
 import { isOutcomeOpen } from '../../src/domain/next-step.ts';
 import type { StepEvent } from '../../src/domain/operation.ts';
-import { needsSettlement, type TransferOrder } from '../../src/domain/transfer.ts';
+import type { ResourceStatus, ScaProgress } from '../../src/domain/payment-answers.ts';
+import { needsSettlement, type TransferEvent, type TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { PAID_BY_LINK } from '../../src/flows/payment/link-out.ts';
 import { askOfConsent, askOfOperation, resolveFlow } from '../../src/flows/resolve.ts';
+import { answeringBank } from '../bank/answering-bank.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { fold } from './batch/groups.ts';
 import { newConsent } from './consents.ts';
 import { errorOf } from './doubles.ts';
+import { AT_THE_BANK, createdTransfer, FAILING, paymentStatus, scaThatSays } from './stored-transfers.ts';
 import { executionStatus, newTransfer, scriptOf } from './transfers.ts';
 
 const recorded = useRecordedBank();
@@ -348,5 +355,105 @@ describe('resolving a consent', () => {
     }
     const used = recorded.received.map(({ clientPort }) => clientPort);
     expect(new Set(used).size).toBe(4);
+  });
+});
+
+describe('the bank’s word for a payment that the customer commits', () => {
+  const LINKS = {
+    approach: 'redirect',
+    id: 'a1',
+    redirect: 'https://bank.example/a1',
+    status: '/a1',
+  } as const;
+  const WITH_LINK: TransferEvent[] = [createdTransfer(), AT_THE_BANK, { type: 'sca-started', links: LINKS }];
+  const NO_LINK: TransferEvent[] = [createdTransfer(), AT_THE_BANK, { type: 'execute-unanswered' }];
+  const ACCEPTED: TransferEvent[] = [...WITH_LINK, { type: 'executed', cro: null }];
+  const ORDERED: TransferEvent[] = [...WITH_LINK, { type: 'ordered' }];
+  const ASKED_TO_CANCEL: TransferEvent[] = [...WITH_LINK, { type: 'cancel-taken' }];
+  const BY_LINK: TransferEvent = { type: 'execute-unanswered', isPaidByLink: true };
+  const IS_CANCELLED: TransferEvent[] = [...ASKED_TO_CANCEL, { type: 'cancelled', linkUntil: NO_END }];
+  const executed = (more: Partial<ResourceStatus> = {}) => paymentStatus('ACSC', 'executed', more);
+  const says = (status: 'NOT_AUTHORIZED' | 'EXPIRED' | 'AUTHORIZED') =>
+    paymentStatus('XXXX', null, { authorization: { type: 'authorization', status, bankStatus: 'XXXX' } });
+  const cancelled = paymentStatus('CANC', 'cancelled');
+  const DONE: ScaProgress = { scaStatus: 'finalised', means: 'done', message: null };
+  const FAILED: ScaProgress = { scaStatus: 'failed', means: 'failed', message: null };
+
+  async function asked(events: TransferEvent[], status: ResourceStatus | Error, more: Partial<Sca> = {}) {
+    const operation = fold(undefined, events);
+    const bank = answeringBank(() => ({ data: {} }));
+    const sca = { ...scaThatSays(status), ...more };
+    return askOfOperation(
+      async () => ({ ...bank, sca }),
+      operation,
+      () => ({ executionStatus: null }),
+    );
+  }
+
+  it.each<[string, TransferEvent[], ResourceStatus, string | null, events: string]>([
+    ['it is executed', WITH_LINK, executed(), 'executed', 'executed'],
+    ['it is ordered', WITH_LINK, paymentStatus('ACTC', 'ordered'), 'executed', 'ordered'],
+    ['it is executed, as before', ACCEPTED, executed(), 'executed', ''],
+    ['it is executed for good', ACCEPTED, executed({ isFinal: true }), 'executed', 'executed'],
+    ['it is executed, and was ordered', ORDERED, executed(), 'executed', 'executed'],
+    ['it is ordered, and was executed', ACCEPTED, paymentStatus('ACTC', 'ordered'), 'executed', ''],
+    ['it is rejected', WITH_LINK, paymentStatus('RJCT', 'failed'), 'not-executed', 'settlement'],
+    [
+      'it is rejected, and was executed',
+      ACCEPTED,
+      paymentStatus('RJCT', 'failed'),
+      'not-executed',
+      'settlement',
+    ],
+    ['the customer did not authorise it', WITH_LINK, says('NOT_AUTHORIZED'), 'not-executed', 'authorization'],
+    ['the customer did not authorise it, and it was executed', ACCEPTED, says('NOT_AUTHORIZED'), null, ''],
+    [
+      'the customer did not authorise it in time',
+      WITH_LINK,
+      says('EXPIRED'),
+      'not-executed',
+      'authorization',
+    ],
+    ['the customer has authorised it', WITH_LINK, says('AUTHORIZED'), null, ''],
+    ['it waits', WITH_LINK, paymentStatus('RCVD'), null, ''],
+    ['there is another one like it', WITH_LINK, paymentStatus('RJCT', 'duplicate'), null, ''],
+    ['it is cancelled, and nobody has a link', NO_LINK, cancelled, 'not-executed', 'cancelled'],
+    ['it is cancelled, and the customer has a link', WITH_LINK, cancelled, null, ''],
+    ['it is rejected, and its link may work', IS_CANCELLED, paymentStatus('RJCT', 'failed'), null, ''],
+  ])('%s', async (_, events, status, outcome, types) => {
+    const found = await asked(events, status);
+    expect([found.outcome, found.events.map(({ type }) => type).join(' ')]).toEqual([outcome, types]);
+    const word = `At the bank its authorization is ${status.authorizationStatus}, and its execution is not given.`;
+    expect(found.sentences).toEqual([
+      word,
+      ...(status.became === 'duplicate' ? ['The bank says that it has another one like it.'] : []),
+    ]);
+  });
+
+  it.each<[string, TransferEvent[], ScaProgress, string | null, events: string]>([
+    ['since', ASKED_TO_CANCEL, DONE, null, 'execute-unanswered'],
+    ['since, as before', [...ASKED_TO_CANCEL, BY_LINK], DONE, null, ''],
+    ['before, and nobody asked to cancel it', WITH_LINK, DONE, 'not-executed', 'cancelled'],
+    ['not, and cannot any more', ASKED_TO_CANCEL, FAILED, 'not-executed', 'cancelled'],
+  ])(
+    'it is cancelled, and the customer has authorised it %s',
+    async (what, events, progress, outcome, types) => {
+      const found = await asked(events, cancelled, { progress: async () => progress });
+      expect([found.outcome, found.events.map(({ type }) => type).join(' ')]).toEqual([outcome, types]);
+      expect(found.sentences.slice(1)).toEqual(what.startsWith('since') ? [`${PAID_BY_LINK}.`] : []);
+    },
+  );
+
+  it.each<[string, ResourceStatus | Error, Partial<Sca>, string]>([
+    ['no status', FAILING, {}, 'The bank gave no status: The bank is away.'],
+    [
+      'a status that decides nothing, and not how far the authorisation is',
+      paymentStatus('RCVD'),
+      { progress: () => Promise.reject(FAILING) },
+      'The bank does not say how far the authorisation is: The bank is away.',
+    ],
+  ])('it gives %s: nothing is recorded', async (_, status, more, sentence) => {
+    const found = await asked(WITH_LINK, status, more);
+    expect([found.outcome, found.events, found.sentences.at(-1)]).toEqual([null, [], sentence]);
   });
 });

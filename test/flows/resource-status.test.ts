@@ -421,3 +421,77 @@ describe('the bank wants the token of the login with the payment', () => {
     expect(needsLoginAgain(error, await withTheCustomer(links, ...events))).toBe(expected);
   });
 });
+
+describe('the bank has cancelled a payment whose customer has its link', () => {
+  const GOING_ON: ScaProgress = { scaStatus: 'started', means: 'going on', message: null };
+  const DONE: ScaProgress = { scaStatus: 'finalised', means: 'done', message: null };
+  const bank = { transactionStatus: 'CANC' };
+  const NOBODY_KNOWS = { type: 'execute-unanswered', bank };
+  const BY_LINK = { ...NOBODY_KNOWS, isPaidByLink: true };
+  const ours: TransferEvent = { type: 'cancel-taken' };
+
+  it.each<[string, Partial<Transfer>, goesOn: object, done: object]>([
+    ['nothing else', {}, { type: 'cancelled', bank, linkUntil: NO_END }, BY_LINK],
+    ['that it has another one like it', { isDuplicate: true }, NOBODY_KNOWS, BY_LINK],
+    ['that the customer has authorised it since', { isPaidByLink: true }, NOBODY_KNOWS, NOBODY_KNOWS],
+    ['both', { isDuplicate: true, isPaidByLink: true }, NOBODY_KNOWS, NOBODY_KNOWS],
+    ['so by the answer to a call', { authorises: 'by call' }, { type: 'cancelled' }, { type: 'cancelled' }],
+  ])('and has said before %s', async (_, known, goesOn, done) => {
+    const operation = { ...(await withTheCustomer(WITH_STATUS, ours)), ...known };
+    for (const [says, event] of [
+      [GOING_ON, goesOn],
+      [DONE, done],
+    ] as const)
+      expect((await look(operation, CANCELLED, { progress: async () => says })).event).toMatchObject(event);
+  });
+});
+
+describe('the bank has called an authorisation done in its answer to the TAN', () => {
+  const entry = (id: string | null, scaStatus: string | null) => ({
+    ...{ id, psuId: null, scaStatus, at: '2026-11-24T10:00:00Z' },
+  });
+  const TAN = { what: 'code', psuId: null, isAnswered: true, requestId: 'q' } as const;
+  const ofLink = (id: string | undefined): ScaLinks => ({
+    approach: 'embedded',
+    ...(id !== undefined && { id }),
+  });
+
+  it.each<[string, Partial<Transfer>, isSigned: boolean]>([
+    ['that has the link', { links: ofLink('a1'), authorisations: [entry('a1', 'finalised')] }, true],
+    ['that needed none', { links: ofLink('a1'), authorisations: [entry('a1', 'exempted')] }, true],
+    [
+      'of which it never said the id',
+      { links: ofLink(undefined), authorisations: [entry(null, 'finalised')] },
+      true,
+    ],
+    [
+      'beside one that goes on',
+      { links: ofLink('a1'), authorisations: [entry('a1', 'finalised'), entry('a2', 'started')] },
+      true,
+    ],
+    ['that has no links', { links: null, authorisations: [entry(null, 'finalised')] }, true],
+    [
+      'that has another link',
+      { links: ofLink('a2'), authorisations: [entry('a1', 'finalised'), entry('a2', 'started')] },
+      false,
+    ],
+    ['that nobody knows', { links: ofLink('a2'), authorisations: [entry('a1', 'finalised')] }, false],
+    ['which goes on', { links: ofLink('a1'), authorisations: [entry('a1', 'started')] }, false],
+    ['of which it has said nothing', { links: ofLink('a1'), authorisations: [entry('a1', null)] }, false],
+    [
+      'without a TAN',
+      { credentials: [], links: ofLink('a1'), authorisations: [entry('a1', 'finalised')] },
+      false,
+    ],
+  ])('and knows it no more: %s', async (_, changes, isSigned) => {
+    const operation = { ...(await withTheCustomer(REDIRECT)), credentials: [TAN], ...changes };
+    const gone = { progress: () => Promise.reject(refused) };
+    const looked = await look(operation, OPEN, gone);
+    expect(looked.isSigned).toBe(isSigned);
+    const word = operation.authorisations[0]?.scaStatus;
+    expect(looked.progress).toEqual(isSigned ? { scaStatus: word, means: 'done', message: null } : null);
+    // What the bank says now counts more.
+    const progress = async () => ({ scaStatus: 'started', means: 'going on', message: null }) as const;
+    if (operation.links) expect((await look(operation, OPEN, { progress })).isSigned).toBe(false);
+  });
+});

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Transaction } from '../../src/bank/ports/bank.ts';
 import { addDays, type IsoDate } from '../../src/domain/calendar.ts';
+import { MOVED_DAYS } from '../../src/domain/same-rows.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { DAYS_WITHOUT_SCA } from '../../src/flows/sync.ts';
 import type { Progress } from '../../src/store/ports/sync.ts';
 import { amountOf } from '../domain/bookings.ts';
+import { syncHistory } from './any-history.ts';
 import {
   ago,
   type BankRow,
@@ -527,5 +530,53 @@ describe('the rows of a product', () => {
     const texts = ['100', '41', '40', '39', '10', '0'].map((days) => `${days} days ago`);
     const all = [...booked, { day: null, text: 'no day' }];
     expect(await appendedFrom(all, ago(10))).toEqual(['no day', ...texts]);
+  });
+});
+
+describe('a row that comes late', () => {
+  /** Each sync reads as many known days again. */
+  const OVERLAP_DAYS = 10;
+  const row = {
+    ...{ cents: -500, text: 'Card', isMidRead: false, moves: null, vanishes: null, replaced: null },
+    ...{ isReleased: false, shownFrom: 1 },
+  };
+  const history: Omit<Parameters<typeof syncHistory>[0], 'bookings'> = {
+    ...({ cut: null, ignores: 'none', ids: 'stable', order: 'down', pageSize: 1000 } as const),
+    ...{ gaps: [0], hasBalance: false, hasValueDayAlone: false, showsComing: false },
+  };
+
+  it.each([
+    [0, 0],
+    [MOVED_DAYS, 0],
+    [MOVED_DAYS + 1, 1],
+    [OVERLAP_DAYS, 1],
+  ])('of %i days ago counts as late: %i', async (days, late) => {
+    const { checks, stored } = await syncHistory({
+      ...history,
+      bookings: [{ ...row, day: -days }],
+    });
+    expect(stored).toHaveLength(1);
+    expect(checks.map((check) => check.late)).toEqual([0, late]);
+  });
+
+  it('of before the days that are read again is missed, without a balance', async () => {
+    const { stored } = await syncHistory({
+      ...history,
+      bookings: [{ ...row, day: -OVERLAP_DAYS - 1 }],
+    });
+    expect(stored).toEqual([]);
+  });
+
+  it('is found by the balance, also of the oldest day', async () => {
+    const found = async (days: number) => {
+      const { stored, checks } = await syncHistory({
+        ...{ ...history, hasBalance: true },
+        bookings: [{ ...row, day: -days }],
+      });
+      return [stored.length, checks.at(-1)?.late, checks.at(-1)?.balanced];
+    };
+    expect(await found(OVERLAP_DAYS + 1)).toEqual([1, 1, true]);
+    expect(await found(DAYS_WITHOUT_SCA)).toEqual([1, 1, true]);
+    expect(await found(DAYS_WITHOUT_SCA + 1)).toEqual([0, 0, false]);
   });
 });

@@ -51,6 +51,19 @@ describe('a row that the bank hides, and that its balance does not count', () =>
       ['-12.00', '-5.00'],
     ],
     [
+      'is marked if the bank gives only booking days',
+      { bookings: [{ ...HELD, valued: null }, OTHER] },
+      ['-12.00', '-5.00'],
+    ],
+    [
+      'is marked beside an equal one that was to come, and that the bank has cancelled',
+      {
+        bookings: [{ ...HELD, isReleased: true }, { ...HELD, day: 5, replaced: null, vanishes: 1 }, OTHER],
+        showsComing: true,
+      },
+      ['-12.00', '-5.00'],
+    ],
+    [
       'is marked among others',
       { bookings: [HELD, { ...HELD, cents: -700 }, OTHER] },
       ['-12.00', '-5.00', '-7.00'],
@@ -79,5 +92,16 @@ describe('a row that the bank hides, and that its balance does not count', () =>
       bookings: [{ ...HELD, replaced: null }, OTHER, { ...HELD, day: 1, replaced: null, shownFrom: 1 }],
     });
     expect({ counted, check }).toEqual({ counted: ['-12.00', '-12.00', '-5.00'], check: SURE });
+  });
+
+  it.each<[string, number, number | null, isMarked: boolean]>([
+    ['the oldest days that are read', -80, 0, true],
+    ['before them by its value day, so that the bank may select it by that', -80, -12, false],
+    ['the oldest days, and has no value day', -80, null, true],
+    ['so near to their first one that its value day may be before it', -85, null, false],
+    ['so near to their first one, and has its value day', -85, 0, true],
+  ])('of %s is marked only if the bank would show it', async (_, day, valued, isMarked) => {
+    const { counted, check } = await found({ bookings: [{ ...HELD, day, valued, isReleased: true }, OTHER] });
+    expect([counted, check.replaced]).toEqual(isMarked ? [['-5.00'], 1] : [['-12.00', '-5.00'], 0]);
   });
 });

@@ -396,6 +396,26 @@ describe('the log of calls', () => {
   });
 });
 
+describe('the log of calls has a refusal that proves that nothing began', () => {
+  const refused: KnownInitiation = { answer: 'no', refused: ['q0', 'q1'] };
+  const ended: TransferEvent = {
+    type: 'verify-refused',
+    description: 'the log of calls has a refusal that proves that the bank has begun nothing',
+  };
+  it.each<[string, TransferEvent[], KnownInitiation, isEnded: boolean]>([
+    ['of what was sent', [SENT], refused, true],
+    ['of what was sent, and its outcome is unknown', [SENT, UNANSWERED], refused, true],
+    ['of another attempt', [SENT], { answer: 'no', refused: ['q0'] }, false],
+    ['of none', [SENT], { answer: 'no', refused: [] }, false],
+    ['of the repetition alone, or of the first attempt', [SENT, SENT], refused, false],
+  ])('%s', async (_, events, known, isEnded) => {
+    const { step, recorded, requests, open } = await scene({ events, known });
+    await step().catch(() => {});
+    expect(recorded().slice(0, 1)).toEqual(isEnded ? [ended] : [UNANSWERED]);
+    expect([requests, open.current.state]).toEqual([[], isEnded ? 'failed' : 'unknown']);
+  });
+});
+
 describe('a further step', () => {
   const STEP: TransferEvent = { type: 'further-verify-sent', ...INTENT };
   const needing = { ...AT_THE_BANK, nextStep: 'verify2' };
@@ -429,6 +449,69 @@ describe('a further step', () => {
       const { step: send, recorded } = await scene(given);
       await expect(send()).rejects.toBe(FAILING);
       expect(recorded()).toEqual([]);
+    });
+  });
+
+  describe('was refused', () => {
+    const BYTES = { ...banks('content').context, beganNothing: true } as const;
+    const nothing = new Psd2Error('bank_refused', 'Wrong IBAN', BYTES);
+    const gateways = new Psd2Error('bank_refused', 'Wrong IBAN', { refusal: 'content' });
+    const NEVER = createdTransfer({ furtherData: ['{}'] });
+    const MAY_RUN = { ...POSSIBLE, furtherData: ['{}'] };
+    const REFUSED = 'verify-refused';
+    const shows = 'but this does not show whether it had taken the transfer before';
+    const NOBODY = `outcome_unknown The bank refused the initiation, ${shows}: Wrong IBAN`;
+    const ALONE = 'bank_refused Wrong IBAN';
+
+    it.each<[string, Scene['created'], Error, Scene['says'], event: string | null, end: string]>([
+      ['by the bank', withData, banks('content'), [OPEN], REFUSED, ALONE],
+      ['by the bank, which has no status yet', withData, banks('other'), [noStatus], REFUSED, ALONE],
+      [
+        'by the bank, and the customer has authorised it',
+        withData,
+        banks('other'),
+        [AUTHORIZED],
+        'execute-unanswered',
+        'unknown',
+      ],
+      ['by the bank, and it is executed', withData, banks('other'), [EXECUTED], 'executed', 'executed'],
+      ['by a gateway', withData, gateways, [OPEN], null, ALONE],
+      ['by the bank, which runs nothing without the customer', NEVER, banks('other'), [OPEN], REFUSED, ALONE],
+      [
+        'by the bank, which may run it: for its content',
+        MAY_RUN,
+        banks('content'),
+        [OPEN],
+        'execute-refused',
+        ALONE,
+      ],
+      [
+        'by the bank, which may run it: for another reason',
+        MAY_RUN,
+        banks('other'),
+        [OPEN],
+        'execute-unanswered',
+        NOBODY,
+      ],
+      ['by the bank, which has begun nothing', MAY_RUN, nothing, [OPEN], REFUSED, ALONE],
+    ])('%s', async (_, created, error, says, event, ends) => {
+      const setting = {
+        events: [needing],
+        answers: [error],
+        ...(created && { created }),
+        ...(says && { says }),
+      };
+      const { step: send, recorded, steps, sca } = await scene(setting);
+      const end = await send().then(
+        ({ state }) => state,
+        (thrown: unknown) => (thrown instanceof Psd2Error ? `${thrown.code} ${thrown.message}` : thrown),
+      );
+      expect(end).toBe(ends);
+      expect(recorded().map(({ type }) => type)).toEqual([STEP.type, ...(event === null ? [] : [event])]);
+      expect(steps).toHaveLength(1);
+      expect(sca.asked.length).toBe(event === null ? 0 : 1);
+      if (event === REFUSED)
+        expect(recorded().at(-1)).toMatchObject({ type: REFUSED, description: 'Wrong IBAN' });
     });
   });
 });

@@ -90,7 +90,8 @@ export const ROOMS = {
       'src/domain/payment-answers.ts',
       ...['linked-sca', 'payment/cancel', 'payment/status'].map((name) => `src/flows/${name}.ts`),
     ],
-    tests: ['test/flows', ROWS],
+    // What an answer means is tested as a table, without a bank.
+    tests: ['test/flows', 'test/domain/payment-answers.test.ts', ROWS],
   },
   batches: {
     left: 'a case of a basket that falls through to the same answer',

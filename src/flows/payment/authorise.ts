@@ -51,11 +51,13 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
 }
 
 /**
- * Ends an operation before the customer has a link to it, because they must not get one.
+ * Ends an operation before the customer has a link to it, because they must not get one. What others have authorised, psd2 does not cancel
+ * by itself.
  *
  * @throws Psd2Error `why`, unless the bank has executed it meanwhile
  */
 export async function giveUpPayment({ open, calls, ports }: Run, why: Psd2Error): Promise<void> {
+  if (open.current.authorisations.some(isAuthorised)) throw toCancelByHand(open.current, why);
   const { giveUpUnauthorised } = await import('./cancel.ts');
   await giveUpUnauthorised(open, calls, ports, why);
   ports.returns?.say(`The bank has executed the ${calls.name} at once. ${why.message}.`);
@@ -369,28 +371,22 @@ export function unsaid({ open, calls }: Pick<Run, 'open' | 'calls'>, why: unknow
 async function takeCost(run: Run, cost: Cost): Promise<void> {
   const { open, ports } = run;
   await open.record({ type: 'cost-told', ...cost });
-  const { kind, flow, state } = open.current;
+  const { state, credentials, authorisations } = open.current;
   const refusal = ports.refusesCost?.(open.current);
-  // What others have authorised, psd2 does not cancel by itself.
-  const isUntouched = state === 'verified' || isOfOnePerson(open.current);
-  if (refusal && !isUntouched)
-    throw refusal.with({
-      hint: `${refusal.hint ?? ''} Nobody else gets a link from psd2. Cancel the payment at the bank with:`.trim(),
-      next: [[kind, 'cancel', flow]],
-      flow,
-      isDeadEnd: true,
-    });
-  if (refusal) throw refusal.with({ isDeadEnd: true });
+  const isUntouched = state === 'verified' || credentials.length > 0;
+  if (refusal && isUntouched && !authorisations.some(isAuthorised)) throw refusal.with({ isDeadEnd: true });
+  if (refusal) throw toCancelByHand(open.current, refusal);
   if (hasFees(open.current.verification) && !open.current.feesAccepted) await acceptFees(run, open.current);
 }
 
-/** Whether only this customer has given psd2 something for a payment, and nobody has authorised it. */
-function isOfOnePerson({ credentials, authorisations }: Payment): boolean {
-  return (
-    credentials.length > 0 &&
-    new Set(authorisations.map(({ psuId }) => psuId)).size <= 1 &&
-    !authorisations.some(isAuthorised)
-  );
+/** The error if nobody gets a link any more to a payment that others may have authorised. */
+function toCancelByHand({ kind, flow }: Payment, why: Psd2Error): Psd2Error {
+  return why.with({
+    hint: `${why.hint ?? ''} Nobody else gets a link from psd2. Cancel the payment at the bank with:`.trim(),
+    next: [[kind, 'cancel', flow]],
+    flow,
+    isDeadEnd: true,
+  });
 }
 
 /** Asks the operator whether they want the fees. @throws Psd2Error `cancelled` if not, and the bank may execute it all the same */

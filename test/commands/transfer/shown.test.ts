@@ -1,7 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { printFlow } from '../../../src/commands/flow/describe.ts';
 import { OPERATIONS } from '../../../src/commands/operation/operations.ts';
+import { showFees, showVerified } from '../../../src/commands/transfer/summary.ts';
 import { sayPaid, TRANSFERS } from '../../../src/commands/transfer/transfers.ts';
+import { withWords } from '../../../src/commands/transfer/words.ts';
+import type { StepEvent } from '../../../src/domain/operation.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
@@ -203,4 +206,139 @@ it.each<[string, Partial<Transfer>, string[]]>([
     .split('\n')
     .map((line) => line.replace(/ {2,}/, '\t'));
   expect(shown.filter((line) => /^(Authorised|Refused|Waits|Cancellation)/.test(line))).toEqual(lines);
+});
+
+describe('what an operator confirms', () => {
+  const eur = (text: string, currency = 'EUR') => ({ amount: parsePaymentAmount(text), currency });
+  const { terminal } = openCommand(newConfigFolder(temporary), AT).context;
+  const verified = (cost: Partial<NonNullable<Transfer['verification']>>, changes: Partial<Transfer> = {}) =>
+    begunTransfer({
+      verification: {
+        ...{ resourceId: 'r1', nextStep: 'execute', bankName: null, totalAmount: null, commissions: null },
+        ...cost,
+      },
+      ...changes,
+    });
+  const linesOf = (text: string, ...names: string[]) =>
+    text
+      .split('\n')
+      .map((line) => line.trim().split(/ {2,}| (?=\d|-)/))
+      .flatMap(([name = '', ...values]) => (names.includes(name) ? [`${name} ${values.join(' ')}`] : []));
+
+  it.each<[string, Transfer, string[]]>([
+    ['nothing', verified({}), ['Amount 12.50 EUR']],
+    ['the total of the bank', verified({ totalAmount: eur('13') }), ['Amount 12.50 EUR', 'Total 13.00 EUR']],
+    [
+      'fees, which are added',
+      verified({ commissions: eur('0.5') }),
+      ['Amount 12.50 EUR', 'Commission 0.50 EUR', 'Total 13.00 EUR'],
+    ],
+    [
+      'fees and a total, which counts',
+      verified({ commissions: eur('0.5'), totalAmount: eur('12.9') }),
+      ['Amount 12.50 EUR', 'Commission 0.50 EUR', 'Total 12.90 EUR'],
+    ],
+    [
+      'fees of another currency, which nobody can add',
+      verified({ commissions: eur('0.5', 'USD') }),
+      ['Amount 12.50 EUR', 'Commission 0.50 USD'],
+    ],
+    [
+      'fees that nobody can read',
+      verified({ unreadFees: '1 point' }),
+      ['Amount 12.50 EUR', 'Unread fees 1 point'],
+    ],
+    [
+      'fees of which some cannot be read',
+      verified({ unreadFees: '1 point', commissions: eur('0.5') }),
+      ['Amount 12.50 EUR', 'Commission 0.50 EUR', 'Unread fees 1 point'],
+    ],
+  ])('has what it costs: %s', (_, transfer, lines) => {
+    const names = ['Amount', 'Commission', 'Unread fees', 'Total'];
+    expect(linesOf(showVerified(terminal, transfer), ...names)).toEqual(lines);
+    const fees = showFees(terminal, transfer);
+    expect(linesOf(fees, ...names)).toEqual(lines);
+    expect(fees.split('\n')[0]).toBe('The bank takes fees:');
+    // The operator has seen the payment.
+    expect(linesOf(fees, 'From', 'Payee', 'IBAN', 'Execution')).toEqual([]);
+  });
+
+  it.each<[string, Transfer, string]>([
+    ['the bank has verified', verified({}), 'The bank has verified this transfer:'],
+    [
+      'the bank has verified and the customer commits',
+      verified({}, { initiation: INITIATION }),
+      'The bank has verified this transfer:',
+    ],
+    ['the bank does not have yet', begunTransfer({ initiation: INITIATION }), 'You are about to pay:'],
+    ['psd2 commits', begunTransfer(), 'The bank has verified this transfer:'],
+  ])('says so of a payment that %s', (_, transfer, title) => {
+    expect(showVerified(terminal, transfer).split('\n')[0]).toBe(title);
+  });
+
+  it('has all that is known of the payment', () => {
+    expect(showVerified(terminal, WHOLE)).toMatchInlineSnapshot(`
+      "The bank has verified this transfer:
+        From            DE02100100109307118603 (0000012345)
+        Payee           Mario Rossi
+        IBAN            IT60 X054 2811 1010 0000 0123 456
+        Name given by   the payer
+        Payee check     close match, the account is held by Maria Rossi
+        Bank            Banca Rossa
+        Amount          12.50 EUR
+        Commission      0.50 EUR
+        Total           13.00 EUR
+        Description     Invoice 7
+        Execution       2026-11-21, instant
+        Repeated        Monthly, day 31
+        Payment product sepa-credit-transfers
+        Reference       INV-1
+        Bank says       One two"
+    `);
+    expect(
+      showVerified(terminal, begunTransfer({}, { description: '', instant: false })),
+    ).toMatchInlineSnapshot(`
+      "The bank has verified this transfer:
+        From          0000012345
+        Payee         Mario Rossi
+        IBAN          IT60 X054 2811 1010 0000 0123 456
+        Amount        12.50 EUR
+        Execution     2026-11-21"
+    `);
+  });
+});
+
+describe('what the bank says now of a transfer', () => {
+  const OLD = [{ level: 'payment', code: 'AC01', proprietary: null, text: null }] as const;
+  const NEW = [{ level: 'payment', code: 'AM04', proprietary: null, text: null }] as const;
+  const known = begunTransfer({
+    ...{ transactionStatus: 'RCVD', scaStatus: 'received', authorizationStatus: 'RCVD' },
+    ...{ executionStatusDescription: 'AC01', reasons: OLD },
+  });
+  const SAID = { transactionStatus: 'RJCT', scaStatus: 'failed', authorizationStatus: 'RJCT' };
+  const bank = { transactionStatus: 'RJCT', scaStatus: 'failed' };
+  const ended = { type: 'settlement', status: 'KO', bank } as const;
+
+  it.each<[string, StepEvent, Partial<Transfer>]>([
+    ['nothing', { type: 'executed', cro: '1' }, {}],
+    ['its words', { type: 'ordered', bank }, SAID],
+    [
+      'one of its words',
+      { type: 'ordered', bank: { ...bank, scaStatus: null } },
+      { ...SAID, scaStatus: 'received' },
+    ],
+    [
+      'how far the authorisation is',
+      { type: 'ordered', bank: { ...bank, transactionStatus: null } },
+      { scaStatus: 'failed' },
+    ],
+    ['that it has ended', { ...ended, description: null }, SAID],
+    [
+      'why it has ended',
+      { ...ended, description: 'AM04', reasons: [...NEW] },
+      { ...SAID, executionStatusDescription: 'AM04', reasons: [...NEW] },
+    ],
+  ])('is shown beside the record: %s', (_, event, changes) => {
+    expect(withWords(known, event)).toEqual({ ...known, ...changes });
+  });
 });

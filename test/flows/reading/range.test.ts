@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { Transaction } from '../../../src/bank/ports/bank.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { notComplete, RangeWatch, type WatchedList, withOlder } from '../../../src/flows/reading/range.ts';
+import {
+  assertComplete,
+  type Certain,
+  contradicts,
+  isWhole,
+  isWithin,
+  lacksDays,
+  notComplete,
+  RangeWatch,
+  type WatchedList,
+  withOlder,
+} from '../../../src/flows/reading/range.ts';
 import { WholeReadings } from '../../../src/flows/reading/transaction-reading.ts';
 import { scriptedBank } from '../../bank/scripted-bank.ts';
 import { transactionOf } from '../../bank/transaction.ts';
@@ -146,9 +157,101 @@ describe('a list that may be cut', () => {
   });
 });
 
-it('says which days are certain', () => {
-  expect(notComplete('A1', { certainFrom: dayOf(ago(4)) }).message).toContain(
-    `only days from ${ago(4)} on are certain`,
+describe('the days that are asked for', () => {
+  const range = { from: ago(30), to: ago(10), today: TODAY };
+  it.each<[number, within: boolean, isIgnored: boolean]>([
+    [36, false, true],
+    [35, false, false],
+    [31, false, false],
+    [30, true, false],
+    [10, true, false],
+    [9, false, false],
+    [5, false, false],
+    [4, false, true],
+    [0, false, true],
+    [-1, false, false],
+  ])(
+    'have the row of %i days ago: %s, and a bank that gives it ignores them: %s',
+    (days, within, isIgnored) => {
+      expect(isWithin(row(days), range)).toBe(within);
+      // Only booked rows have a day.
+      expect(isWithin(row(days, 'pending'), range)).toBe(true);
+      expect(isWithin(row(days), { from: undefined, to: undefined })).toBe(true);
+      expect(isWithin(row(days), { from: ago(30), to: undefined })).toBe(days <= 30);
+      expect(isWithin(row(days), { from: undefined, to: ago(10) })).toBe(days >= 10);
+      const watch = (...shown: Transaction[]) => new RangeWatch(range).add(shown, { hasPages: false });
+      // Without rows before the first day, what is older than the oldest row is not certain.
+      const oldest = Math.max(days, 20);
+      expect(watch(row(20), row(days)).certainFrom).toBe(
+        isIgnored && oldest <= 30 ? ago(oldest - 1) : undefined,
+      );
+      expect(watch(row(20), row(days, 'pending')).certainFrom).toBeUndefined();
+    },
   );
-  expect(notComplete('A1', {}).message).not.toContain('certain');
+});
+
+describe('what a list lacks', () => {
+  const refusal = { message: 'used up' };
+  const LIST = "The bank's list of the transactions of A1 is not complete: ";
+  const OLDER =
+    'The bank ignores the range of days, has cut the list, or gives no further page. Older transactions may be missing.';
+  const NEWER =
+    'Newer transactions may be missing. Read them with a later --from, or once the bank gives more pages.';
+  const [from, through] = [ago(9), ago(4)];
+
+  it.each<[string, Certain, string, string]>([
+    ['nobody knows', {}, 'it does not reach back to the first day', OLDER],
+    [
+      'older rows',
+      { certainFrom: from },
+      `it does not reach back to the first day, and only days from ${from} on are certain`,
+      OLDER,
+    ],
+    [
+      'newer rows, of a page that the bank refused',
+      { certainThrough: through, refusal },
+      `the bank refused its next page (used up), and only days up to ${through} are certain`,
+      NEWER,
+    ],
+    ['all of a page that the bank refused', { refusal }, 'the bank refused its next page (used up)', OLDER],
+    [
+      'both',
+      { certainFrom: from, certainThrough: through },
+      `it does not reach back to the first day, and only days from ${from} on and up to ${through} are certain`,
+      NEWER,
+    ],
+  ])('is told: %s', (_, certain, why, hint) => {
+    expect(notComplete('A1', certain)).toMatchObject({
+      code: 'needs_attention',
+      message: `${LIST}${why}`,
+      hint,
+    });
+    const isCertain = certain.certainFrom === undefined && certain.certainThrough === undefined;
+    expect(isWhole(certain)).toBe(isCertain);
+    const asserted = () => assertComplete('A1', certain);
+    if (isCertain) expect(asserted).not.toThrow();
+    else expect(asserted).toThrow(`${LIST}${why}`);
+  });
+
+  it.each([
+    [['One is wrong.'], 'One is wrong.'],
+    [['One is wrong.', 'Two is wrong.'], 'One is wrong. (and 1 more)'],
+    [new Set(['One is wrong.', 'Two is wrong.', 'Three is wrong.']), 'One is wrong. (and 2 more)'],
+  ])('is told of statements that contradict themselves: %s', (contradictions, says) => {
+    expect(contradicts('A1', contradictions)).toMatchObject({
+      code: 'needs_attention',
+      message: `The bank's statements of A1 contradict their own transactions. ${says}`,
+      hint: 'psd2 gives the transactions as the bank does. Some may be missing, or have another sign.',
+    });
+  });
+
+  it.each([
+    [1, '1 transaction has'],
+    [2, '2 transactions have'],
+  ])('is told of booking days that cannot be read: %i', (count, what) => {
+    expect(lacksDays('A1', count)).toMatchObject({
+      code: 'needs_attention',
+      message: `The booking day (bookingDate) cannot be read: ${what} none of A1`,
+    });
+  });
 });

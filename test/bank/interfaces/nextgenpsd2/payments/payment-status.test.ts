@@ -123,3 +123,38 @@ describe('the settlement of an instant transfer', () => {
     expect(settlementOf({ status, messages }, final, isBulk)).toEqual({ ...settled, messages });
   });
 });
+
+describe('what the bank says beside a status', () => {
+  const reasons = [{ level: 'payment' as const, code: 'AC04', proprietary: null, text: 'Closed' }];
+  const messages = ['Call the branch'];
+  const cost = { totalAmount: null, commissions: null, unreadFees: '1 point' };
+  const saidAt = '2026-11-24T10:00:00Z';
+  const ALL = [...STATUSES.flatMap(([statuses]) => statuses), 'PART'];
+
+  it.each(ALL.map((status) => [status, ['RJCT', 'CANC'].includes(status)] as const))(
+    '%j is kept, and why it is so if it has ended: %s',
+    (status, hasEnded) => {
+      const kind = KINDS.today;
+      const plain = resourceStatus({ status }, kind, FINAL);
+      const said = { status, messages, cost, saidAt, reasons };
+      const more = { messages, cost, saidAt, ...(hasEnded && { reasons }) };
+      expect(resourceStatus(said, kind, FINAL)).toEqual({ ...plain, ...more });
+      const nothing = { status, messages: [], reasons: [], cost: null };
+      expect(resourceStatus(nothing, kind, FINAL)).toStrictEqual(plain);
+
+      const settled = settlementOf({ status }, FINAL);
+      const why = hasEnded ? { executionStatusDescription: 'AC04: Closed', reasons } : {};
+      expect(settlementOf({ status, reasons }, FINAL)).toEqual({ ...settled, ...why });
+      expect(settlementOf({ status, reasons: [], messages: [] }, FINAL)).toStrictEqual(settled);
+
+      const entry = entryState({ status }, FINAL);
+      expect(entryState({ status, reasons }, FINAL)).toEqual({ ...entry, reasons });
+      expect(entryState({ status, reasons: [] }, FINAL)).toStrictEqual(entry);
+    },
+  );
+
+  it.each(STANDING)('%s does not stand where it is final', (status) => {
+    const { isStanding, isFinal } = resourceStatus({ status }, KINDS.today, [status]);
+    expect([isStanding, isFinal]).toEqual([undefined, true]);
+  });
+});

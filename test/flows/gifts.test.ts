@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import type { LoggedGift, SentCredential } from '../../src/domain/embedded.ts';
+import {
+  applyOperationEvent,
+  type Operation,
+  type OrderTarget,
+  type StepEvent,
+} from '../../src/domain/operation.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import {
+  announcingGift,
+  recordedGifts,
+  recordLoggedGifts,
+  refuseBeforehand,
+  refuseUntaken,
+} from '../../src/flows/gifts.ts';
+import type { CredentialPorts, FlowPorts } from '../../src/flows/ports.ts';
+import { answeringBank } from '../bank/answering-bank.ts';
+import { begunOperation } from '../domain/orders.ts';
+import { NO_GIFTS } from './doubles.ts';
+
+// What a customer gives psd2: what the journal and the log of calls have of it, and when psd2 takes nothing.
+
+const INTENT = { requestId: 'q-1', digest: 'SHA-256=x' };
+const CREATED: Operation<OrderTarget> = begunOperation({
+  commits: 'by the customer',
+  authorises: 'by links',
+});
+
+/** A flow that keeps its events. */
+function journal(current: Operation<OrderTarget> = CREATED) {
+  const events: StepEvent[] = [];
+  let now = current;
+  const open = {
+    get current() {
+      return now;
+    },
+    async record(event: StepEvent) {
+      events.push(event);
+      now = applyOperationEvent('operation', now, event, '2026-11-24T10:00:00Z');
+      return now;
+    },
+    async assertOurs() {},
+  };
+  return { events, open };
+}
+
+type Announced = Parameters<typeof announcingGift>[2];
+
+describe('something of the customer’s that is about to leave', () => {
+  it.each<[Announced, begunNothing: object, gives: object]>([
+    [{ what: 'password' }, {}, { what: 'password' }],
+    [{ what: 'password', begins: true }, {}, { what: 'password' }],
+    [{ what: 'method', psuId: 'ada' }, {}, { what: 'method' }],
+    [
+      { what: 'code', ofCancellation: true },
+      { ofCancellation: true },
+      { what: 'code', ofCancellation: true },
+    ],
+    [
+      { what: 'password', begins: true, psuId: 'ada', ofCancellation: true },
+      { ofCancellation: true },
+      { what: 'password', ofCancellation: true },
+    ],
+  ])('is in the journal and in the log of calls, without its digest: %j', async (sent, notBegun, gives) => {
+    const { events, open } = journal();
+    const logged: unknown[] = [];
+    const announces: FlowPorts['announces'] = async (announced) => {
+      // The journal has it first.
+      logged.push([events.length, announced]);
+    };
+    const attempt = await announcingGift(open, { announces }, sent)(INTENT);
+    expect(events).toStrictEqual([{ type: 'credential-sent', requestId: 'q-1', digest: null, ...sent }]);
+    expect(logged).toStrictEqual([[1, { requestId: 'q-1', transactionId: 't', gives }]]);
+    await attempt?.notBegun?.();
+    expect(events.slice(1)).toStrictEqual([{ type: 'credential-not-begun', ...notBegun }]);
+    expect([open.current.credentials, open.current.cancellationCredentials]).toEqual([[], []]);
+  });
+
+  it('needs no log of calls', async () => {
+    const { events, open } = journal();
+    await announcingGift(open, {}, { what: 'code' })(INTENT);
+    expect(events).toHaveLength(1);
+  });
+
+  it.each([undefined, 'ada'])('is of the person who gives it: %s', async (psuId) => {
+    const { events, open } = journal();
+    const record = recordedGifts(open, {}, psuId === undefined ? {} : { psuId });
+    await record.announce('password', true)(INTENT);
+    await record.announce('code', false)(INTENT);
+    const whose = psuId === undefined ? {} : { psuId };
+    const sent = { type: 'credential-sent', requestId: 'q-1', digest: null };
+    expect(events).toStrictEqual([
+      { ...sent, what: 'password', begins: true, ...whose },
+      { ...sent, what: 'code', ...whose },
+    ]);
+    expect(record.sent()).toEqual(open.current.credentials);
+    expect(record.stop('It stops')).toMatchObject({
+      code: 'still_open',
+      message: `It stops. The payment is not over: ${psuId ?? 'the customer'} can still authorise it`,
+    });
+  });
+
+  it('has an answer with links, or links alone', async () => {
+    const { events, open } = journal();
+    const record = recordedGifts(open, {}, {});
+    const links = { approach: 'embedded', id: 'a1' } as const;
+    await record.answered({ links, scaStatus: 'finalised' });
+    await record.kept(links);
+    expect(events).toStrictEqual([
+      { type: 'credential-answered', links, scaStatus: 'finalised' },
+      { type: 'links-left', links },
+    ]);
+  });
+});
+
+describe('what the log of calls alone knows of it', () => {
+  const sent = (requestId: string): SentCredential => ({
+    what: 'password',
+    psuId: null,
+    isAnswered: true,
+    requestId,
+  });
+  const PIN: LoggedGift = { what: 'password', requestId: 'q1' };
+  const TAN: LoggedGift = { what: 'code', requestId: 'q2' };
+  const OF_CANCELLATION: LoggedGift = { what: 'code', requestId: 'q3', ofCancellation: true };
+
+  it.each<[string, Partial<Operation<OrderTarget>>, LoggedGift[], LoggedGift[]]>([
+    ['nothing', {}, [], []],
+    ['a PIN', {}, [PIN], [PIN]],
+    ['a PIN and a TAN', {}, [PIN, TAN], [PIN, TAN]],
+    ['a TAN beside what the journal has', { credentials: [sent('q1')] }, [PIN, TAN], [TAN]],
+    ['what the journal has', { credentials: [sent('q1'), sent('q2')] }, [PIN, TAN], []],
+    ['a TAN of the cancellation', { credentials: [sent('q1')] }, [OF_CANCELLATION], [OF_CANCELLATION]],
+    [
+      'what the journal has of the cancellation',
+      { cancellationCredentials: [sent('q3')] },
+      [OF_CANCELLATION],
+      [],
+    ],
+  ])('is recorded once: %s', async (_, changes, logged, found) => {
+    for (const hasEmbedded of [true, false]) {
+      const { events, open } = journal({ ...CREATED, ...changes });
+      const asked: string[] = [];
+      const given: FlowPorts['given'] = async (transactionId) => {
+        asked.push(transactionId);
+        return logged;
+      };
+      const bank = answeringBank(() => ({ data: {} }));
+      const sca = { ...bank.sca, ...(hasEmbedded && { hasEmbedded }) };
+      await recordLoggedGifts(open, { bank: { ...bank, sca }, given });
+      const recorded = found.map((gift) => ({
+        type: 'credential-sent',
+        digest: null,
+        ...gift,
+        isFound: true,
+      }));
+      expect(events).toStrictEqual(hasEmbedded ? recorded : []);
+      expect(asked).toEqual(hasEmbedded ? ['t'] : []);
+      await recordLoggedGifts(open, { bank: { ...bank, sca } });
+      expect(events).toHaveLength(hasEmbedded ? found.length : 0);
+    }
+  });
+});
+
+describe('psd2 takes nothing of the customer’s', () => {
+  const WHY = new Psd2Error('config', 'The profile does not allow it');
+  const NOBODY: CredentialPorts = {
+    refusal: () => null,
+    password: async () => null,
+    method: async () => null,
+    code: async () => null,
+    beginsAgain: async () => false,
+    note: async () => {},
+    close: async () => {},
+  };
+  const thatSay = (refusal: Psd2Error | null): CredentialPorts => ({ ...NOBODY, refusal: () => refusal });
+  const thrown = (work: () => void): unknown => {
+    try {
+      work();
+      return null;
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it.each<[string, CredentialPorts | undefined, object | null]>([
+    [
+      'where its command takes none',
+      undefined,
+      {
+        code: 'bank_answer',
+        message: expect.stringContaining('this command takes none'),
+        hint: 'Ask the bank to offer redirect or decoupled SCA to this application.',
+      },
+    ],
+    ['where the profile does not allow it', thatSay(WHY), { code: 'config', message: WHY.message }],
+    ['unless it may', thatSay(null), null],
+  ])('%s: before and after the first of it', (_, credentials, why) => {
+    const returns = credentials === undefined ? {} : { credentials };
+    const ended = why === null ? null : expect.objectContaining({ ...why, isDeadEnd: true });
+    expect(thrown(() => refuseBeforehand({ isEmbeddedAlone: true }, returns))).toEqual(ended);
+    // Another way leads on.
+    expect(thrown(() => refuseBeforehand({}, returns))).toBeNull();
+    expect(thrown(() => refuseUntaken(returns, NO_GIFTS))).toEqual(ended);
+    const stopped = new Psd2Error('still_open', 'It is open');
+    const sent: SentCredential = { what: 'password', psuId: null, isAnswered: true, requestId: 'q1' };
+    const later = { ...NO_GIFTS, sent: () => [sent], stop: () => stopped };
+    expect(thrown(() => refuseUntaken(returns, later))).toBe(why === null ? null : stopped);
+  });
+});
