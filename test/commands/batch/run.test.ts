@@ -392,6 +392,13 @@ async function accepted(way: 'single' | 'bulk') {
 }
 
 describe.each(['single', 'bulk'] as const)('payments that the bank has accepted (--as %s)', (way) => {
+  it('stay as they are at a bank whose file no longer has bulk payments', async () => {
+    const { payer, stateOfBatch } = await accepted(way);
+    const without = new BankHere(LINKED);
+    const { failure, data } = await payer.run(STATUS, { at: without });
+    expect([failure, data.length, await stateOfBatch()]).toEqual([null, 2, 'running']);
+  });
+
   it.each([
     ['batch status', STATUS],
     ['transfer resume --all', ALL],
