@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Transaction } from '../../../src/bank/ports/bank.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { notComplete, RangeWatch, type WatchedList, withOlder } from '../../../src/flows/reading/range.ts';
+import {
+  assertComplete,
+  isWithin,
+  notComplete,
+  RangeWatch,
+  type WatchedList,
+  withOlder,
+} from '../../../src/flows/reading/range.ts';
 import { WholeReadings } from '../../../src/flows/reading/transaction-reading.ts';
 import { scriptedBank } from '../../bank/scripted-bank.ts';
 import { transactionOf } from '../../bank/transaction.ts';
 import { dayOf } from '../../domain/bookings.ts';
+import { thrownBy } from '../../support/thrown.ts';
 import { ago, TODAY } from '../sync-bank.ts';
 
 const row = (days: number, status: Transaction['status'] = 'booked') =>
@@ -146,9 +154,64 @@ describe('a list that may be cut', () => {
   });
 });
 
-it('says which days are certain', () => {
-  expect(notComplete('A1', { certainFrom: dayOf(ago(4)) }).message).toContain(
-    `only days from ${ago(4)} on are certain`,
-  );
+const DAYS = { from: dayOf(ago(10)), to: dayOf(ago(5)) };
+it.each<[string, Transaction, boolean[]]>([
+  ['before the first day', row(11), [true, false, true, false]],
+  ['of the first day', row(10), [true, true, true, true]],
+  ['of the last day', row(5), [true, true, true, true]],
+  ['after the last day', row(4), [true, true, false, false]],
+  ['that is pending', row(11, 'pending'), [true, true, true, true]],
+  [
+    'without a day',
+    transactionOf({ status: 'booked', bookingDate: null, valueDate: null }),
+    [true, true, true, true],
+  ],
+])('a row %s is within no, the first, the last and both limits: %s', (_, of, within) => {
+  const { from, to } = DAYS;
+  const ranges = [{}, { from }, { to }, { from, to }].map((range) => ({
+    from: undefined,
+    to: undefined,
+    ...range,
+  }));
+  expect(ranges.map((range) => isWithin(of, range))).toEqual(within);
+});
+
+const OLDER =
+  'The bank ignores the range of days, has cut the list, or gives no further page. Older transactions may be missing.';
+const NEWER =
+  'Newer transactions may be missing. Read them with a later --from, or once the bank gives more pages.';
+const [FIRST, LAST] = [dayOf(ago(10)), dayOf(ago(5))];
+const refusal = { message: 'used up' };
+it.each<[object, string, string]>([
+  [
+    { certainFrom: FIRST },
+    `it does not reach back to the first day, and only days from ${FIRST} on are certain`,
+    OLDER,
+  ],
+  [
+    { certainFrom: FIRST, refusal },
+    `the bank refused its next page (used up), and only days from ${FIRST} on are certain`,
+    OLDER,
+  ],
+  [
+    { certainThrough: LAST, refusal },
+    `the bank refused its next page (used up), and only days up to ${LAST} are certain`,
+    NEWER,
+  ],
+  [
+    { certainFrom: FIRST, certainThrough: LAST },
+    `it does not reach back to the first day, and only days from ${FIRST} on and up to ${LAST} are certain`,
+    NEWER,
+  ],
+])('a list of which is certain %j is not complete', (certain, why, hint) => {
+  const error = thrownBy(() => assertComplete('A1', certain));
+  expect(error).toMatchObject({
+    ...{ code: 'needs_attention', hint },
+    message: `The bank's list of the transactions of A1 is not complete: ${why}`,
+  });
+});
+
+it('a list of which all days are certain is complete', () => {
+  expect(() => assertComplete('A1', { refusal })).not.toThrow();
   expect(notComplete('A1', {}).message).not.toContain('certain');
 });
