@@ -24,14 +24,17 @@ const ACCOUNT = { code: 'ACC', name: 'Current account', old: null };
 it.each<[string, object]>([
   ['a list', [CARD, ACCOUNT]],
   ['a list in a field', { count: 2, products: [CARD, ACCOUNT], more: [] }],
-])('%s of products is a table at a terminal, with a column for each path that has a value', async (_, details) => {
-  expect((await list(details, 100)).lines).toEqual([
-    'code  limit.amount  name',
-    'CARD  500.00',
-    'ACC                 Current account',
-    '',
-  ]);
-});
+])(
+  '%s of products is a table at a terminal, with a column for each path that has a value',
+  async (_, details) => {
+    expect((await list(details, 100)).lines).toEqual([
+      'code  limit.amount  name',
+      'CARD  500.00',
+      'ACC                 Current account',
+      '',
+    ]);
+  },
+);
 
 it('an empty list says so at a terminal', async () => {
   const { said, printed } = await list({ products: [] }, 100);
@@ -40,12 +43,12 @@ it('an empty list says so at a terminal', async () => {
 
 it.each<[string, object, number | 'pipe', string[]]>([
   ['an answer without a list', { a: { b: 1 }, c: 'x' }, 100, ['a.b  1', 'c    x', '']],
-  ['a list in a pipe', { products: [CARD] }, 'pipe', [
-    'products.0.code\tCARD',
-    'products.0.limit.amount\t500.00',
-    'products.0.old',
-    '',
-  ]],
+  [
+    'a list in a pipe',
+    { products: [CARD] },
+    'pipe',
+    ['products.0.code\tCARD', 'products.0.limit.amount\t500.00', 'products.0.old', ''],
+  ],
 ])('%s is a line for each value', async (_, details, to, lines) => {
   expect((await list(details, to)).lines).toEqual(lines);
 });
