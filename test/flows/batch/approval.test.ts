@@ -1,4 +1,3 @@
-import Big from 'big.js';
 import { expect, it } from 'vitest';
 import { type Batch, type Decision, newBatch } from '../../../src/domain/batch/batch.ts';
 import type { LineState } from '../../../src/domain/batch/report-row.ts';
@@ -31,7 +30,7 @@ const approvedBy = (by: string, more: Partial<Decision> = {}): Decision => ({
 });
 const rules = (usual: number, limit: string | null = null): ApprovalRules => ({
   usual,
-  limit: () => (limit === null ? null : new Big(limit)),
+  limit: () => (limit === null ? null : parsePaymentAmount(limit)),
 });
 const line = (amount: string, currency = 'EUR') =>
   batchLine({ amount: parsePaymentAmount(amount), ...(currency !== 'EUR' && { currency }) });

@@ -39,7 +39,7 @@ it.each([
   );
 });
 
-it.each([
+it.each<['unknown' | 'same-answer', object | undefined, object | undefined]>([
   [
     'unknown',
     { repeat: 'same-answer', repeatMinutes: 5, cancel: 'direct' },
