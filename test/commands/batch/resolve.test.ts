@@ -106,6 +106,21 @@ it('the word of the bank counts more than that of a person', async () => {
   `);
 });
 
+it('payments that the bank says it has executed are named', async () => {
+  const { bank, payer } = await payees({}, 'Ada', 'Bea');
+  const lost = new Psd2Error('bank_failing', 'Down');
+  bank.meets('execute', 'lost', 'lost');
+  bank.meanwhile = async (call) => {
+    if (call.startsWith('execute')) bank.meets('status', ...Array.from({ length: 9 }, () => lost));
+  };
+  await payer.run(RUN);
+  bank.fates.clear();
+  expect(endOf(await payer.run(RESOLVE))[0]).toBe(
+    'exit 2, usage: The bank says that it has executed the payments 1, 2',
+  );
+  expect(await audited(payer)).toEqual([]);
+});
+
 it.each([
   ['fails', () => new Psd2Error('bank_failing', 'Down'), ['done'], true],
   ['is interrupted', () => new Psd2Error('interrupted', 'Interrupted'), null, false],

@@ -72,14 +72,21 @@ interface Case {
   bulk?: readonly StepEvent[];
   status?: ResourceStatus | Error;
   progress?: ScaProgress | Error;
+  /** The bank has no calls for such a payment any more. */
+  hasNoCalls?: true;
 }
 
 /** @returns what another transfer with the reference meets, and what became of the one that holds it */
-async function taking({ own = WITH_LINK, bulk, status = CANCELLED, progress = OVER }: Case) {
+async function taking({ own = WITH_LINK, bulk, hasNoCalls, status = CANCELLED, progress = OVER }: Case) {
   const flows = flowsIn(newConfigFolder(temporary), fakeWorld());
   const holder = await hold(flows, own, bulk ?? null);
+  const bank = bankSaying(status, progress, bulk !== undefined);
+  if (hasNoCalls)
+    bank.payments.transfer = () => {
+      throw FAILING;
+    };
   let began = 0;
-  const work = beginTransferFlow(flows, bankSaying(status, progress, bulk !== undefined), BEGIN, async () => {
+  const work = beginTransferFlow(flows, bank, BEGIN, async () => {
     began += 1;
   });
   const end = await work.then(
@@ -96,6 +103,7 @@ it.each<[string, Case, unknown[]]>([
   ['the bank says that the link is over', {}, ['begun', 1, 'cancelled', null]],
   ['the link may still work', { progress: GOING_ON }, [...TAKEN, 'cancelled', LATE]],
   ['the bank cannot be asked', { status: FAILING }, [...TAKEN, 'cancelled', LATE]],
+  ['the bank has no calls for it', { hasNoCalls: true }, [...TAKEN, 'cancelled', LATE]],
   ['Ctrl-C ends the question', { status: INTERRUPTED }, ['interrupted', 0, 'cancelled', LATE]],
   [
     'the customer has paid with it',
