@@ -119,30 +119,12 @@ export function meet(
   relay.treat(name, async (call, toBank) => {
     const named = nameOf(call);
     calls.push(named);
-    const [treatment] = waiting.get(named)?.splice(0, 1) ?? [];
-    let isAFault = false;
-    const ask: typeof toBank = (headers) => {
-      isAFault ||= headers !== undefined;
-      return toBank(headers);
-    };
-    try {
-      const answer = treatment ? await treatment(call, ask) : await ask();
-      if (answer && customer !== 'stays away') sendCustomer(answer, customer === 'refuses');
-      return answer;
-    } catch (error) {
-      // On a busy machine the bank may close an idle connection just when a call comes. psd2 asks again, and meets the same.
-      if (!isAFault && isReset(error)) {
-        if (treatment) waiting.get(named)?.unshift(treatment);
-        calls.splice(calls.lastIndexOf(named), 1);
-      }
-      throw error;
-    }
+    const treatment = waiting.get(named)?.shift();
+    const answer = treatment ? await treatment(call, toBank) : await toBank();
+    if (answer && customer !== 'stays away') sendCustomer(answer, customer === 'refuses');
+    return answer;
   });
   return calls;
-}
-
-function isReset(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
 }
 
 /** Message, hint and next commands of an error. Only the program writes these out in the hint, and repeats the options. */
