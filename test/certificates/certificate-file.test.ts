@@ -102,4 +102,17 @@ describe('a certificate file', () => {
       hint: 'Use a PEM (-----BEGIN CERTIFICATE-----), DER or PKCS#12 file.',
     });
   });
+
+  it.each(['CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST'])(
+    'psd2 says that a file with a %s is one, and what to give',
+    async (what) => {
+      const request = `-----BEGIN ${what}-----\nMIIB\n-----END ${what}-----\n`;
+      for (const content of [request, made.pair.key + request])
+        await expect(read(content)).rejects.toMatchObject({
+          code: 'certificate',
+          message: 'tpp.pem is a certificate request, not a certificate',
+          hint: 'Give the certificate that the authority has issued for it.',
+        });
+    },
+  );
 });

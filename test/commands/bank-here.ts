@@ -40,6 +40,7 @@ type CallName =
   /** Before anything is sent. */
   | 'prepare'
   | 'accounts'
+  | 'details'
   | 'balance'
   | 'terms'
   | 'receipt'
@@ -99,6 +100,8 @@ export class BankHere {
   readonly transactions: string[] = [];
   accounts: Account[] = [account(OWN_ACCOUNT, OWN_IBAN)];
   balances: Partial<Balance> = {};
+  /** What the bank says of a customer or of products. */
+  details: object | undefined;
   terms: Partial<TransferTerms> = {};
   /** The first day of its history. */
   earliestDay: IsoDate | undefined;
@@ -202,7 +205,8 @@ export class BankHere {
           this.#attempt('balance', productId, () => ({ ...noBalance(productId), ...this.balances })),
         pages: ({ productId, from, status }) => this.#pages(`${productId} from ${from}, ${status}`),
         document: lacking,
-        details: lacking,
+        details: ({ what, customerId }) =>
+          this.#attempt('details', `${what} ${customerId}`, () => this.details ?? lacking()),
         ...(earliestDay && { earliestDay: () => earliestDay }),
       },
       consents: { request: lacking, confirm: lacking },

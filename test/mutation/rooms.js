@@ -338,6 +338,8 @@ export const ROOMS = {
       ...['shared', 'accounts', 'auth', 'batch', 'consent', 'customer', 'sync', 'transfer'].map(
         (noun) => `test/commands/${noun}`,
       ),
+      // What files of credentials may have.
+      'test/commands/open/credentials.test.ts',
     ],
   },
   strict: {

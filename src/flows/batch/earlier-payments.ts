@@ -49,15 +49,15 @@ export async function readEarlierPayments(
   const begun = new Map<string, Set<number>>();
   for await (const transfer of flows.list('transfer', { onDamaged })) {
     const { flow, order, createdAt } = transfer;
-    const { batch, line } = order.batch ?? {};
-    if (batch !== undefined && line !== undefined && !isBeforeAll(transfer))
-      begun.set(batch, (begun.get(batch) ?? new Set()).add(line));
+    const place = order.batch;
+    if (place && !isBeforeAll(transfer))
+      begun.set(place.batch, (begun.get(place.batch) ?? new Set()).add(place.line));
     if (isPlainlyFailed(transfer)) continue;
     if (order.reference !== null) references.set(comparableReference(order.reference), flow);
     if (dayAtBank(createdAt) >= since) payments.set(paymentKey({ ...order, iban: order.to }), flow);
-    if (batch === undefined || line === undefined) continue;
-    live.add(batch);
-    if (isRecent(transfer, since)) lines.set(orderedForm({ ...order, iban: order.to }), { batch, line });
+    if (!place) continue;
+    live.add(place.batch);
+    if (isRecent(transfer, since)) lines.set(orderedForm({ ...order, iban: order.to }), { ...place });
   }
   const contents = new Map<string, string>();
   const ids = new Set<string>();

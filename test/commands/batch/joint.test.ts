@@ -453,6 +453,19 @@ it('a run that was stopped while the customer was at the bank goes on with the s
   ]);
 });
 
+it('what was interrupted and says how it is cancelled goes on with the batch, and keeps that way', async () => {
+  const next = [
+    ['transfer', 'resume', 'tr-1'],
+    ['transfer', 'cancel', 'tr-1'],
+  ];
+  const { bank, pay } = await payees({}, 'Ada');
+  bank.meets('status', interrupted().with({ hint: 'Go on with:', next }));
+  expect(await pay()).toMatchInlineSnapshot(`
+    ["1 authorizing tr-1 ", "0 of 1 paid, 1 awaits its customer.", "exit 130, interrupted: Interrupted",
+     "Go on with:", "$ batch run batch-1", "$ transfer cancel tr-1"]
+  `);
+});
+
 it('a transfer that is not what its line orders is not sent', async () => {
   const { bank, payer, pay } = await payees({}, 'Ada');
   await beginLine(await storeOf(payer), 1, { commits: 'on execute', order: { name: 'Mallory' } });

@@ -106,6 +106,39 @@ it('the word of the bank counts more than that of a person', async () => {
   `);
 });
 
+it('payments that the bank says it has executed are named', async () => {
+  const { bank, payer } = await payees({}, 'Ada', 'Bea');
+  const lost = new Psd2Error('bank_failing', 'Down');
+  bank.meets('execute', 'lost', 'lost');
+  bank.meanwhile = async (call) => {
+    if (call.startsWith('execute')) bank.meets('status', ...Array.from({ length: 9 }, () => lost));
+  };
+  await payer.run(RUN);
+  bank.fates.clear();
+  expect(endOf(await payer.run(RESOLVE))[0]).toBe(
+    'exit 2, usage: The bank says that it has executed the payments 1, 2',
+  );
+  expect(await audited(payer)).toEqual([]);
+});
+
+it.each([
+  ['fails', () => new Psd2Error('bank_failing', 'Down'), ['done'], true],
+  ['is interrupted', () => new Psd2Error('interrupted', 'Interrupted'), null, false],
+] as const)(
+  'of a bulk payment that the bank has executed in part: if the question about its payments %s',
+  async (_, fate, end, isResolved) => {
+    const { bank, payer } = await payees(BULK, 'Ada', 'Bea');
+    bank.next = { word: 'PART' };
+    await payer.run(RUN);
+    bank.meets('entries', fate());
+    const ended = endOf(await payer.run(RESOLVE));
+    if (end) expect(ended).toEqual(end);
+    else expect(ended[0]).toMatch(/interrupted/);
+    const last = ['tr-1', 'tr-2'].map((flow) => payer.events(flow).split(' ').at(-1) === 'resolved');
+    expect(last).toEqual([isResolved, isResolved]);
+  },
+);
+
 it('a bulk payment is ended as a whole: once, and then its payments', async () => {
   const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea', 'Cleo');
   bank.meets('verify', 'lost');

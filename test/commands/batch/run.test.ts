@@ -392,6 +392,22 @@ async function accepted(way: 'single' | 'bulk') {
 }
 
 describe.each(['single', 'bulk'] as const)('payments that the bank has accepted (--as %s)', (way) => {
+  it('are asked about, although the bank cannot be asked about one of them', async () => {
+    const { bank, payer, stateOfBatch } = await accepted(way);
+    bank.meets('prepare', new Psd2Error('bank_failing', 'The bank is failing'));
+    bank.isFinal = true;
+    const { data, said } = await payer.run(STATUS);
+    expect([data.length, await stateOfBatch()]).toEqual([way === 'single' ? 1 : 2, 'running']);
+    expect(said).toContain('The bank is failing');
+  });
+
+  it('stay as they are at a bank whose file no longer has bulk payments', async () => {
+    const { payer, stateOfBatch } = await accepted(way);
+    const without = new BankHere(LINKED);
+    const { failure, data } = await payer.run(STATUS, { at: without });
+    expect([failure, data.length, await stateOfBatch()]).toEqual([null, 2, 'running']);
+  });
+
   it.each([
     ['batch status', STATUS],
     ['transfer resume --all', ALL],

@@ -134,8 +134,11 @@ describe('psd2 takes credentials', () => {
     const options = { psuPasswordFile: write('pin', PIN) };
     const error = await failureOf(portsOf({ PSD2_EMBEDDED: 'ask' }, person(), options));
     expect(error).toMatchObject({ code: 'config', exitCode: 3 });
-    const typed = await failureOf(portsOf({ PSD2_EMBEDDED: 'files' }, person(), { otpFile: '-' }));
-    expect(typed).toMatchObject({ code: 'usage' });
+    const env = { PSD2_EMBEDDED: 'files' };
+    for (const pipe of [{ otpFile: '-' }, { psuPasswordFile: '-' }])
+      expect(await failureOf(portsOf(env, person(), pipe))).toMatchObject({
+        ...{ code: 'usage', message: '- reads a pipe, and standard input is a terminal' },
+      });
   });
 
   it('typed: whose they are, who gets them, what for, and the words of the bank as such', async () => {
@@ -254,6 +257,19 @@ describe('psd2 takes credentials', () => {
     expect((await ports.password(QUESTION))?.reveal()).toBe(PIN);
     expect(await ports.password({ ...QUESTION, subject: paymentOf(ORDER, 'tr-2') })).toBeNull();
     expect(reads).toBe(1);
+  });
+
+  it.each([
+    ['has more than one line', '-', 'standard input', `${PIN}\n\n`],
+    ['has more than one line', write('late', PIN), join(temporary, 'late'), `${PIN}\n${PIN}`],
+  ])('and refuses what %s when the bank has asked: %s', async (what, file, place, content) => {
+    const changes = () => ({ readStdin: async () => content });
+    const { ports } = await portsOf({ PSD2_EMBEDDED: 'files' }, { changes }, { psuPasswordFile: file });
+    if (file !== '-') write('late', content);
+    expect(await failureOf(ports.password(QUESTION))).toMatchObject({
+      ...{ code: 'usage', message: `The PIN in ${place} ${what}` },
+      hint: '--psu-password-file names a file of yours with the mode 0600 and one line.',
+    });
   });
 });
 

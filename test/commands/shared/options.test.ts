@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import { describe, expect, it, vi } from 'vitest';
+import { readReferences } from '../../../src/commands/shared/account-references.ts';
 import {
+  readDays,
   readDuration,
   readLimit,
   readSince,
@@ -14,6 +16,8 @@ import {
   readJsonOption,
   refuseFurtherData,
 } from '../../../src/commands/shared/read-data.ts';
+import { newRunId } from '../../../src/commands/shared/run-id.ts';
+import { requireSyncFolder } from '../../../src/commands/shared/sync-folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
 import { failureOf } from '../failure.ts';
@@ -70,6 +74,30 @@ describe('a duration', () => {
         usage(
           `--every ${JSON.stringify(text)} is not a duration up to 7 days`,
           'Write a whole number with its unit: 30s, 15m, 6h, 1d or 2w.',
+        ),
+      );
+    },
+  );
+});
+
+describe('a number of days', () => {
+  it.each([
+    ['0', 0],
+    ['14', 14],
+    ['14d', 14],
+    ['2w', 14],
+    ['9999', 9999],
+  ])('%s is %i', (text, days) => {
+    expect(readDays('--within', text)).toBe(days);
+  });
+
+  it.each([...NO_NUMBERS, 'd', '2h', '2W', '1 d', '12345', 'x14', '14dx', '1w2d'])(
+    '%j is none',
+    async (text) => {
+      expect(await refusal(() => readDays('--within', text))).toEqual(
+        usage(
+          `--within ${JSON.stringify(text)} is not a number of days`,
+          'For example --within 14, --within 14d or --within 2w.',
         ),
       );
     },
@@ -237,3 +265,60 @@ it('the data of further steps is refused at a bank without operations', async ()
     usage('The interface of this bank, NextGenPSD2, has no --verify-data'),
   );
 });
+
+describe('references to accounts', () => {
+  const file = join(temporary, 'card');
+  writeFileSync(file, '5254 1234 5678 3241\n');
+  const [IBAN, CARD] = ['DE89370400440532013000', 'pan:5254123456783241'];
+  const references = (texts: string[]) =>
+    readReferences({ readStdin: async () => ' 4111111111111111 \n' }, texts);
+
+  it.each<[string, string[], string[]]>([
+    ['none', [], []],
+    ['an IBAN', ['DE89 3704 0044 0532 0130 00'], [IBAN]],
+    ['the number of a card in a file', [`pan:@${file}`], [CARD]],
+    ['with a currency', [`pan:@${file}:eur`], [`${CARD}:EUR`]],
+    ['one on standard input', ['pan:-'], ['pan:4111111111111111']],
+    ['a card in a file and one on standard input', ['pan:-', `pan:@${file}`], ['pan:4111111111111111', CARD]],
+    ['the same twice, in their order', [`pan:@${file}`, IBAN, `pan:@${file}`, IBAN], [CARD, IBAN]],
+  ])('are read, each once: %s', async (_, texts, read) => {
+    expect(await references(texts)).toEqual(read);
+  });
+
+  it('may read standard input once', async () => {
+    for (const texts of [
+      ['pan:-', 'pan:-'],
+      ['pan:-', IBAN, 'pan:-:EUR'],
+    ])
+      expect(await failureOf(references(texts))).toEqual(
+        usage('Only one number can come from standard input', 'Give the others in files: @file.'),
+      );
+  });
+
+  it('name the file that is not there, and its option', async () => {
+    expect(await failureOf(references(['pan:@/does/not/exist']))).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('The file /does/not/exist of --account'),
+    });
+  });
+});
+
+it('a folder of synced data must exist, and is not that of psd2 by accident', async () => {
+  expect(requireSyncFolder(temporary)).toBeUndefined();
+  expect(await refusal(() => requireSyncFolder(''))).toEqual(usage('The value of --sync-folder is empty'));
+  const missing = join(temporary, 'missing');
+  expect(await refusal(() => requireSyncFolder(missing))).toEqual(
+    usage(`--sync-folder names ${missing}, which does not exist`, 'Give the folder of psd2 sync --out.'),
+  );
+});
+
+it.each([
+  ['sm', NOW.toISOString(), 0, 'sm-0mm7p6yo0000'],
+  ['do', NOW.toISOString(), 0.999, 'do-0mm7p6yo0zzz'],
+  ['sm', '1970-01-01T00:00:00.036Z', 0.5, 'sm-000000010iii'],
+] as const)(
+  'the id of a run %s at %s has its time, so that ids sort by it, and a tail',
+  (kind, at, random, id) => {
+    expect(newRunId(kind, { ...open().world, now: () => new Date(at), random: () => random })).toBe(id);
+  },
+);

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { printBankData } from '../../../src/commands/shared/bank-data.ts';
 import { type Check, finding, printChecks, writeFix } from '../../../src/commands/shared/checks.ts';
+import { errorData } from '../../../src/commands/shared/error-data.ts';
+import { isFirst, wasSaid } from '../../../src/commands/shared/once.ts';
+import { drawBar, writeLeft } from '../../../src/commands/shared/progress.ts';
+import { sayNext } from '../../../src/commands/shared/say-next.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
 
@@ -109,4 +114,109 @@ it('data of the bank that psd2 does not know is printed unchanged, or a line for
     ...['name\tAda', 'isPrivate\tfalse', 'since\t1815', 'none\t'],
     ...['address.town\tLondon', 'address.lines.0\tone', 'address.lines.1.two\t2', ''],
   ]);
+});
+
+describe('an error for programs', () => {
+  const NOTHING = {
+    ...{ flow: null, httpStatus: null, bankCode: null, requestId: null },
+    ...{ tppRequestId: null, transactionId: null },
+  };
+  const ALL = {
+    ...{ flow: 'tr-1', httpStatus: 409, bankCode: 'CONSENT_INVALID', requestId: 'r-1' },
+    ...{ tppRequestId: 'r-2', transactionId: 't-1' },
+  };
+  const next = [['auth', 'login'], ['doctor']];
+
+  it.each<[string, unknown, object]>([
+    ['that says nothing more', new Psd2Error('usage', 'No'), { code: 'usage', message: 'No', exitCode: 2 }],
+    [
+      'that says all',
+      new Psd2Error('outcome_unknown', 'No', {
+        ...ALL,
+        hint: 'Look:',
+        next: [['doctor']],
+        differs: ['a', 'b'],
+      }),
+      {
+        ...{ code: 'outcome_unknown', message: 'No', exitCode: 9, ...ALL, differs: ['a', 'b'] },
+        ...{ hint: 'Look: psd2 --profile bank doctor', next: [['psd2', '--profile', 'bank', 'doctor']] },
+      },
+    ],
+    [
+      'with two commands',
+      new Psd2Error('usage', 'No', { hint: 'Do:', next }),
+      {
+        ...{ code: 'usage', message: 'No', exitCode: 2 },
+        hint: expect.stringMatching(/^Do:\n {2}.+auth login\n {2}.+doctor$/),
+        next: next.map((words) => ['psd2', '--profile', 'bank', ...words]),
+      },
+    ],
+    [
+      'of psd2 itself',
+      new TypeError('x is undefined'),
+      { code: 'bug', message: 'x is undefined', exitCode: 1 },
+    ],
+    ['that is no error', 'thrown', { code: 'bug', message: 'thrown', exitCode: 1 }],
+  ])('%s has all fields', (_, error, data) => {
+    expect(errorData(error, { profile: 'bank' })).toEqual({ ...NOTHING, hint: null, next: [], ...data });
+  });
+});
+
+it('what the bank says is told once by each command, and after 1000 texts again', () => {
+  const { terminal } = open('pipe').context;
+  const tell = (count: number) =>
+    Array.from({ length: count }, (_, index) => isFirst(terminal, `text ${index}`)).filter(Boolean).length;
+  expect([wasSaid(terminal, 'text 0'), tell(1), tell(1), wasSaid(terminal, 'text 0')]).toEqual([
+    ...[false, 1, 0, true],
+  ]);
+  expect([wasSaid(terminal, 'text 1'), wasSaid(open('pipe').context.terminal, 'text 0')]).toEqual([
+    ...[false, false],
+  ]);
+  // Those of the first thousand are all known, and the next text forgets them.
+  expect([tell(1000), tell(1000), tell(1001), tell(1)]).toEqual([999, 0, 1, 1]);
+});
+
+it.each([
+  [0, 0, '[====================]'],
+  [3, 0, '[>                   ]'],
+  [40, 1, '[>                   ]'],
+  [40, 2, '[=>                  ]'],
+  [3, 1, '[======>             ]'],
+  [3, 2, '[=============>      ]'],
+  [40, 39, '[===================>]'],
+  [3, 3, '[====================]'],
+])('of %i, %i are done: %s', (all, done, bar) => {
+  expect(drawBar(all, done)).toBe(bar);
+});
+
+it.each([
+  [2, 0, 1000, ''],
+  [2, 2, 1000, ', 0 s left'],
+  [2, 1, 1, ', 1 s left'],
+  [3, 1, 1000, ', 2 s left'],
+  [2, 1, 89_000, ', 89 s left'],
+  [2, 1, 89_001, ', 90 s left'],
+  [2, 1, 90_000, ', 2 min left'],
+  [4, 1, 50_000, ', 3 min left'],
+  [2, 1, 5_399_000, ', 90 min left'],
+  [2, 1, 5_400_000, ', 1.5 h left'],
+  [11, 1, 3_600_000, ', 10.0 h left'],
+])('of %i, %i are done after %i ms%s', (all, done, milliseconds, text) => {
+  expect(writeLeft(all, done, milliseconds)).toBe(text);
+});
+
+it('a person reads what to run next, a line for each command, and a program reads nothing of it', () => {
+  const commands = [
+    ['accounts', 'list'],
+    ['consent', 'show', 'co-1'],
+  ];
+  const says = (to: Parameters<typeof open>[0], next: string[][]) => {
+    const { context, said } = open(to);
+    sayNext(context, next, { profile: 'bank' });
+    return said();
+  };
+  expect(says(80, commands)).toBe(
+    'Next:\n  psd2 --profile bank accounts list\n  psd2 --profile bank consent show co-1\n',
+  );
+  expect([says(80, []), says('pipe', commands), says('json', commands)]).toEqual(['', '', '']);
 });

@@ -1,11 +1,15 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { newBatch } from '../../../src/domain/batch/batch.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
-import { readEarlierPayments } from '../../../src/flows/batch/earlier-payments.ts';
+import { type EarlierPayments, readEarlierPayments } from '../../../src/flows/batch/earlier-payments.ts';
+import { addCompared } from '../../../src/flows/batch/examine.ts';
+import { AddedMeanwhile } from '../../../src/store/batch/refusals.ts';
+import type { NewBatch } from '../../../src/store/ports/batches.ts';
 import type { FlowOf, Kind } from '../../../src/store/ports/flows.ts';
-import { batchLine } from '../../domain/batch/lines.ts';
+import { batchAdded, batchLine } from '../../domain/batch/lines.ts';
 import { begunTransfer } from '../../domain/orders.ts';
 
 // Which earlier payments a file may repeat: those of the last 30 days at the bank, whose clock is two hours before UTC in October.
@@ -69,4 +73,63 @@ it.each<[string, Partial<typeof LINE>, boolean, boolean]>([
   const { same, sameLine } = await found(paid({ createdAt: now, updatedAt: now }));
   const other = { ...LINE, ...changes };
   expect([same(other) !== undefined, sameLine(other) !== undefined]).toEqual([payment, line]);
+});
+
+describe('a batch that is stored while others are added', () => {
+  const added = batchAdded({ by: 'ada', user: 'ada', machine: 'pisp-1' });
+  const stored = newBatch(
+    'b9',
+    { ...added, type: 'added', sha256: 'x', count: 1, ordered: '' },
+    '2026-11-23T10:00:00Z',
+  );
+  const NONE: EarlierPayments = {
+    withReference: () => undefined,
+    same: () => undefined,
+    sameLine: () => undefined,
+    sameContent: () => undefined,
+    batches: new Set(),
+  };
+
+  /** @param meets what each attempt to store it meets. @param since what was added before each, as it is read */
+  async function add(meets: (Error | null)[], since: Partial<EarlierPayments>[] = []) {
+    const attempts: (readonly string[] | null)[] = [];
+    const store = async ({ compared }: NewBatch) => {
+      attempts.push(compared ? [...compared] : null);
+      const error = meets.shift();
+      if (error) throw error;
+      return stored;
+    };
+    const compare = async () => ({ ...NONE, ...since.shift() });
+    const work = addCompared({ add: store }, { added, lines: [LINE], again: false }, compare);
+    const end = await work.then(
+      ({ batch }) => batch,
+      (error: Error) => error.message,
+    );
+    return { attempts, end };
+  }
+  const seen = (...ids: string[]) => ({ batches: new Set(ids) });
+
+  it.each<[string, (Error | null)[], Partial<EarlierPayments>[], Awaited<ReturnType<typeof add>>]>([
+    ['nobody adds one', [null], [], { attempts: [null], end: 'b9' }],
+    [
+      'it is compared anew with each that comes',
+      [new AddedMeanwhile(), new AddedMeanwhile(), null],
+      [seen('b1'), seen('b1', 'b2')],
+      { attempts: [null, ['b1'], ['b1', 'b2']], end: 'b9' },
+    ],
+    [
+      'another one has its content',
+      [new AddedMeanwhile(), null],
+      [{ ...seen('b1'), sameContent: () => 'b1' }],
+      { attempts: [null], end: 'The batch b1 has the same content' },
+    ],
+    [
+      'another error is no reason to compare',
+      [new Error('The disk is full'), null],
+      [],
+      { attempts: [null], end: 'The disk is full' },
+    ],
+  ])('%s', async (_, meets, since, result) => {
+    expect(await add(meets, since)).toEqual(result);
+  });
 });

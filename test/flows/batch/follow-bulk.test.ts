@@ -193,3 +193,17 @@ it.each([
 it('the operation of a bulk payment has the name of the service', () => {
   expect(BULK_PAYMENT).toBe('bulk-payments');
 });
+
+it.each<[string, string | null, Partial<Transfer['order']>, Partial<Transfer>, boolean]>([
+  ['of a bulk payment whose account the bank has named', 'DE02', { from: null }, {}, true],
+  ['of one whose account nobody has named', null, { from: null }, {}, false],
+  ['whose order names the account', 'DE02', {}, {}, false],
+  ['whose account is known', 'DE02', { from: null }, { debtor: 'DE03' }, false],
+  ['that goes with another bulk payment', 'DE02', { from: null }, { bulk: 'op-2' }, false],
+])('a transfer %s gets its account from it: %s', (_what, debtor, order, changes, isNamed) => {
+  const transfer = { ...joined(), ...changes };
+  const now = bulk({ state: 'executed', debtor });
+  const events = followBulk({ ...transfer, order: { ...transfer.order, ...order } }, now, undefined);
+  const named = events.filter(({ type }) => type === 'debtor-named');
+  expect(named).toEqual(isNamed ? [{ type: 'debtor-named', account: debtor }] : []);
+});

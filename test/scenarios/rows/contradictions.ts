@@ -78,9 +78,11 @@ const NOTHING: [what: string, said: Treatment, names: string][] = [
     'OrgnlGrpInfAndSts 2 times',
   ],
 ];
+/** psd2 asks for the status until the customer's time is over. */
+const BRIEFLY = [...PAY, '--sca-timeout', '20'];
 const nothing = NOTHING.map(([what, said, names]) => ({
   ...ofOne(`a report contradicts itself, and says nothing: ${what}`, 1, [
-    step(PAY, '9 outcome_unknown authorizing', { meets: always(said), says: names }),
+    step(BRIEFLY, '9 outcome_unknown authorizing', { meets: always(said), says: names }),
     AGAIN,
     step(RESUME, '0 executed'),
   ]),
@@ -191,7 +193,10 @@ const duplicates = ORDERS.flatMap(([order, words, payments]) => {
       row(
         `its status says by ${by} that it is a duplicate`,
         0,
-        step(words, DUPLICATE, { customer: 'stays away', meets: isAlways(why), says: SAID }),
+        // psd2 looks at the status when the customer's time is over.
+        step([...words, '--sca-timeout', '1'], DUPLICATE, {
+          ...{ customer: 'stays away', meets: isAlways(why), says: SAID },
+        }),
         step(RESUME, DUPLICATE, { meets: isAlways({}), says: SAID }),
         step(words, '2 duplicate_reference'),
       ),

@@ -165,6 +165,12 @@ describe('the claims of references', () => {
     expect(claims.holders('inv-1')).toEqual(['tr-1', 'tr-2']);
   });
 
+  it('the uses of a reference are in their order, also after the ninth', () => {
+    const flows = Array.from({ length: 12 }, (_, index) => `tr-${index + 1}`);
+    for (const flow of flows) claims.take('INV-1', flow, () => true);
+    expect(claims.holders('INV-1')).toEqual(flows);
+  });
+
   it('a use whose file was removed is not taken again, because later ones may have been paid', () => {
     for (const flow of ['tr-1', 'tr-2', 'tr-3']) claims.take('INV-1', flow, () => true);
     const [, second = ''] = readdirSync(join(place, 'references')).sort();

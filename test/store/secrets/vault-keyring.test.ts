@@ -192,6 +192,53 @@ describe('another protection', () => {
   });
 });
 
+describe('another passphrase', () => {
+  const OLD = PASSPHRASE.passphrase;
+  /** Which of the passphrases open what was sealed first. */
+  async function opening(sealed: Sealed, ...passphrases: string[]) {
+    const opens: string[] = [];
+    for (const passphrase of passphrases) {
+      const key = await keyOf(withPassphrase(passphrase)).catch(() => null);
+      if (key && open(key, sealed)) opens.push(passphrase);
+    }
+    return opens;
+  }
+
+  it('opens the profile beside the old one, until the others are dropped', async () => {
+    await vault().protect(PASSPHRASE);
+    const sealed = (await keyOf(withPassphrase(OLD))).seal(['here'], { token: 't' });
+    await expect(withPassphrase('wrong').addPassphrase('new')).rejects.toBeInstanceOf(Psd2Error);
+    await expect(withPassphrase('wrong').openFor('new')).rejects.toBeInstanceOf(Psd2Error);
+    expect(await withPassphrase(OLD).addPassphrase('new')).toBe(true);
+    expect(await opening(sealed, OLD, 'new', 'other')).toEqual([OLD, 'new']);
+    // Nobody is asked for a passphrase whose one is known.
+    const unasked = vault({ passphrase: () => Promise.reject(new TypeError('not asked')) });
+    const before = text();
+    for (const known of [OLD, 'new']) {
+      expect(await unasked.addPassphrase(known)).toBe(true);
+      await unasked.openFor(known);
+    }
+    expect(text()).toBe(before);
+    expect(await withPassphrase('new').addPassphrase('other')).toBe(true);
+    await expect(unasked.dropOthers('none of them')).rejects.toThrow('has let this passphrase open');
+    await unasked.dropOthers('new');
+    expect(await opening(sealed, OLD, 'new', 'other')).toEqual(['new']);
+    const after = text();
+    await unasked.dropOthers('new');
+    expect(text()).toBe(after);
+  });
+
+  it.each(['keyring', 'nothing'])('opens no profile that %s protects', async (how) => {
+    useKeyring();
+    if (how === 'keyring') await vault().protect(KEYRING);
+    const before = existsSync(file()) ? text() : null;
+    expect(await vault().addPassphrase('new')).toBe(false);
+    await vault().openFor('new');
+    await vault().dropOthers('new');
+    expect(existsSync(file()) ? text() : null).toBe(before);
+  });
+});
+
 describe('a key that is not available', () => {
   const error = (of: Vault): Promise<unknown> => of.key().catch((cause: unknown) => cause);
 
