@@ -51,13 +51,13 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
 }
 
 /**
- * Ends an operation before the customer has a link to it, because they must not get one. What others have authorised, psd2 does not cancel
- * by itself.
+ * Ends an operation before the customer has a link to it, because they must not get one. What others have authorised, or have a link to,
+ * psd2 does not cancel by itself.
  *
  * @throws Psd2Error `why`, unless the bank has executed it meanwhile
  */
 export async function giveUpPayment({ open, calls, ports }: Run, why: Psd2Error): Promise<void> {
-  if (open.current.authorisations.some(isAuthorised)) throw toCancelByHand(open.current, why);
+  if (isOfOthers(open.current)) throw toCancelByHand(open.current, why);
   const { giveUpUnauthorised } = await import('./cancel.ts');
   await giveUpUnauthorised(open, calls, ports, why);
   ports.returns?.say(`The bank has executed the ${calls.name} at once. ${why.message}.`);
@@ -371,12 +371,15 @@ export function unsaid({ open, calls }: Pick<Run, 'open' | 'calls'>, why: unknow
 async function takeCost(run: Run, cost: Cost): Promise<void> {
   const { open, ports } = run;
   await open.record({ type: 'cost-told', ...cost });
-  const { state, credentials, authorisations } = open.current;
   const refusal = ports.refusesCost?.(open.current);
-  const isUntouched = state === 'verified' || credentials.length > 0;
-  if (refusal && isUntouched && !authorisations.some(isAuthorised)) throw refusal.with({ isDeadEnd: true });
-  if (refusal) throw toCancelByHand(open.current, refusal);
+  if (refusal) throw refusal.with({ isDeadEnd: true });
   if (hasFees(open.current.verification) && !open.current.feesAccepted) await acceptFees(run, open.current);
+}
+
+/** Whether somebody has authorised a payment, or another person can: whom psd2 asked for PIN and TAN has no link. */
+function isOfOthers({ credentials, authorisations }: Payment): boolean {
+  const persons = new Set(authorisations.map(({ psuId }) => psuId));
+  return authorisations.some(isAuthorised) || (persons.size > 1 && credentials.length === 0);
 }
 
 /** The error if nobody gets a link any more to a payment that others may have authorised. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { bankDay, untilWorkday } from '../../e2e/support/bank-days.ts';
-import { ORDER, type Row, type Step, saying, step } from '../row.ts';
+import { ORDER, RESUME, type Row, type Step, saying, step } from '../row.ts';
 
 // What a payment costs (NextGenPSD2): fees count for the largest amount of the profile, whenever the bank tells them before the SCA.
 
@@ -63,6 +63,21 @@ const withTheAuthorisation = REFUSED.map(([what, answer, says]) =>
     }),
     step(PAY, '0 executed'),
   ]),
+);
+
+const toTheSecond = at(
+  'the bank tells the second of two persons fees above the limit: psd2 does not cancel what the first one has a link to',
+  EXPLICIT,
+  0,
+  [
+    step([...PAY, '--sca-timeout', '1'], '13 still_open authorizing', OUTCOME),
+    step([...RESUME, '--psu-id', 'bruno'], '13 still_open authorizing', {
+      ...OUTCOME,
+      meets: { sca: [saying(REFUSED[0]?.[1] ?? {})] },
+      says: /takes \d+\.\d\d from[\s\S]*\$ transfer cancel FLOW$/,
+      calls: expect.not.stringContaining('cancel'),
+    }),
+  ],
 );
 
 const inTheRecord = [
@@ -204,6 +219,7 @@ const open = at('a smoke test whose customer stays away leaves its payment open'
 export const FEES: Row[] = [
   ...beforeTheLink,
   ...withTheAuthorisation,
+  toTheSecond,
   ...inTheRecord,
   standing,
   ...files,
