@@ -35,9 +35,7 @@ function readXml(text: string, format: string, today: IsoDate): ReturnType<typeo
   parser.on('doctype', () => {
     throw wrong('The body has a DOCTYPE', '');
   });
-  parser.on('opentag', ({ local, uri, attributes }) =>
-    read.open(local, uri, attributes.Ccy?.value),
-  );
+  parser.on('opentag', ({ local, uri, attributes }) => read.open(local, uri, attributes.Ccy?.value));
   parser.on('text', (piece) => read.text(piece));
   parser.on('closetag', () => read.close());
   parser.write(text).close();
