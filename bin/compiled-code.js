@@ -1,4 +1,5 @@
-// Lets Node.js keep the compiled code of psd2 between runs. psd2 then starts faster (docs/performance.md).
+// Lets Node.js keep the compiled code of psd2 between runs. psd2 then starts faster (docs/performance.md). Node.js keeps what it compiles
+// before a file runs, not the functions that it compiles when they are first called.
 const { lstatSync, mkdirSync, statSync } = require('node:fs');
 const { isAbsolute, join } = require('node:path');
 
