@@ -201,7 +201,7 @@ describe('what is not over', () => {
     ['IBAN', OWN_IBAN],
   ])('a line that names no customer is of the one whose account it names by its %s', async (_, account) => {
     const { context } = operator.open();
-    await storeTransfer(context, ANNA, 'settled', { from: ACCOUNT, fromIban: parseSepaIban(OWN_IBAN) });
+    await storeTransfer(context, ANNA, 'settled', { fromIban: parseSepaIban(OWN_IBAN) });
     const batch = await addBatch(operator, csv('from', `Ada 1,${account}`, 'Bob 2,0000099999'));
     expect((await refusal()).message).toBe(`A batch with payments of customer ${ANNA} is not over: ${batch}`);
     await reject(batch);
