@@ -433,6 +433,35 @@ describe('embedded SCA of a payment', () => {
   );
 
   it.each([
+    ['nothing', {}, []],
+    ['fees', { transactionFees: { amount: '0.35', currency: 'EUR' } }, ['cost-told']],
+  ])('a new authorisation that begins before the PIN, and then costs %s', async (_what, cost, told) => {
+    const paying = await payment(person({}));
+    const begins = (authorisation: string, more: object = {}) => {
+      const links = link('updatePsuAuthentication', `${LIST}/${authorisation}`);
+      recorded.expect('POST', LIST, json({ scaStatus: 'psuIdentified', ...links, ...more }, 201));
+    };
+    bank.initiate(link('startAuthorisation', LIST));
+    begins('a1');
+    says.put(json({ scaStatus: 'scaMethodSelected', ...link('authoriseTransaction', A1) }));
+    says.put(json({ scaStatus: 'failed' }));
+    bank.says('failed', 'RCVD');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'still_open' });
+    paying.returns.credentials = person({ again: true }).credentials;
+    for (const _ of ['whether it is paid', 'how far it is']) bank.says('failed', 'RCVD');
+    bank.authorisations('a1');
+    bank.sca('failed');
+    begins('a2', cost);
+    const links = link('authoriseTransaction', `${LIST}/a2`);
+    recorded.expect('PUT', `${LIST}/a2`, json({ scaStatus: 'scaMethodSelected', ...links }));
+    recorded.expect('PUT', `${LIST}/a2`, done());
+    recorded.expect('GET', `${LIST}/a2`, json({ scaStatus: 'finalised' }));
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(paying.events().filter((type) => type === 'cost-told')).toEqual(told);
+  });
+
+  it.each([
     ['PIN', { pins: [null] }, 0],
     ['method', { method: null }, 1],
     ['TAN', { codes: [null, TAN] }, 2],

@@ -693,6 +693,17 @@ describe('what the bank says of a consent', () => {
     expect((await askedOf(REQUESTED, end, open_)).does).toBe('');
     expect((await askedOf(REQUESTED, end)).consent).toMatchObject({ state, bankStatus: 'over' });
   });
+
+  it.each<ConsentDetails['means']>(['open', 'valid', ...ENDS.map(([means]) => means)])(
+    'beside a word that means %s: the journal has each sentence once',
+    async (means) => {
+      const says = saying({ consentStatus: 'another', means, messages: ['Hello', 'New'] });
+      for (const events of [REQUESTED, GRANTED])
+        expect((await askedOf(events, says)).consent.messages).toEqual(['Hello', 'New']);
+      // Of one that psd2 has ended, nothing is written down.
+      expect((await askedOf(GIVEN_UP, says)).consent.messages).toEqual(['Hello']);
+    },
+  );
 });
 
 describe('the end of a consent at the bank', () => {

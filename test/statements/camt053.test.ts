@@ -226,6 +226,16 @@ describe('camt.053', () => {
     expect(unnamed).toContain('<Ntry>');
   });
 
+  it.each<[Partial<Booking>, string]>([
+    [{ description: 'Fee', details: 'May', additionalInformation: 'Card' }, 'Fee May Card'],
+    [{ description: 'Fee', details: 'Fee' }, 'Fee'],
+    [{ description: 'Fee', details: 'May', additionalInformation: 'Fee' }, 'Fee May'],
+    [{ description: 'Fee', details: 'May', additionalInformation: 'May' }, 'Fee May'],
+    [{ description: 'Fee', details: 'Fee', additionalInformation: 'Fee' }, 'Fee'],
+  ])('the texts of an entry stand in it once each: %j', (told, text) => {
+    expect(contentsOf(entryOf(told), 'AddtlNtryInf')).toEqual([text]);
+  });
+
   it('a camt.053 statement splits a text after 140 whole characters', () => {
     const splitOf = (description: string) =>
       contentsOf(camt(statementOf([booking('2026-02-03', '-1.00', description)])), 'Ustrd');

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, type Ran } from '../payer-here.ts';
-import { IBAN, RUN, storeOf, useBatches } from './with-batch.ts';
+import { BULK, IBAN, RUN, storeOf, useBatches } from './with-batch.ts';
 
 // Who may decide about a batch, what they see before, and what is said and kept afterwards.
 
@@ -279,14 +279,17 @@ it.each([
   expect((await payer.run(show)).data).toMatchObject({ approvals: [], rejection: null });
 });
 
-it('a batch that was cancelled is cancelled once, and the audit log says so once', async () => {
-  const { payer } = await payees({}, 'Ada', 'Bea');
+it.each([
+  ['for which nothing was sent', {}, []],
+  ['whose bulk payment waits at the bank', BULK, ['paid: batch batch-1, by ada, 0 of 0 approvals']],
+])('a batch %s is cancelled once, and the audit log says so once', async (_, terms, paid) => {
+  const { bank, payer } = await payees(terms, 'Ada', 'Bea');
+  bank.customersAgree = false;
+  if (terms === BULK) await payer.run(RUN, { globals: { scaTimeout: '1' } });
   for (const _ of ['once', 'again'])
     expect((await payer.run(['batch', 'cancel', 'batch-1'])).data).toMatchObject({
       ...{ state: 'cancelled', counts: { cancelled: 2 } },
     });
-  expect(audited(await payer.run(['audit']))).toEqual([
-    'added: batch batch-1, by ada',
-    'cancelled: batch batch-1, by ada',
-  ]);
+  const ofBatch = audited(await payer.run(['audit'])).filter((line) => line.includes(': batch batch-1'));
+  expect(ofBatch).toEqual(['added: batch batch-1, by ada', ...paid, 'cancelled: batch batch-1, by ada']);
 });

@@ -8,11 +8,13 @@ import { forget } from '../../../src/commands/customer/forget.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readCalls } from '../../../src/store/machine/call-log.ts';
 import { rememberSyncFolder } from '../../../src/store/machine/sync-folders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { keepConsent, storeConsent, storeConsentFlow, storeLogin, storeOperation } from '../access.ts';
+import { OWN_IBAN } from '../bank-here.ts';
 import { cellsIn, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 import { bankWhere } from '../named-bank.ts';
@@ -192,6 +194,21 @@ describe('what is not over', () => {
     ]);
     // Each of the two leaves the batch as they go.
     expect((await forgetting(BRUNO)).pseudonymised.batches).toEqual([batch]);
+  });
+
+  it.each([
+    ['id', ACCOUNT],
+    ['IBAN', OWN_IBAN],
+  ])('a line that names no customer is of the one whose account it names by its %s', async (_, account) => {
+    const { context } = operator.open();
+    await storeTransfer(context, ANNA, 'settled', { fromIban: parseSepaIban(OWN_IBAN) });
+    const batch = await addBatch(operator, csv('from', `Ada 1,${account}`, 'Bob 2,0000099999'));
+    expect((await refusal()).message).toBe(`A batch with payments of customer ${ANNA} is not over: ${batch}`);
+    await reject(batch);
+    const document = await operator.json(z.unknown(), ['customer', 'export', ANNA]);
+    expect(document).toMatchObject({ batches: [{ lines: [{ name: 'Ada' }] }] });
+    expect((await forgetAnna()).pseudonymised.batches).toEqual([batch]);
+    expect(JSON.stringify(await linesOf(batch))).not.toContain(account);
   });
 
   it('a batch keeps its customer as long as one of its lines is not over, and no longer', async () => {

@@ -460,6 +460,8 @@ it('a consent that another one will renew waits for the other person', async () 
   // Another account is another consent.
   await begin({ type: 'funds', account: 'DE89370400440532013000' }, 'dora');
   expect((await found())[1]?.[1]).toEqual([...FUNDS, ...CARD]);
+  // Of two that wait, the newer one counts.
+  for (const access of [{ type: 'list-only' } as const, funds]) await begin(access, 'anna', 'ben');
   const [renewal, other] = [await begin({ type: 'list-only' }, 'dora', 'emil'), await begin(funds, 'dora')];
   expect(await found()).toEqual([
     ['ACCOUNT_INFO', ['consent', 'resume', renewal], ['dora'], ['emil']],

@@ -141,6 +141,26 @@ it('an IBAN is taken as it is, unless a consent shows all accounts of the custom
   expect(bank.payments).toHaveLength(3);
 });
 
+it.each([
+  ['the account', ['blocked'], true],
+  ['its newest list', ['blocked', 'enabled'], true],
+  ['an older list', ['enabled', 'blocked'], false],
+  ['a list before one without a word', [undefined, 'blocked'], false],
+])('of a blocked account psd2 warns by the newest list that has its IBAN: %s', async (_, said, warns) => {
+  const { payer } = await payerWith(temporary, linkedBank());
+  await grant(payer, [OWN_IBAN]);
+  const { customers } = await payer.open().context.store();
+  const accounts = said.map((status, index) => ({
+    ...{ accountId: `a-${index}`, iban: OWN_IBAN, currency: 'EUR' },
+    ...(status !== undefined && { status }),
+  }));
+  await customers.change(ANNA, (before) => ({ ...before, accounts }));
+  const ran = await payer.run([...CREATE, OWN_IBAN]);
+  expect(ran.failure).toBeNull();
+  const warning = `The bank says that the account ${OWN_IBAN} is blocked. It may leave the payment undone.`;
+  expect(ran.said.includes(warning)).toBe(warns);
+});
+
 it('if psd2 cannot read the accounts, the bank alone checks an IBAN, and an id is not enough', async () => {
   const { bank, payer } = await payerWith(temporary, linkedBank());
   await grant(payer, null);

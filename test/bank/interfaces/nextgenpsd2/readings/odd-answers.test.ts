@@ -82,6 +82,11 @@ const BATCH_READ = [
   },
   { amount: '-20.00', currency: 'EUR', remittance: 'Rent' },
 ];
+/** A batch of 30 euros that were paid, whose payments are of these amounts. */
+const batchOf = (...amounts: string[]) => ({ ...euros('-30.00'), entryDetails: amounts.map(euros) });
+const paymentsOf = (...amounts: string[]) => ({
+  entryDetails: amounts.map((amount) => ({ amount, currency: 'EUR' })),
+});
 
 describe('an odd row', () => {
   it.each<[string, object, object]>([
@@ -148,6 +153,9 @@ describe('an odd row', () => {
       { endToEndId: 'E-1', counterpartyName: 'Shop' },
     ],
     ['the payments of a batch', BATCH, { entryDetails: BATCH_READ }],
+    ['their signs', batchOf('-10.00', '-20.00'), paymentsOf('-10.00', '-20.00')],
+    ['their signs, and one that came back', batchOf('-40.00', '10.00'), paymentsOf('-40.00', '10.00')],
+    ['one that came back first', batchOf('10.00', '-40.00'), paymentsOf('10.00', '-40.00')],
     ['its first line in a place of its own', text('Line one', LINES), { remittance: ALL_LINES }],
     ['a line that is not in the list', text('Other', LINES), { remittance: `${ALL_LINES} Other` }],
     [

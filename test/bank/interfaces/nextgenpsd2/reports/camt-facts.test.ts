@@ -285,6 +285,23 @@ describe('the balances of a camt statement', () => {
       [],
     ],
     ['on its last page alone', camt(statement(page(2, true) + opening + closing + entry('', '20.00'))), []],
+    [
+      'on a last page alone, after another statement',
+      camt(
+        statement(opening + closing + entry()),
+        statement(page(2, true) + balance('CLBD', '20.00', '2026-11-21') + entry('', '5.00')),
+      ),
+      [],
+    ],
+    [
+      'on two pages, after another statement',
+      camt(
+        statement(opening + closing + entry()),
+        statement(page(1, false) + balance('OPBD', '70.00', '2026-11-21') + entry('', '15.00')),
+        statement(page(2, true) + balance('CLBD', '20.00', '2026-11-21') + entry('', '5.00')),
+      ),
+      ['The statement S1 has the balances 70.00 and 20.00 EUR, and its rows lead to 50.00'],
+    ],
     ['that cannot be read', camt(statement(opening + balance('CLBD', 'x', '2026-11-20') + entry())), []],
     [
       'in its sums',
