@@ -163,13 +163,28 @@ export function sendCustomer({ status, headers, body }: Answer, refuse = false):
     status === 302 || status === 303
       ? location
       : /"(?:scaRedirectURL":|scaRedirect":\{"href":)"([^"]+)"/.exec(body.toString())?.[1];
+  if (!url) return;
+  const played = playCustomer(url, { refuse });
+  const decided: Promise<unknown> = played
+    .catch(() => {})
+    .finally(() => {
+      deciding.delete(decided);
+    });
+  deciding.add(decided);
   // The process that listens for the customer's browser may be gone.
-  if (url) comeAndReturn(url, refuse).catch(() => {});
+  comeBack(played).catch(() => {});
+}
+
+const deciding = new Set<Promise<unknown>>();
+
+/** Resolves when all customers who were sent to the bank have decided there. */
+export async function customersDecided(): Promise<void> {
+  await Promise.all(deciding);
 }
 
 /** This customer is so quick that psd2 may not listen yet when they return. Their browser then tries again, for a while. */
-async function comeAndReturn(url: string, refuse: boolean): Promise<void> {
-  let { opened, finalUrl } = await playCustomer(url, { refuse });
+async function comeBack(played: ReturnType<typeof playCustomer>): Promise<void> {
+  let { opened, finalUrl } = await played;
   for (let tries = 0; !opened && tries < 100; tries += 1) {
     await setTimeout(50);
     opened = await fetch(finalUrl).then(

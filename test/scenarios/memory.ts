@@ -10,7 +10,7 @@ import type { Environment } from '../../src/store/machine/settings.ts';
 import { storeLogin } from '../commands/access.ts';
 import { type Command, openCommand } from '../commands/command.ts';
 import { settingsFor } from '../commands/operator.ts';
-import { useRelay } from '../crash/relay.ts';
+import { customersDecided, useRelay } from '../crash/relay.ts';
 import { bankDay, untilWorkday } from '../e2e/support/bank-days.ts';
 import { openTestBank, type TestBank } from '../sandbox/tpp.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
@@ -53,7 +53,11 @@ export function useMemory(kind: BankOfRow): () => Promise<Stage & { pass(millise
             PSD2_BANK: doorBankFile(folderOfBank()),
             PSD2_BASE_URL: `${bank.sandbox.baseUrl}/nextgenpsd2`,
           };
-    const wait = async (milliseconds: number) => bank.clock.advance(milliseconds);
+    const wait = async (milliseconds: number) => {
+      // On a busy machine, too, no minute passes before the customer has decided.
+      await customersDecided();
+      bank.clock.advance(milliseconds);
+    };
     const open = (env: Environment, globals = {}, ends: Partial<Pick<Context, 'atLast' | 'onEnd'>> = {}) =>
       openCommand(folder, bank.clock.now, {
         env,
