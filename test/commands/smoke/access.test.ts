@@ -298,6 +298,7 @@ it('at a bank without a call that ends it, a consent stays, and nobody is warned
 
 it('a consent that is kept without its flow is not asked for', async () => {
   const { payer, smoke } = await grantedAt();
-  await keepConsent(payer.open().context, 'ada', 'co-00000000000000');
+  const { context } = payer.open();
+  await keepConsent(context, 'ada', 'co-00000000000000', { grantedAt: context.world.now().toISOString() });
   expect((await smoke()).lines[1]).toMatch(/^fail consent: .*\(flow_not_found, exit 2\)$/);
 });
