@@ -35,7 +35,7 @@ export async function asCommonJs(text, passedOn = new Map(), zod = new Set()) {
   return `${code.replace(/[^\0-\x7f]/g, escaped)}\n`;
 }
 
-/** An escape that means the same in a name, a string, a template and a regular expression. */
+/** An escape that means the same in a name, a string, a regular expression and a template, but not in one for `String.raw`. */
 function escaped(unit) {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

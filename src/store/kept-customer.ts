@@ -158,10 +158,12 @@ export async function moveRecord(from: MovableRecord, to: Pick<MovableRecord, 'c
 /** A record together with what was kept of the same customer at another base URL. */
 function withMoved(here: KeptCustomer, moved: KeptCustomer): KeptCustomer {
   const isKnown = Object.values(here.psu).some((value) => value !== null);
+  const scaMethod = here.scaMethod ?? moved.scaMethod;
   const listed = here.accounts ?? moved.accounts;
   const funds = united(here.funds, moved.funds);
   return {
     psu: isKnown ? here.psu : moved.psu,
+    ...(scaMethod !== undefined && { scaMethod }),
     ...(listed && { accounts: listed }),
     ...(funds.length > 0 && { funds }),
     consents: united(here.consents, moved.consents),

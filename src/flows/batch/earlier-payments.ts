@@ -57,7 +57,7 @@ export async function readEarlierPayments(
     if (dayAtBank(createdAt) >= since) payments.set(paymentKey({ ...order, iban: order.to }), flow);
     if (!place) continue;
     live.add(place.batch);
-    if (isRecent(transfer, since)) lines.set(orderedForm({ ...order, iban: order.to }), { ...place });
+    if (isRecent(transfer, since)) lines.set(orderedForm({ ...order, iban: order.to }), place);
   }
   const contents = new Map<string, string>();
   const ids = new Set<string>();

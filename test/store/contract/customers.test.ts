@@ -54,22 +54,21 @@ describe.each(named(useBackends()))('what is kept of customers in %s', (_name, {
 
     it('records are moved there, and what is there already stays', async () => {
       const there = await atNew();
-      await customers.change('ada', (before) => ({ ...granting('co-1', 1)(before), psu: PSU }));
-      await customers.change('bob', granting('co-2', 2));
+      const old = { psu: PSU, scaMethod: 'sms' };
+      const own = { psu: { ...PSU, id: 'new' }, scaMethod: 'chip' };
+      await customers.change('ada', (before) => ({ ...granting('co-1', 1)(before), ...old }));
+      await customers.change('bob', (before) => ({ ...granting('co-2', 2)(before), ...old }));
       await customers.change('cy', granting('co-3'));
       await customers.forget('cy');
-      await there.change('bob', (before) => ({ ...granting('co-4', 4)(before), psu: { ...PSU, id: 'new' } }));
+      await there.change('bob', (before) => ({ ...granting('co-4', 4)(before), ...own }));
       await there.change('dot', granting('co-5'));
       expect(await there.otherBanks()).toEqual([{ baseUrl: BANK.href, customers: 2 }]);
       expect(await customers.otherBanks()).toEqual([{ baseUrl: 'https://new.bank.example/', customers: 2 }]);
 
       expect(await there.move(BANK.href)).toBe(2);
       expect(await there.list()).toEqual(['ada', 'bob', 'dot']);
-      expect(await there.read('ada')).toEqual({ psu: PSU, consents: [granted('co-1', 1)] });
-      expect(await there.read('bob')).toEqual({
-        psu: { ...PSU, id: 'new' },
-        consents: [granted('co-4', 4), granted('co-2', 2)],
-      });
+      expect(await there.read('ada')).toEqual({ ...old, consents: [granted('co-1', 1)] });
+      expect(await there.read('bob')).toEqual({ ...own, consents: [granted('co-4', 4), granted('co-2', 2)] });
       expect(await customers.list()).toEqual([]);
       expect([await there.otherBanks(), await there.move(BANK.href)]).toEqual([[], 0]);
     });
