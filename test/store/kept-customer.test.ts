@@ -149,6 +149,9 @@ it.each([
   }));
   const [ending] = lastingOf('ada', { ...rest, consents: kept });
   expect(ending?.validUntil).toBe(addDays(granted, lasts));
+  // A consent for one reading does not last.
+  const once = kept.map((each) => ({ ...each, flow: 'co-once', recurring: false }));
+  expect(lastingOf('ada', { ...rest, consents: [...once, ...kept] })).toEqual([ending]);
 });
 
 const NOBODY = { id: null, idType: null, corporateId: null, corporateIdType: null };
