@@ -376,10 +376,12 @@ async function takeCost(run: Run, cost: Cost): Promise<void> {
   if (hasFees(open.current.verification) && !open.current.feesAccepted) await acceptFees(run, open.current);
 }
 
-/** Whether somebody has authorised a payment, or another person can: whom psd2 asked for PIN and TAN has no link. */
+/** Whether somebody has authorised a payment, or a person before the last one has a link: whom psd2 asked for PIN and TAN has none. */
 function isOfOthers({ credentials, authorisations }: Payment): boolean {
-  const persons = new Set(authorisations.map(({ psuId }) => psuId));
-  return authorisations.some(isAuthorised) || (persons.size > 1 && credentials.length === 0);
+  const last = authorisations.at(-1)?.psuId;
+  const hasLink = ({ psuId }: PersonsAuthorisation) =>
+    psuId !== last && !credentials.some((sent) => sent.psuId === psuId && !sent.isAnyones);
+  return authorisations.some((each) => isAuthorised(each) || hasLink(each));
 }
 
 /** The error if nobody gets a link any more to a payment that others may have authorised. */

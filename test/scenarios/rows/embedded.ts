@@ -194,9 +194,40 @@ const linked: Row[] = [
   ]),
 ];
 
+/** The bank wants a PIN of the second person. */
+const begins: Treatment = (call, toBank) =>
+  gets(201, {
+    ...{ scaStatus: 'received', authorisationId: 'a2' },
+    _links: { updatePsuAuthentication: { href: `${call.path}/a2` } },
+  })(call, toBank);
+const tellsFees: Treatment = (call, toBank) =>
+  gets(200, {
+    ...{ scaStatus: 'scaMethodSelected', transactionFees: { amount: '499.00', currency: 'EUR' } },
+    _links: { authoriseTransaction: { href: call.path } },
+  })(call, toBank);
+const feesOfTheSecond = at(
+  'the bank answers the PIN of the second person with fees above the limit: psd2 does not cancel what the first one has a link to',
+  [
+    step([...PAY, '--sca-timeout', '1'], '13 still_open authorizing', { customer: 'stays away' }),
+    step([...RESUME, '--psu-id', 'bruno'], '13 still_open authorizing', {
+      env: { ...FILES, PSD2_MAX_AMOUNT: '100.00' },
+      meets: { sca: [begins], update: [tellsFees] },
+      says: /takes \d+\.\d\d from[\s\S]*\$ transfer cancel FLOW$/,
+      calls: 'sca-status status sca update',
+    }),
+    step(RESUME, '13 still_open verified', {
+      env: { ...FILES, PSD2_MAX_AMOUNT: '100.00' },
+      says: /\$ transfer cancel FLOW$/,
+      calls: 'sca-status status',
+    }),
+  ],
+  { sca: { pollSeconds: 1, start: 'explicit', approaches: ['redirect', 'embedded'] } },
+);
+
 /** All rows of embedded SCA. */
 export const EMBEDDED: readonly Row[] = [
   ...linked,
+  feesOfTheSecond,
   at('the customer authorises with PIN and TAN, and the bank knows the authorisation no more', [
     pays(DONE, 'ACSC', '0 executed', {
       calls: expect.stringMatching(/^initiate sca update( sca-status status)+$/),

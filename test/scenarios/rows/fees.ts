@@ -77,6 +77,11 @@ const toTheSecond = at(
       says: /takes \d+\.\d\d from[\s\S]*\$ transfer cancel FLOW$/,
       calls: expect.not.stringContaining('cancel'),
     }),
+    step(RESUME, '13 still_open verified', {
+      ...OUTCOME,
+      says: /\$ transfer cancel FLOW$/,
+      calls: expect.not.stringContaining('cancel'),
+    }),
   ],
 );
 
