@@ -220,7 +220,7 @@ function writePurpose({ purposeCode }: Booking): string {
 /** The texts, but for what has a place of its own, and the reference of the payee. */
 function writeRemittance(entry: Booking): string {
   const { description, details, counterpartyName, remittanceStructured } = entry;
-  const texts = [description, details].filter(
+  const texts = [...new Set([description, details])].filter(
     (text) => text !== (counterpartyName ?? undefined) && text !== (remittanceStructured ?? undefined),
   );
   const unstructured = texts.flatMap((text) => cut(text, 1400).match(/.{1,140}/gu) ?? []);

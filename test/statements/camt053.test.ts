@@ -236,6 +236,13 @@ describe('camt.053', () => {
     expect(contentsOf(entryOf(told), 'AddtlNtryInf')).toEqual([text]);
   });
 
+  it.each<[Partial<Booking>, string[]]>([
+    [{ description: 'Fee', details: 'May' }, ['Fee', 'May']],
+    [{ description: 'Fee', details: 'Fee' }, ['Fee']],
+  ])('the texts of a transaction stand in it once each: %j', (told, texts) => {
+    expect(contentsOf(entryOf(told), 'Ustrd')).toEqual(texts);
+  });
+
   it('a camt.053 statement splits a text after 140 whole characters', () => {
     const splitOf = (description: string) =>
       contentsOf(camt(statementOf([booking('2026-02-03', '-1.00', description)])), 'Ustrd');
