@@ -12,7 +12,7 @@ import {
 import type { Cost } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { GiftRecord } from './gifts.ts';
-import type { CredentialPorts, CredentialQuestion, FlowPorts, ReturnPorts } from './ports.ts';
+import type { CredentialQuestion, FlowPorts, ReturnPorts } from './ports.ts';
 import { isInterruption, isOvertaken, isRefusal } from './refusals.ts';
 
 // Embedded SCA: the customer gives psd2 a PIN, the choice of a method, and a TAN, and psd2 passes them on (docs/embedded.md). Each goes once.
@@ -49,18 +49,16 @@ interface StepPorts {
 export async function giveCredentials(
   subject: StepSubject,
   links: ScaLinks,
-  { ports, returns, begin }: StepPorts,
+  ports: StepPorts,
   record: StepRecord,
 ): Promise<void> {
-  const { credentials } = returns;
-  if (!credentials) throw new TypeError('Nobody takes credentials here');
-  const steps = new Steps(subject, links, { ports, returns, begin, credentials }, record);
+  const steps = new Steps(subject, links, ports, record);
   try {
     await steps.take();
   } catch (error) {
     throw withWaysOn(error, record.gifts);
   } finally {
-    await credentials.close();
+    await ports.returns.credentials.close();
   }
 }
 
@@ -73,17 +71,12 @@ function withWaysOn(error: unknown, gifts: GiftRecord): unknown {
 
 class Steps {
   readonly #subject: StepSubject;
-  readonly #ports: StepPorts & { credentials: CredentialPorts };
+  readonly #ports: StepPorts;
   readonly #record: StepRecord;
   #links: ScaLinks;
   #hasBegunAnew = false;
 
-  constructor(
-    subject: StepSubject,
-    links: ScaLinks,
-    ports: StepPorts & { credentials: CredentialPorts },
-    record: StepRecord,
-  ) {
+  constructor(subject: StepSubject, links: ScaLinks, ports: StepPorts, record: StepRecord) {
     this.#subject = subject;
     this.#links = links;
     this.#ports = ports;
@@ -128,7 +121,7 @@ class Steps {
 
   /** @throws Psd2Error `still_open` if the customer gives nothing */
   async #ask({ next, methods = [], chosen, challenge }: EmbeddedStep): Promise<ScaGift> {
-    const { credentials } = this.#ports;
+    const { credentials } = this.#ports.returns;
     const question = this.#question(next);
     switch (next) {
       case 'password': {
@@ -288,9 +281,10 @@ class Steps {
 
   /** Begins another authorisation, if the customer wants it: once in a run. */
   async #anew(what: Given, why?: Psd2Error): Promise<'is over' | 'goes on'> {
-    const { credentials, ports, begin } = this.#ports;
+    const { ports, returns, begin } = this.#ports;
     if (this.#hasBegunAnew) throw this.#stop(why ?? UNSAID[what]);
-    if (!(await credentials.beginsAgain(this.#question('password')))) throw this.#stop(why ?? UNSAID[what]);
+    if (!(await returns.credentials.beginsAgain(this.#question('password'))))
+      throw this.#stop(why ?? UNSAID[what]);
     // Somebody may have authorised it with another authorisation.
     if (await isListedAsDone(ports.bank.sca, this.#subject)) return 'is over';
     this.#hasBegunAnew = true;
@@ -303,7 +297,7 @@ class Steps {
   }
 
   async #note(what: Given, question: CredentialQuestion, became: Became | 'sent'): Promise<void> {
-    if (what !== 'method') await this.#ports.credentials.note(what, question, became);
+    if (what !== 'method') await this.#ports.returns.credentials.note(what, question, became);
   }
 
   /** Tells the operator what the bank said, before they are asked again. */

@@ -2,7 +2,7 @@ import type { BeforeSend } from '../bank/ports/call.ts';
 import type { Sca, ScaLinks } from '../bank/ports/customer.ts';
 import type { AskedAfter, Given, SentCredential } from '../domain/embedded.ts';
 import type { StepEvent } from '../domain/operation.ts';
-import { Psd2Error } from '../errors.ts';
+import type { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing } from './once.ts';
 import type { CredentialQuestion, FlowPorts, ReturnPorts } from './ports.ts';
@@ -108,29 +108,19 @@ interface WithGifts {
   cancellationCredentials?: readonly SentCredential[];
 }
 
-/** Why psd2 takes no credentials. Null: it may. */
-function whyUntaken({ credentials }: Pick<ReturnPorts, 'credentials'>): Psd2Error | null {
-  if (credentials) return credentials.refusal();
-  return new Psd2Error(
-    'bank_answer',
-    "The bank wants the customer's PIN or TAN from psd2 (embedded SCA), and this command takes none",
-    { hint: 'Ask the bank to offer redirect or decoupled SCA to this application.' },
-  );
-}
-
 /** @throws Psd2Error if the bank has no other way, and psd2 must take no credentials: before anything is sent */
 export function refuseBeforehand(
   { isEmbeddedAlone }: Pick<Sca, 'isEmbeddedAlone'>,
-  returns: Pick<ReturnPorts, 'credentials'>,
+  { credentials }: Pick<ReturnPorts, 'credentials'>,
 ): void {
-  const why = isEmbeddedAlone ? whyUntaken(returns) : null;
+  const why = isEmbeddedAlone ? credentials.refusal() : null;
   // Nothing is at the bank: the flow ends, and its reference is free.
   if (why) throw why.with({ isDeadEnd: true });
 }
 
 /** @throws Psd2Error if psd2 must take no credentials: then nothing goes on, and nobody has a link. After the first of them, somebody may */
-export function refuseUntaken(returns: Pick<ReturnPorts, 'credentials'>, gifts: GiftRecord): void {
-  const why = whyUntaken(returns);
+export function refuseUntaken({ credentials }: Pick<ReturnPorts, 'credentials'>, gifts: GiftRecord): void {
+  const why = credentials.refusal();
   if (!why) return;
   throw gifts.sent().length > 0 ? gifts.stop(why) : why.with({ isDeadEnd: true });
 }

@@ -114,7 +114,7 @@ export interface ReturnPorts {
   /** The person whose authorisation begins, if it is not the customer's own. */
   person?: PsuIdentification | undefined;
   /** Takes credentials, where the bank wants them from psd2. */
-  credentials?: CredentialPorts;
+  credentials: CredentialPorts;
   say(text: string): void;
   /** Tells the operator what the bank wants the customer to do, in the bank's words. */
   quote(words: string): void;

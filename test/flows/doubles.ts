@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Psd2Error } from '../../src/errors.ts';
 import type { GiftRecord } from '../../src/flows/gifts.ts';
-import type { CustomerPorts, ReturnPorts, WorldPorts } from '../../src/flows/ports.ts';
+import type { CredentialPorts, CustomerPorts, ReturnPorts, WorldPorts } from '../../src/flows/ports.ts';
 import type { OpenFlow } from '../../src/store/ports/flows.ts';
 
 /** Time that passes only when someone sleeps. */
@@ -87,6 +87,21 @@ export function fakeCustomer(
   };
 }
 
+/** Nobody gives a credential. @param refusal why psd2 may take none */
+export function untaken(
+  refusal: Psd2Error | null = new Psd2Error('config', 'The profile allows no embedded SCA'),
+): CredentialPorts {
+  return {
+    refusal: () => refusal,
+    password: async () => null,
+    method: async () => null,
+    code: async () => null,
+    beginsAgain: async () => false,
+    note: async () => {},
+    close: async () => {},
+  };
+}
+
 /** What psd2 needs when a customer returns: an application, and a place for tokens. */
 export function returnsTo(changes: Partial<ReturnPorts> = {}): ReturnPorts {
   return {
@@ -94,6 +109,7 @@ export function returnsTo(changes: Partial<ReturnPorts> = {}): ReturnPorts {
     readyToKeep: async () => {},
     keepTokens: async (granted) => void (await granted()),
     askForReturn: undefined,
+    credentials: untaken(),
     say: () => {},
     quote: () => {},
     ...changes,

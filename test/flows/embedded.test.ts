@@ -570,7 +570,7 @@ describe('embedded SCA of a payment', () => {
 
   it('a bank that has no other way is not asked at all then', async () => {
     const paying = await payment(null, { sca: { approaches: ['embedded'] } });
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_answer' });
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'config' });
     expect(recorded.received).toEqual([]);
   });
 

@@ -14,10 +14,10 @@ import {
   refuseBeforehand,
   refuseUntaken,
 } from '../../src/flows/gifts.ts';
-import type { CredentialPorts, FlowPorts } from '../../src/flows/ports.ts';
+import type { FlowPorts } from '../../src/flows/ports.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { begunOperation } from '../domain/orders.ts';
-import { NO_GIFTS } from './doubles.ts';
+import { NO_GIFTS, untaken } from './doubles.ts';
 
 // What a customer gives psd2: what the journal and the log of calls have of it, and when psd2 takes nothing.
 
@@ -165,16 +165,6 @@ describe('what the log of calls alone knows of it', () => {
 
 describe('psd2 takes nothing of the customer’s', () => {
   const WHY = new Psd2Error('config', 'The profile does not allow it');
-  const NOBODY: CredentialPorts = {
-    refusal: () => null,
-    password: async () => null,
-    method: async () => null,
-    code: async () => null,
-    beginsAgain: async () => false,
-    note: async () => {},
-    close: async () => {},
-  };
-  const thatSay = (refusal: Psd2Error | null): CredentialPorts => ({ ...NOBODY, refusal: () => refusal });
   const thrown = (work: () => void): unknown => {
     try {
       work();
@@ -184,21 +174,12 @@ describe('psd2 takes nothing of the customer’s', () => {
     }
   };
 
-  it.each<[string, CredentialPorts | undefined, object | null]>([
-    [
-      'where its command takes none',
-      undefined,
-      {
-        code: 'bank_answer',
-        message: expect.stringContaining('this command takes none'),
-        hint: 'Ask the bank to offer redirect or decoupled SCA to this application.',
-      },
-    ],
-    ['where the profile does not allow it', thatSay(WHY), { code: 'config', message: WHY.message }],
-    ['unless it may', thatSay(null), null],
-  ])('%s: before and after the first of it', (_, credentials, why) => {
-    const returns = credentials === undefined ? {} : { credentials };
-    const ended = why === null ? null : expect.objectContaining({ ...why, isDeadEnd: true });
+  it.each([
+    ['where the profile does not allow it', WHY],
+    ['unless it may', null],
+  ])('%s: before and after the first of it', (_, why) => {
+    const returns = { credentials: untaken(why) };
+    const ended = why && expect.objectContaining({ code: 'config', message: why.message, isDeadEnd: true });
     expect(thrown(() => refuseBeforehand({ isEmbeddedAlone: true }, returns))).toEqual(ended);
     // Another way leads on.
     expect(thrown(() => refuseBeforehand({}, returns))).toBeNull();

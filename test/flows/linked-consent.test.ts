@@ -180,7 +180,7 @@ describe('what the bank wants besides', () => {
       recorded.expect('DELETE', SELF, { status: 204 });
       recorded.expect('GET', `${SELF}/status`, json({ consentStatus: 'terminatedByTpp' }));
       const ended = await errorOf(consent.run(open().bank));
-      expect(ended).toMatchObject({ code: 'bank_answer', next: undefined });
+      expect(ended).toMatchObject({ code: 'config', next: undefined });
       expect(ended.hint).toMatch(/psd2 has ended the consent at the bank\.$/);
       expect(await consent.stored()).toMatchObject({ state: 'cancelled', bankStatus: 'terminatedByTpp' });
     });

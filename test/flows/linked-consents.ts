@@ -7,7 +7,7 @@ import { json } from '../bank/interfaces/nextgenpsd2/client.ts';
 import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { begun } from '../store/flows.ts';
 import { newConfigFolder } from '../store/temporary-folder.ts';
-import { type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
+import { type FakeCustomer, fakeCustomer, fakeWorld, untaken } from './doubles.ts';
 import { flowsIn, leaveBehind, readLines, typesOf } from './transfers.ts';
 
 export const PAGE = 'https://customers.bank.example/sca?a=a1';
@@ -132,6 +132,7 @@ function settingOf(
     keepTokens: async (granted) => void tokens.push(await granted()),
     keepConsent: ({ resourceId }) => setting.keeps(resourceId ?? ''),
     dropConsent: async ({ resourceId }) => void kept.delete(resourceId ?? ''),
+    credentials: untaken(),
     askForReturn: pasted && (async (state) => new URLSearchParams({ state, ...pasted })),
     say: (text) => void said.push(text),
     quote: (words) => void said.push(`The bank says: ${words}`),

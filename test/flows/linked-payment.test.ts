@@ -422,7 +422,7 @@ describe('the customer', () => {
     [
       'embedded SCA alone',
       { _links: { startAuthorisationWithPsuAuthentication: { href: '/v1/x' } } },
-      { code: 'bank_answer', message: expect.stringContaining('this command takes none') },
+      { code: 'config', message: 'The profile allows no embedded SCA' },
     ],
     [
       'fees above the largest amount',
@@ -617,7 +617,7 @@ describe('a cancellation', () => {
     bank.cancel(json({ _links: { startAuthorisation: { href: CANCELLATIONS } } }, 202));
     recorded.expect('POST', CANCELLATIONS, json({ scaStatus: 'received', _links: PASSWORD }, 201));
     const error = await errorOf(paying.cancel());
-    expect(error.code).toBe('bank_answer');
+    expect(error.code).toBe('config');
     expect(error.message).toContain('embedded SCA');
     expect(JSON.stringify(error.next ?? [])).not.toContain('cancel');
     expect((await paying.stored()).state).toBe('executed');

@@ -18,6 +18,7 @@ import {
   fakeCustomer,
   fakeWorld,
   NO_GIFTS,
+  untaken,
 } from './doubles.ts';
 
 // SCA as a bank's links say, without a bank: what psd2 asks, in which order, and what the customer's browser may bring back.
@@ -111,6 +112,7 @@ function play({ turn = OPEN, links = null, customer = fakeCustomer(), ...more }:
       kept.push(await granted());
     },
     askForReturn: undefined,
+    credentials: untaken(),
     say: (text) => void did.push(text),
     quote: (words) => void did.push(`The bank says: ${words}`),
     ...more.returns,

@@ -163,7 +163,7 @@ async function decisionOrAgain(
 
 /** Whether the customer has given psd2 something for it, and psd2 may take more. */
 function mayTryAgain({ credentials, links }: Payment, { returns }: Run['ports']): boolean {
-  return credentials.length > 0 && links?.step !== undefined && returns?.credentials?.refusal() === null;
+  return credentials.length > 0 && links?.step !== undefined && returns?.credentials.refusal() === null;
 }
 
 /** The command that goes on, for the same person. */
