@@ -73,6 +73,8 @@ export function isOnlyAStop(error: unknown): error is Psd2Error {
 /** The error of a payment that psd2 stopped with: whatever stopped it, a customer with the link can still authorise it. @param who has the link. Absent: the customer */
 export function unlessOpen(payment: Payment, error: unknown, who?: string): unknown {
   if (!isOnlyAStop(error) || !isOpenAtBank(payment)) return error;
+  // Who gets no link is not the one who has it.
+  if (error.isDeadEnd) return stillOpen(payment, error, { who: 'somebody' });
   return stillOpen(payment, error, who === undefined ? {} : { who });
 }
 

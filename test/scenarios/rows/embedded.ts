@@ -212,7 +212,7 @@ const feesOfTheSecond = at(
     step([...RESUME, '--psu-id', 'bruno'], '13 still_open authorizing', {
       env: { ...FILES, PSD2_MAX_AMOUNT: '100.00' },
       meets: { sca: [begins], update: [tellsFees] },
-      says: /takes \d+\.\d\d from[\s\S]*\$ transfer cancel FLOW$/,
+      says: /takes \d+\.\d\d from[\s\S]*: somebody can[\s\S]*\$ transfer cancel FLOW$/,
       calls: 'sca-status status sca update',
     }),
     step(RESUME, '13 still_open verified', {

@@ -74,7 +74,7 @@ const toTheSecond = at(
     step([...RESUME, '--psu-id', 'bruno'], '13 still_open authorizing', {
       ...OUTCOME,
       meets: { sca: [saying(REFUSED[0]?.[1] ?? {})] },
-      says: /takes \d+\.\d\d from[\s\S]*\$ transfer cancel FLOW$/,
+      says: /takes \d+\.\d\d from[\s\S]*: somebody can[\s\S]*\$ transfer cancel FLOW$/,
       calls: expect.not.stringContaining('cancel'),
     }),
     step(RESUME, '13 still_open verified', {
