@@ -531,7 +531,9 @@ function rowWithSign(
   const isPayer =
     isOwnAccount(row.debtor, own) ||
     (isNamed(row.creditor) && !isNamed(row.debtor) && !isOwnAccount(row.creditor, own));
-  const isPayee = isOwnAccount(row.creditor, own) || (isNamed(row.debtor) && !isNamed(row.creditor));
+  const isPayee =
+    isOwnAccount(row.creditor, own) ||
+    (isNamed(row.debtor) && !isNamed(row.creditor) && !isOwnAccount(row.debtor, own));
   if (isPayer === isPayee)
     throw new Psd2Error(
       'bank_answer',
