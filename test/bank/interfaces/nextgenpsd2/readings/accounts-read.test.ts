@@ -8,6 +8,7 @@ import { pathSegment } from '../../../../../src/bank/interfaces/nextgenpsd2/wire
 import type { Transaction, TransactionPage, TransactionQuery } from '../../../../../src/bank/ports/bank.ts';
 import type { ConsentSource, Read } from '../../../../../src/bank/ports/call.ts';
 import { parseDate } from '../../../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../../../src/errors.ts';
 import { TRANSACTION_ID } from '../client.ts';
 import { failureOf, IDS, NOW, noBankHas, refused, type Scripted, said, scriptedCalls } from '../scripted.ts';
 
@@ -293,6 +294,10 @@ describe('the balance of an account', () => {
       of('interimAvailable', '2.00', available),
     ]);
     expect(balance.creditLimitIncluded).toEqual(said);
+    expect(balance.balances.map(({ creditLimitIncluded }) => creditLimitIncluded)).toEqual([
+      said && 'accountBalance' in said ? said.accountBalance : undefined,
+      said && 'availableBalance' in said ? said.availableBalance : undefined,
+    ]);
   });
 
   const CLOSING = of('closingBooked', '1.00');
@@ -474,6 +479,10 @@ describe('the transactions of an account', () => {
     [{}, { to: date('2026-08-22') }, []],
     [TWICE, {}, [`bookingStatus=booked&${SINCE}`, PENDING]],
     [{ bookingStatuses: ['pending'] }, {}, [PENDING]],
+    [{ bookingStatuses: ['booked'] }, {}, [`bookingStatus=booked&${SINCE}`]],
+    [DELTA, {}, [BOTH]],
+    [DELTA, { after: 'e1', status: 'pending' }, [PENDING]],
+    [DELTA, { after: 'e1', ...RANGE, status: 'booked' }, ['bookingStatus=booked&entryReferenceFrom=e1']],
     [{ bookingStatuses: ['both'] }, { status: 'pending' }, [BOTH]],
     [{ bookingStatuses: ['booked'] }, { status: 'pending' }, []],
     [{}, { after: 'e1' }, [BOTH]],
@@ -676,6 +685,78 @@ describe('the transactions of an account', () => {
     expect(await rowsOf({ download: 'never' })).toEqual([]);
   });
 
+  const REFUSED_DOCUMENT =
+    'The list had no transactions, and a link to a document. If that document is never a report, write accounts.download "never" into the bank file.';
+
+  it.each<[string, Scripted[], string[]]>([
+    ['of booked rows', [page([row('b1')], LINK)], ['b1']],
+    ['of pending rows', [page([], { pending: [row('p1')], ...LINK })], ['p1']],
+    ['of rows, beside the list', [said({ transactions: { booked: [row('b1')] }, ...LINK })], ['b1']],
+    [
+      'without rows, of which the page before had some',
+      [page([row('b1')], next('?page=2')), page([], LINK)],
+      ['b1', ''],
+    ],
+    [
+      'without rows, after which another one comes',
+      [page([], { _links: { ...LINK._links, ...next('?page=2')._links } }), page([row('b1')])],
+      ['', 'b1'],
+    ],
+    [
+      'without rows, beside which is the way to another one',
+      [said({ transactions: { booked: [], ...LINK }, ...next('?page=2') }), page([row('b1')])],
+      ['', 'b1'],
+    ],
+  ])('are not looked for in the document beside a list %s', async (_, answers, ids) => {
+    expect(idsOf(await read(answers))).toEqual(ids);
+  });
+
+  it('in a document may be pending ones alone', async () => {
+    expect(idsOf(await read([said(LINK), page(undefined, { pending: [row('p1')] })]))).toEqual(['p1']);
+  });
+
+  it.each<[string, Scripted, string | undefined]>([
+    ['does not have', { status: 404 }, REFUSED_DOCUMENT],
+    [
+      'refuses, with advice of its own',
+      refused('FORMAT_ERROR', 400),
+      `The bank file may say .* ${REFUSED_DOCUMENT}`,
+    ],
+    ['shows to nobody without a consent', refused('CONSENT_EXPIRED', 401), undefined],
+  ])('are unknown if they are in a document that the bank %s', async (_, answer, hint) => {
+    const failure = await failureOf(read([said(LINK), answer]));
+    if (hint === undefined) expect(JSON.stringify(failure)).not.toContain('accounts.download');
+    else expect(failure).toMatchObject({ hint: expect.stringMatching(new RegExp(`^${hint}$`)) });
+  });
+
+  it.each(['network', 'interrupted'] as const)(
+    'in a document are not given up after an error of the kind %s',
+    async (code) => {
+      const { calls } = opened([said(LINK)]);
+      const failed = new Psd2Error(code, 'It did not work', {});
+      let asked = 0;
+      const bank: typeof calls.bank = {
+        ...calls.bank,
+        ask: async (call, answer) => (asked++ === 0 ? calls.bank.ask(call, answer) : Promise.reject(failed)),
+      };
+      await expect(
+        accountsOf({ ...calls, bank })
+          .pages(QUERY)
+          .next(),
+      ).rejects.toBe(failed);
+    },
+  );
+
+  it('in a document elsewhere are not read', async () => {
+    const href = 'https://evil.example/d';
+    expect(await failureOf(read([said({ _links: { download: { href } } })]))).toEqual(
+      unusable(
+        `The bank's link download does not lead to the transactions of a1: ${href}`,
+        'psd2 did not follow it. Narrow the range with --from and --to.',
+      ),
+    );
+  });
+
   it('may be pending ones alone, and none of them', async () => {
     expect(await read([said({ transactions: {} })], {}, { status: 'pending' })).toEqual([{ pending: NONE }]);
   });
@@ -819,6 +900,14 @@ describe('the pages of transactions', () => {
   const COUNTED_FIRST = page([row('1')], next('?p=2'), { 'x-total-pages': '2' });
   const TWICE_TWO = [page(rows('1', '2')), page(rows('3', '4'))];
   const one = (id: string, href?: string) => page([row(id)], href === undefined ? {} : next(href));
+  /** Pages with a row each, by link. */
+  const linkedPages = (ids: string) =>
+    [...ids].map((id, at) => one(id, at + 1 === ids.length ? undefined : `?p=${at + 2}`));
+  const PENDING_ONLY = [...'12345'].map((id) =>
+    page([], { pending: rows(id), ...(id !== '5' && next(`?p=${id}`)) }),
+  );
+  const THREE = page(rows('5', '6', '7'));
+  const LONGER = ['1,2', '3,4', '5,6,7', '8'];
 
   it.each<[string, Settings, Scripted[], string[]]>([
     ['by link, to the last', {}, [one('1', '?p=2'), one('2', '?p=3'), one('3')], ['1', '2', '3']],
@@ -833,6 +922,16 @@ describe('the pages of transactions', () => {
     ['by a count of none', COUNTED, [counted('0')], ['']],
     ['without a count, if there are no rows', COUNTED, [page([])], ['']],
     ['one of which comes again', {}, [one('1', '?p=2'), one('1', '?p=3'), one('2')], ['1', '1', '2']],
+    ['which come again twice, and later twice more', {}, linkedPages('1112113'), [...'1112113']],
+    ['of which the last is as the one before', {}, linkedPages('11'), ['1', '1']],
+    ['of which only the pending rows differ', {}, PENDING_ONLY, [...'12345']],
+    ['by number, of which a later one is longer', NUMBERED, [...TWICE_TWO, THREE, one('8')], LONGER],
+    [
+      'by a count, of which the last comes again',
+      COUNTED,
+      [...'122'].map((id) => counted('3', id)),
+      [...'122'],
+    ],
   ])('%s', async (_, settings, answers, ids) => {
     const script = opened(answers, settings);
     expect(idsOf(await pagesOf(script))).toEqual(ids);
@@ -905,8 +1004,8 @@ describe('the pages of transactions', () => {
   });
 
   it('of which a hundred are empty go on', async () => {
-    const empty = Array.from({ length: 100 }, (_, at) => page([], next(`?p=${at}`)));
-    expect(await read([...empty, one('1')])).toHaveLength(101);
+    const empty = (name: string) => Array.from({ length: 100 }, (_, at) => page([], next(`?${name}=${at}`)));
+    expect(await read([...empty('p'), one('1', '?next'), ...empty('q'), one('2')])).toHaveLength(202);
   });
 
   it.each<[string, Scripted, string]>([
