@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IsoDate } from '../../../../domain/calendar.ts';
 import { type Decimal, isDecimal, isZero } from '../../../../domain/decimal.ts';
 import type { PaymentOfEntry } from '../../../../domain/transaction-facts.ts';
-import { Psd2Error } from '../../../../errors.ts';
+import { type ErrorCode, Psd2Error } from '../../../../errors.ts';
 import type { BankCall } from '../../../call/call.ts';
 import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../../ports/bank.ts';
 import { readLink, shownLink } from '../access/links.ts';
@@ -244,8 +244,7 @@ async function documentAt(
   call: BankCall,
 ): Promise<NextGenReading<TransactionsAnswer>> {
   const named = (error: unknown) => {
-    const isNone =
-      error instanceof Psd2Error && !['interrupted', 'not_logged_in', 'network'].includes(error.code);
+    const isNone = error instanceof Psd2Error && !OTHER_FAULTS.includes(error.code);
     return isNone ? error.with({ hint: [error.hint, NO_DOCUMENT].filter(Boolean).join(' ') }) : error;
   };
   try {
@@ -260,6 +259,9 @@ async function documentAt(
     transactionId: call.transactionId,
   });
 }
+
+/** The codes of errors that say nothing of what the document is. */
+const OTHER_FAULTS: readonly ErrorCode[] = ['interrupted', 'not_logged_in', 'bank_unreachable'];
 
 const NO_DOCUMENT =
   'The list had no transactions, and a link to a document. If that document is never a report, write accounts.download "never" into the bank file.';

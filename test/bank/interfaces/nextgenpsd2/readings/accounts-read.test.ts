@@ -294,7 +294,7 @@ describe('the balance of an account', () => {
       of('interimAvailable', '2.00', available),
     ]);
     expect(balance.creditLimitIncluded).toEqual(said);
-    expect(balance.balances.map(({ creditLimitIncluded }) => creditLimitIncluded)).toEqual([
+    expect(balance.balances?.map(({ creditLimitIncluded }) => creditLimitIncluded)).toEqual([
       said && 'accountBalance' in said ? said.accountBalance : undefined,
       said && 'availableBalance' in said ? said.availableBalance : undefined,
     ]);
@@ -729,7 +729,7 @@ describe('the transactions of an account', () => {
     else expect(failure).toMatchObject({ hint: expect.stringMatching(new RegExp(`^${hint}$`)) });
   });
 
-  it.each(['network', 'interrupted'] as const)(
+  it.each(['bank_unreachable', 'interrupted'] as const)(
     'in a document are not given up after an error of the kind %s',
     async (code) => {
       const { calls } = opened([said(LINK)]);
