@@ -97,7 +97,7 @@ describe('the request of a free call, as it is shown', () => {
       const headers = { 'x-api-key': 'k', 'x-plain': 'p', ...call.headers };
       return {
         request: { method: 'POST', target: `/at${call.path}`, headers, body: undefined, ...sent },
-        signingString: 'signed',
+        ...{ signingString: 'signed', digest: null, tppRequestId: 'r' },
       };
     };
     const call = { ...free, method: 'GET' as const, path, headers: { 'x-own': 'o' } };
