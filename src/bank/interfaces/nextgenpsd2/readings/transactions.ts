@@ -135,7 +135,7 @@ function refusesStatus(
   { status: queryStatus }: TransactionQuery,
 ): boolean {
   if (!(error instanceof Psd2Error)) return false;
-  const { httpStatus = 0, bankCode, message, hint, reasons = [] } = error;
+  const { httpStatus = 0, bankCode, message, hint } = error;
   const hasNone =
     [405, 501].includes(httpStatus) ||
     (httpStatus === 404 && queryStatus === undefined) ||
@@ -143,7 +143,7 @@ function refusesStatus(
     (httpStatus === 400 && bankCode === 'PARAMETER_NOT_SUPPORTED');
   if (bookingStatus === 'pending' && hasNone) return true;
   if (!REFUSES_CONTENT.has(httpStatus)) return false;
-  const words = [message, hint, ...reasons.map(({ text }) => text)].join(' ');
+  const words = `${message} ${hint}`;
   return /booking[\s_-]?status/i.test(words) || new RegExp(`\\b${bookingStatus}\\b`, 'i').test(words);
 }
 

@@ -53,8 +53,10 @@ describe('what the bank file says of readings', () => {
     [{ bookingStatuses: ['booked', 'both'] }, {}],
     [{ delta: 'entryReferenceFrom' }, { readsOn: true }],
   ])('%j', (settings, expected) => {
-    const { lacksPending, readsOn, identifiesRows, isId } = opened([], settings).accounts;
-    expect({ lacksPending, readsOn, identifiesRows }).toEqual({ identifiesRows: true, ...expected });
+    const { lacksPending, readsOn, identifiesRows, namesAccounts, isId } = opened([], settings).accounts;
+    expect({ lacksPending, readsOn, identifiesRows, namesAccounts }).toEqual({
+      ...{ identifiesRows: true, namesAccounts: true, ...expected },
+    });
     expect([isId?.('a1'), isId?.('a b')]).toEqual([true, false]);
   });
 
@@ -108,6 +110,7 @@ describe('the list of accounts', () => {
     ['a product', { ...MAIN, product: 'Giro' }, account('r1', { name: 'Main', productDescription: 'Giro' })],
     ['a name', { ...MAIN, maskedPan: 'x*' }, account('r1', { name: 'Main', maskedPan: 'x*' })],
     ['many currencies', { resourceId: 'r1', currency: 'XXX' }, account('r1')],
+    ['a status', { resourceId: 'r1', status: ' Blocked' }, account('r1', { status: 'blocked' })],
   ])('an account with %s', async (_, wire, expected) => {
     const { accounts, sent, asked, listed } = opened([said({ accounts: [wire] })], {}, { cards: 'none' });
     expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([expected]);
@@ -137,6 +140,8 @@ describe('the list of accounts', () => {
     expect(script.sent).toEqual([LIST, CARDS]);
     expect(script.asked).toEqual(['list', 'list', 'list']);
     expect([...script.calls.cards]).toEqual(['card:r1', 'k1']);
+    const cards = [account('card:r1', { kind: 'card' }), account('k1', { kind: 'card' })];
+    expect(script.listed).toEqual([['c1', [account('r1'), ...cards]]]);
   });
 
   it('has an account once that the bank lists twice, and each that shares an IBAN', async () => {
@@ -156,17 +161,39 @@ describe('the list of accounts', () => {
   });
 
   it('has no cards where the bank file says so', async () => {
-    const { accounts, sent } = opened([said({ accounts: [{ resourceId: 'r1' }] })], { cards: 'never' });
-    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1')]);
+    const answer = said({ accounts: [{ resourceId: 'r1', product: 'Giro' }] });
+    const { accounts, sent, listed } = opened([answer], { cards: 'never' });
+    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([
+      account('r1', { productDescription: 'Giro' }),
+    ]);
     expect(sent).toEqual([LIST]);
+    // Who chooses an account sees a name of it, where there is one.
+    expect(listed).toEqual([['c1', [account('r1', { name: 'Giro', productDescription: 'Giro' })]]]);
+  });
+
+  it('is noted by its IBANs and currencies, also where an account has none', async () => {
+    const answers = [
+      said({ accounts: [{ resourceId: 'r1', iban: IBAN, currency: 'EUR' }, { resourceId: 'r2' }] }),
+      said({ cardAccounts: [{ resourceId: 'k1', currency: 'USD' }] }),
+    ];
+    const { accounts, calls } = opened(answers);
+    await accounts.list('shop', TRANSACTION_ID);
+    expect(Object.fromEntries(calls.ibans)).toEqual({ r1: IBAN, r2: null, k1: null });
+    expect(Object.fromEntries(calls.currencies)).toEqual({ r1: 'EUR', r2: '', k1: 'USD' });
+  });
+
+  it('is not whole after a fault that is no answer of the bank', async () => {
+    const { accounts } = opened([said({ accounts: [] })]);
+    await expect(accounts.list('shop', TRANSACTION_ID)).rejects.toBeInstanceOf(TypeError);
   });
 
   it.each([
     ...[{ status: 403 }, { status: 404 }, { status: 405 }, { status: 501 }],
     ...[refused('CONSENT_INVALID', 401), refused('SERVICE_INVALID', 400)],
   ])('has no cards if the bank says %j', async (answer) => {
-    const { accounts } = opened([said({ accounts: [{ resourceId: 'r1' }] }), answer]);
+    const { accounts, listed } = opened([said({ accounts: [{ resourceId: 'r1' }] }), answer]);
     expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1')]);
+    expect(listed).toEqual([['c1', [account('r1')], 'none']]);
   });
 
   it.each([{ status: 400 }, { status: 503 }, refused('CONSENT_EXPIRED', 401)])(
@@ -223,6 +250,9 @@ describe('the balance of an account', () => {
   const CLOSED_19 = both('closingBooked', '2', D19);
   const TIMED = both('closingBooked', '1', D19, TIME);
   const OPENED = both('openingBooked', '1', D20);
+  const CLOSED_NOW = both('closingBooked', '2', TODAY);
+  const [NOW_TIME, COMING] = ['2026-11-21T08:00:00Z', '2026-11-25'];
+  const TIMED_NOW = both('expected', '2', null, NOW_TIME);
   const ALL = [both('expected', '1'), both('closingBooked', '2'), both('interimAvailable', '3')];
   const ODD_TIME = {
     sent: of('interimAvailable', '1', { ...day(D19), ...changed('yesterday') }),
@@ -246,6 +276,26 @@ describe('the balance of an account', () => {
     ],
     ['the time of the balance', [TIMED], shown('1', null, TIME, D19)],
     ['the newest of one type, whatever their order', [CLOSED_18, CLOSED_19], shown('2', null, D19, D19)],
+    ['the newest of one type, the other way round', [CLOSED_19, CLOSED_18], shown('2', null, D19, D19)],
+    ['the first type of one day', [both('expected', '1'), CLOSED_NOW], shown('2', null, TODAY, TODAY)],
+    [
+      'the first type of one day, in any order',
+      [CLOSED_NOW, both('expected', '1')],
+      shown('2', null, TODAY, TODAY),
+    ],
+    [
+      'the one with a time, of one day',
+      [both('expected', '1'), TIMED_NOW],
+      shown('2', null, NOW_TIME, TODAY),
+    ],
+    [
+      'the one with a time, the other way round',
+      [TIMED_NOW, both('expected', '1')],
+      shown('2', null, NOW_TIME, TODAY),
+    ],
+    ['a balance of a day before', [both('expected', '1', D19)], shown('1', null, D19, D19)],
+    ['a balance of today', [both('expected', '1', TODAY)], shown('1', null, TODAY, TODAY)],
+    ['a balance of a day to come', [both('expected', '1', COMING)], shown('1', null, COMING, TODAY)],
     ['those that can be read', [NO_AMOUNT, CLOSED_19], shown('2', null, D19, D19)],
     ['the day of what is available', [ODD_TIME], shown(null, '1', D19)],
     ['a balance without a type, and an odd day', [NO_TYPE], shown(null, null, null)],
@@ -321,12 +371,34 @@ describe('the balance of an account', () => {
     ['an odd available one', [of('interimAvailable', 'n/a'), CLOSING], '1.00', 'closingBooked'],
     ['an odd older one', [of('closingBooked', 'n/a', day('2026-11-18')), INTERIM], '1.00', 'interimBooked'],
     ['an odd one in another currency', [OF_DOLLARS, CLOSING], '1.00', 'closingBooked'],
+    ['an odd one without a type', [{ amount: '1.00' }, INTERIM], '1.00', 'interimBooked'],
+    [
+      'an odd one of a later type, of the same day',
+      [of('openingBooked', 'n/a', day('2026-11-22')), INTERIM],
+      '1.00',
+      'interimBooked',
+    ],
+    [
+      'an odd older one without an amount',
+      [{ balanceType: 'closingBooked', ...day(D18) }, INTERIM],
+      '1.00',
+      'interimBooked',
+    ],
+    [
+      'an odd older one without a currency',
+      [{ ...of('closingBooked', 'n/a', day(D18)), balanceAmount: { amount: 'n/a' } }, INTERIM],
+      '1.00',
+      'interimBooked',
+    ],
   ])('can be known with %s', async (_, balances, booked, type) => {
     const { balance } = await balanceOf(balances);
     expect([balance.accountBalance, balance.availableBalance]).toEqual([money(booked), null]);
     expect(balance.balances).toEqual([typed(type, booked)]);
   });
 
+  const inCurrency = (currency: string | undefined) => ({
+    ...{ balanceType: 'interimBooked', balanceAmount: { amount: 'n/a', currency } },
+  });
   const UNREADABLE = "The bank's answer to the balances of a1 has a booked balance that cannot be read";
   const NO_BALANCE =
     "The bank's answer to GET /v1/accounts/a1/balances has no usable balances: expected a balance";
@@ -335,10 +407,42 @@ describe('the balance of an account', () => {
     ['newest one', [of('interimBooked', 'abc'), of('closingBooked', '9.00', day('2026-11-18'))], UNREADABLE],
     ['one of two of a day', [of('interimBooked', '9.00'), of('interimBooked', 'abc')], UNREADABLE],
     ['one without a type', [{ amount: '1.00' }, of('interimAvailable', '2.00')], UNREADABLE],
+    ['second type of it', [of('closingBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
+    ['first type of it', [of('interimBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
+    ['one in a currency', [inCurrency('XUSD'), CLOSING], UNREADABLE],
+    ['one in a currency of three letters', [inCurrency('USDX'), CLOSING], UNREADABLE],
+    ['one with a currency', [inCurrency(undefined), CLOSING], UNREADABLE],
+    ['one in its own currency', [inCurrency('eur'), CLOSING], UNREADABLE],
     ['only one', [of('interimAvailable', '1e5')], NO_BALANCE],
     ['balance, because there is none', [], NO_BALANCE],
   ])('is unknown if the bank has no %s that psd2 can read', async (_, balances, message) => {
-    expect(await failureOf(balanceOf(balances))).toMatchObject({ code: 'bank_answer', message });
+    expect(await failureOf(balanceOf(balances))).toMatchObject({
+      ...{ code: 'bank_answer', message, transactionId: TRANSACTION_ID },
+    });
+  });
+
+  it('is unknown, and the available one known, if no booked one is there or odd', async () => {
+    const { balance, calls } = await balanceOf([of('interimAvailable', '2.00'), of('other', 'n/a')]);
+    expect([balance.accountBalance, balance.availableBalance]).toEqual([null, money('2.00')]);
+    expect(balance).not.toHaveProperty('bookedDay');
+    expect(Object.fromEntries(calls.odd.unread)).toEqual({ balances: 1 });
+  });
+
+  it('has what cannot be read of it counted', async () => {
+    const odd = [of('other', 'n/a'), of('other', 'n/a')];
+    const script = opened([
+      said({ balances: [CLOSING, ...odd] }),
+      said({ balances: [CLOSING] }),
+      said({ balances: [CLOSING, ...odd] }),
+    ]);
+    const counts: unknown[] = [];
+    for (let times = 0; times < 3; times += 1) {
+      await script.accounts.balance('shop', ID, TRANSACTION_ID);
+      counts.push(script.calls.odd.unread.get('balances'));
+    }
+    expect(counts).toEqual([2, 2, 4]);
+    const { calls } = await balanceOf([CLOSING]);
+    expect([...calls.odd.unread]).toEqual([]);
   });
 
   it.each([{ status: 404 }, refused('RESOURCE_UNKNOWN', 403)])(
@@ -398,9 +502,19 @@ describe('the details of an account', () => {
     [{ withBalance: true }, { reads: ['accounts'] }, '/v1/accounts/a1'],
   ])('with %j and %j', async (settings, consent, path) => {
     const account = { resourceId: 'a1', own: { x: 1 } };
-    const { accounts, sent } = opened([said({ account })], settings, consent);
+    const { accounts, sent, asked } = opened([said({ account })], settings, consent);
     expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual(account);
     expect(sent).toEqual([reading(path, { account: 'a1' })]);
+    expect(asked).toEqual([{ account: 'a1' }, { account: 'a1' }]);
+  });
+
+  it.each([
+    { resourceId: 'a1', iban: IBAN, currency: 'EUR' },
+    { resourceId: 7, iban: 7, currency: 7 },
+  ])('are those of an account of which no list is read: %j', async (account) => {
+    const { accounts, sent } = opened([said({ account })]);
+    expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual(account);
+    expect(sent).toHaveLength(1);
   });
 
   it('of a card are at its own path, without its balance', async () => {
@@ -657,9 +771,10 @@ describe('the transactions of an account', () => {
     ['has none', {}],
     ['has no list', { transactions: {} }],
   ])('are unknown if the answer %s', async (_, answer) => {
-    expect(await failureOf(read([said(answer)]))).toEqual(
-      unusable("The bank's answer to the transactions of a1 has none"),
-    );
+    for (const settings of [{}, { download: 'never' }] satisfies Settings[])
+      expect(await failureOf(read([said(answer)], settings))).toEqual(
+        unusable("The bank's answer to the transactions of a1 has none"),
+      );
   });
 
   it.each<[string, object]>([
@@ -907,6 +1022,9 @@ describe('the pages of transactions', () => {
     page([], { pending: rows(id), ...(id !== '5' && next(`?p=${id}`)) }),
   );
   const THREE = page(rows('5', '6', '7'));
+  const TEN = Array.from({ length: 10 }, (_, at) => `${at + 1}`);
+  const LINKED_OF_3 = page([row('1')], next('?p=2'), { 'x-total-pages': '3' });
+  const IN_BOTH_LISTS = page(rows('1'), { pending: rows('p1') });
   const LONGER = ['1,2', '3,4', '5,6,7', '8'];
 
   it.each<[string, Settings, Scripted[], string[]]>([
@@ -919,6 +1037,14 @@ describe('the pages of transactions', () => {
     ['by link, of which the last counts all', {}, [COUNTED_FIRST, counted('2', '2')], ['1', '2']],
     ['by a count', COUNTED, [counted('2', '1'), counted(' 2 ', '2')], ['1', '2']],
     ['by a count of one', COUNTED, [counted('1', '1')], ['1']],
+    ['by a count of ten', COUNTED, TEN.map((id) => counted('10', id)), TEN],
+    [
+      'by a count, after a link',
+      COUNTED,
+      [LINKED_OF_3, counted('3', '2'), counted('3', '3')],
+      ['1', '2', '3'],
+    ],
+    ['by number, with as many rows in both lists', NUMBERED, [IN_BOTH_LISTS, page([])], ['1,p1', '']],
     ['by a count of none', COUNTED, [counted('0')], ['']],
     ['without a count, if there are no rows', COUNTED, [page([])], ['']],
     ['one of which comes again', {}, [one('1', '?p=2'), one('1', '?p=3'), one('2')], ['1', '1', '2']],
@@ -1029,6 +1155,13 @@ describe('the pages of transactions', () => {
       );
     },
   );
+
+  it('are more than it links to, also after some links', async () => {
+    const answers = [page([row('1')], next('?p=2')), page([row('2')], {}, { 'x-total-pages': '3' })];
+    expect(await failureOf(read(answers))).toMatchObject({
+      message: 'The bank has more pages of transactions of a1 than it links to',
+    });
+  });
 
   it.each([
     ['x-total-pages', '1'],

@@ -24,7 +24,10 @@ interface Reading {
 async function read(answers: Scripted[], { status, accounts, learnt }: Reading = {}) {
   const noted: unknown[] = [];
   const consents: ConsentSource = {
-    for: async () => ({ consentId: 'c1', reads: ['transactions'] }),
+    async for(what) {
+      expect(what).toEqual({ account: 'a1', of: 'transactions' });
+      return { consentId: 'c1', reads: ['transactions'] };
+    },
     listsOf: () => learnt?.filter((each) => each !== 'both'),
     tookLists: async (_consentId, lists) => void noted.push(lists),
   };
@@ -95,7 +98,8 @@ describe('a bank that has no pending rows', () => {
   it.each<[string, Scripted]>([
     ['400 alone', { status: 400 }],
     ['403 alone', { status: 403 }],
-    ['400 for another service', words('No', 400, 'FORMAT_ERROR')],
+    ['400 for another reason', words('No', 400, 'FORMAT_ERROR')],
+    ['400 for a service', words('No', 400, 'SERVICE_INVALID')],
     ['403 for a consent', words('No', 403, 'CONSENT_UNKNOWN')],
     ['a parameter with 403', words('No', 403, 'PARAMETER_NOT_SUPPORTED')],
     ['422 with another word', words('both', 422)],
