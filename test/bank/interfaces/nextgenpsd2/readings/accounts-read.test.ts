@@ -373,7 +373,7 @@ describe('the balance of an account', () => {
     ['an odd one in another currency', [OF_DOLLARS, CLOSING], '1.00', 'closingBooked'],
     ['an odd one without a type', [{ amount: '1.00' }, INTERIM], '1.00', 'interimBooked'],
     [
-      'an odd one of a later type, of the same day',
+      'an odd one of another type, of a later day',
       [of('openingBooked', 'n/a', day('2026-11-22')), INTERIM],
       '1.00',
       'interimBooked',
@@ -407,8 +407,8 @@ describe('the balance of an account', () => {
     ['newest one', [of('interimBooked', 'abc'), of('closingBooked', '9.00', day('2026-11-18'))], UNREADABLE],
     ['one of two of a day', [of('interimBooked', '9.00'), of('interimBooked', 'abc')], UNREADABLE],
     ['one without a type', [{ amount: '1.00' }, of('interimAvailable', '2.00')], UNREADABLE],
-    ['second type of it', [of('closingBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
-    ['first type of it', [of('interimBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
+    ['one of its first type', [of('closingBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
+    ['one of its second type', [of('interimBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
     ['one in a currency', [inCurrency('XUSD'), CLOSING], UNREADABLE],
     ['one in a currency of three letters', [inCurrency('USDX'), CLOSING], UNREADABLE],
     ['one with a currency', [inCurrency(undefined), CLOSING], UNREADABLE],
@@ -419,6 +419,13 @@ describe('the balance of an account', () => {
     expect(await failureOf(balanceOf(balances))).toMatchObject({
       ...{ code: 'bank_answer', message, transactionId: TRANSACTION_ID },
     });
+  });
+
+  it('can be known with an odd one of a later type and of the same day, and not of the first one', async () => {
+    const [interim, closing] = [of('interimBooked', '1.00'), of('closingBooked', '1.00', day(TODAY))];
+    const odd = (balance: object) => ({ ...balance, balanceAmount: money('n/a') });
+    expect((await balanceOf([odd(interim), closing])).balance.accountBalance).toEqual(money('1.00'));
+    expect(await failureOf(balanceOf([odd(closing), interim]))).toMatchObject({ message: UNREADABLE });
   });
 
   it('is unknown, and the available one known, if no booked one is there or odd', async () => {
