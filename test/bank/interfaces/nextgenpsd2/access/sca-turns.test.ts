@@ -289,11 +289,15 @@ describe('the turn of the customer', () => {
   const LOGIN_PAGE =
     'https://login.example/login?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&scope=A+c1&state=s1&code_challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256';
   const META = `${ORIGIN}/meta`;
+  const WANTS = { step: { next: 'password' as const, link: `${START}/a1` } };
   it.each<[string, Partial<ScaLinks>, object, Omit<BankFile, 'interface'>?]>([
     ['a page', { redirect: SITE, start: '/v1/s' }, { next: 'open', url: SITE }],
     ['a page on the host of the API', { redirect: '/sca' }, { next: 'open', url: `${ORIGIN}/sca` }],
     ['a page before a login', { redirect: SITE, oauth: SITE }, { next: 'open', url: SITE }],
     ['nothing, whatever else there is', { isDone: true, redirect: SITE }, { next: 'nothing' }],
+    ['to give psd2 a password', WANTS, { next: 'give', step: WANTS.step }],
+    ['a page before what psd2 wants', { ...WANTS, redirect: SITE }, { next: 'open', url: SITE }],
+    ['to give a password before a start', { ...WANTS, start: '/v1/s' }, { next: 'give', step: WANTS.step }],
     ['to wait, at a bank that has chosen so', { approach: 'decoupled' }, { next: 'wait' }],
     ['to do what the bank says', { message: 'Use the app' }, { next: 'wait' }],
     ['to wait, where that is usual', { status: '/v1/z' }, { next: 'wait' }, DECOUPLED],

@@ -445,10 +445,16 @@ describe('the words of a refusal in another form', () => {
     [{ status: 400, statusMessage: 'Beside a number' }, 'Beside a number'],
     [{ tppMessages: { category: 'ERROR', text: 'Not a list' } }, 'Not a list'],
     ['A text as JSON', 'A text as JSON'],
+    [[...Array.from({ length: 19 }, () => ({})), { message: 'The twentieth' }], 'The twentieth'],
   ])('%j are shown, and decide nothing', async (body, words) => {
     const failed = await refusedWith(said(body, 400));
     expect(failed).toMatchObject({ code: 'bank_refused', message: expect.stringContaining(`: ${words}`) });
     expect(failed).not.toHaveProperty('bankCode');
+  });
+
+  it('are not looked for behind the twentieth of a list', async () => {
+    const body = [...Array.from({ length: 20 }, () => ({})), { message: 'One more' }];
+    expect(JSON.stringify(await refusedWith(said(body, 400)))).not.toContain('One more');
   });
 
   it.each([

@@ -208,6 +208,12 @@ describe('the order of formats', () => {
     expect(await asked(answers, last)).toEqual(expected);
   });
 
+  it('is that of the bank file for who has no consents', async () => {
+    const { calls, sent } = scriptedCalls([NONE, JSON_ROWS], file);
+    await askForReport(calls, CALL, undefined);
+    expect(sent.map(({ headers }) => headers?.accept)).toEqual([undefined, XML]);
+  });
+
   it.each<[string, unknown, boolean]>([
     ['406', new Psd2Error('bank_refused', 'No', { httpStatus: 406 }), true],
     [

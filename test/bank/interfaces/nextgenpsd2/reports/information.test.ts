@@ -45,6 +45,11 @@ it.each<[string, string[], object]>([
   ['two ids of one word', ['EREF+A1', 'EREF+B2'], { endToEndId: 'A1' }],
   ['two texts of one word', ['SVWZ+a', 'SVWZ+b'], remittance('a b')],
   ['an empty one before another', ['EREF+', 'EREF+B2'], { endToEndId: 'B2' }],
+  [
+    'an id with a blank, in a part that is full',
+    [`EREF+A1 B2 SVWZ+${'x'.repeat(11)}`],
+    { endToEndId: 'A1 B2', ...remittance('x'.repeat(11)) },
+  ],
   ['an id with text after it', ['EREF+A1', 'a b'], { endToEndId: 'A1', ...remittance('a b') }],
   ['an id with blanks at a break', ['EREF+A1 ', ' a'], { endToEndId: 'A1', ...remittance('a') }],
   [

@@ -79,6 +79,11 @@ describe('in a reason', () => {
     ['anything', { code: 'AC04' }],
     ['prtry', { proprietary: 'AC04' }],
     ['proprietary', { proprietary: 'AC04' }],
+    ['PRTRY', { proprietary: 'AC04' }],
+    ['prtryX', { code: 'AC04', proprietary: null }],
+    ['xprtry', { code: 'AC04', proprietary: null }],
+    ['proprietaryX', { code: 'AC04', proprietary: null }],
+    ['CD', { code: 'AC04' }],
   ])('a code in %s is %o', (name, read) => {
     expect(reasons({ reason: { [name]: 'AC04' } })).toMatchObject([read]);
   });
@@ -142,6 +147,19 @@ describe('what a reason says', () => {
   ])('with a code %i levels below', (levels, code) => {
     expect(one({ text: 'y', x: within(levels, { cd: 'AC04' }) })).toMatchObject({ code });
   });
+});
+
+it.each([
+  ['cd', true],
+  ['code', true],
+  ['reasonCode', true],
+  ['cdx', false],
+  ['xcd', false],
+  ['codes', false],
+  ['anything', false],
+])('any word in %s is a code: %s', (name, isCode) => {
+  const [found] = reasons({ reason: { [name]: 'OWN-1', text: 'x' } });
+  expect(found?.proprietary).toBe(isCode ? 'OWN-1' : null);
 });
 
 describe('several fields of a reason beside each other', () => {
