@@ -294,6 +294,90 @@ describe('what a person needs of a row', () => {
   });
 });
 
+describe('what a row may say in several places', () => {
+  const usd = (amount: string) => ({ amount, currency: 'USD' });
+  const paid = (amount: string) => ({ originalAmount: amount, originalCurrency: 'USD' });
+  const fee = (amount: string) => ({ feeAmount: amount, feeCurrency: 'USD' });
+  const IN_EXCHANGE = { currencyExchange: { instructedAmount: usd('3') } };
+  const at = (account: object, counterpartyAccount: string | undefined): [object, object] => [
+    payeeAt(account),
+    { counterpartyAccount },
+  ];
+  const detail = (more: object) => ({ entryDetails: [more] });
+  it.each<[object, object]>([
+    at({ bban: '1', maskedPan: '2*', pan: '12345', msisdn: '4', other: '5' }, '1'),
+    at({ maskedPan: '2*', pan: '12345', msisdn: '4', other: '5' }, '2*'),
+    at({ pan: '12345', msisdn: '4', other: '5' }, '*2345'),
+    at({ msisdn: '4', other: '5' }, '4'),
+    at({ other: '5' }, '5'),
+    at({ other: { identification: '5' } }, '5'),
+    at({ bban: { identification: '1' } }, '1'),
+    at({ bban: { id: '1' } }, undefined),
+    at({ iban: OTHER, bban: '1' }, '1'),
+    [{ originalAmount: usd('1'), instructedAmount: usd('2'), ...IN_EXCHANGE }, paid('1')],
+    [{ instructedAmount: usd('2'), ...IN_EXCHANGE }, paid('2')],
+    [IN_EXCHANGE, paid('3')],
+    [{ currencyExchange: [{ instructedAmount: usd('3') }, { instructedAmount: usd('4') }] }, paid('3')],
+    [
+      exchange({ sourceCurrency: 'EUR', targetCurrency: 'USD', unitCurrency: 'GBP' }),
+      { originalCurrency: 'USD' },
+    ],
+    [exchange({ sourceCurrency: 'GBP', targetCurrency: 'USD' }), { originalCurrency: 'GBP' }],
+    [exchange({ unitCurrency: ' usd ' }), { originalCurrency: 'USD' }],
+    [exchange({ sourceCurrency: 'EUR', targetCurrency: 'EUR' }), { originalCurrency: undefined }],
+    [{ markupFee: usd('1'), transactionFees: usd('2') }, fee('1')],
+    [{ transactionFees: usd('2') }, fee('2')],
+    [{ customerReference: 'C', paymentInformationId: 'P' }, { customerReference: 'C' }],
+    [{ paymentInformationId: 'P' }, { customerReference: 'P' }],
+    [{ customerReference: 'NONREF', paymentInformationId: 'P' }, { customerReference: 'P' }],
+    [{ returnReason: 'R', returnInformation: 'I' }, { returnReason: 'R' }],
+    [{ returnInformation: 'I' }, { returnReason: 'I' }],
+    [{ returnReason: { proprietary: 'OWN' } }, { returnReason: 'OWN' }],
+    [{ returnReason: { code: 'AC04', proprietary: 'OWN' } }, { returnReason: 'AC04' }],
+    [{ returnReason: { reason: { code: 'AC04', text: 'a' }, text: 'b' } }, { returnReason: 'AC04 a b' }],
+    [{ returnReason: { returnReasonCode: 'A', reasonCode: 'B' } }, { returnReason: 'B' }],
+    [{ returnReason: {} }, { returnReason: undefined }],
+    [{ transactionId: 'T', cardTransactionId: 'K' }, { transactionId: 'T' }],
+    [{ transactionId: ' ', cardTransactionId: 'K' }, { transactionId: 'K' }],
+    // What only its one detail says; what both say is that of the row.
+    [
+      { creditorName: 'Row', ...detail({ creditorName: 'Detail', mandateId: 'M' }) },
+      { counterpartyName: 'Row', mandateId: 'M' },
+    ],
+    [{ creditorName: null, ...detail({ creditorName: 'Detail' }) }, { counterpartyName: 'Detail' }],
+    [{ creditorName: ' ', ...detail({ creditorName: 'Detail' }) }, { counterpartyName: 'Detail' }],
+    [{ creditorAccount: {}, ...detail({ creditorAccount: { iban: OTHER } }) }, { counterpartyIban: OTHER }],
+    [{ entryDetails: { creditorName: 'Detail' } }, { counterpartyName: 'Detail', entryDetails: undefined }],
+    [{ entryDetails: ['x', { creditorName: 'Detail' }, null] }, { counterpartyName: 'Detail' }],
+    [{ entryDetails: [] }, { counterpartyName: null, entryDetails: undefined }],
+    [{ entryDetails: 'x' }, { counterpartyName: null, entryDetails: undefined }],
+    [{ ...text('a'), ...detail(text('b')) }, { remittance: 'a b' }],
+    [{ ...text('a'), ...detail(text('a')) }, { remittance: 'a' }],
+    [text('ab', ['a', 'b']), { remittance: 'ab' }],
+    [text('a', ['a', 'b', 'c']), { remittance: 'a b c' }],
+    [text('d', ['a', 'b']), { remittance: 'a b d' }],
+  ])('%j: %j', async (more, expected) => {
+    const { unread, ...read } = await readRow(more);
+    const names = Object.keys(expected);
+    const found = new Map<string, unknown>(Object.entries(read));
+    expect(unread).toEqual({});
+    expect(Object.fromEntries(names.map((name) => [name, found.get(name)]))).toEqual(expected);
+  });
+
+  it.each<[object, string]>([
+    [{ currencyExchange: { sourceCurrency: 'USD' } }, 'currencyExchange'],
+    [{ currencyExchange: 'x' }, 'currencyExchange'],
+    [{ currencyExchange: [], originalAmount: 'x' }, 'originalAmount'],
+    [{ transactionFees: { amount: '1' } }, 'transactionFees'],
+    [{ returnReason: true }, 'returnReason'],
+    [{ transactionDate: 'x' }, 'transactionDate'],
+    [{ remittanceInformationUnstructured: { a: 1 } }, 'remittanceInformationUnstructured'],
+    [{ remittanceInformationStructuredArray: [{ a: 1 }] }, 'remittanceInformationStructuredArray'],
+  ])('%j cannot be read, and only that is counted', async (more, name) => {
+    expect((await readRow(more)).unread).toEqual({ [name]: 1 });
+  });
+});
+
 describe('an answer about another account', () => {
   const other = aboutAnother('account', OTHER, `a1 (${OWN})`);
   const transactions = (iban: unknown) => said({ account: { iban }, transactions: { booked: [row()] } });
