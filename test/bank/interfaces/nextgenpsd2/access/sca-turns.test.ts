@@ -372,6 +372,31 @@ describe('the turn of the customer', () => {
   });
 });
 
+describe('the links that a flow has kept', () => {
+  const OWN = `${START}/a1`;
+  const INNER = `http://xs2a:8080/core${OWN}`;
+  const OTHERS = '/v1/consents/c2/authorisations/a2';
+  const step = (next: 'password' | 'method' | 'code', link: string) => ({ step: { next, link } });
+  it.each<[string, Partial<ScaLinks>, string[], [string, string][]]>([
+    ['none', {}, [], []],
+    ['own ones', { start: START, status: OWN, confirmation: OWN, ...step('code', OWN) }, [], []],
+    ['an own start of another authorisation', { id: 'a9', start: OWN }, [], []],
+    ['own ones elsewhere', { status: INNER, confirmation: INNER }, ['scaStatus', 'confirmation'], []],
+    ['a start of others', { start: OTHERS }, [], [['startAuthorisation', OTHERS]]],
+    ['a status of others', { status: OTHERS }, [], [['scaStatus', OTHERS]]],
+    ['a status of another authorisation', { id: 'a9', status: OWN }, [], [['scaStatus', OWN]]],
+    ['a confirmation of others', { confirmation: OTHERS }, [], [['confirmation', OTHERS]]],
+    ['a password of others', step('password', OTHERS), [], [['updatePsuAuthentication', OTHERS]]],
+    ['a method of others', step('method', OTHERS), [], [['selectAuthenticationMethod', OTHERS]]],
+    ['a TAN of others', step('code', OTHERS), [], [['authoriseTransaction', OTHERS]]],
+    ['a password that begins one', step('password', START), [], []],
+    ['a TAN elsewhere', step('code', INNER), ['authoriseTransaction'], []],
+  ])('say whether they are odd: %s', (_, given, rewritten, foreign) => {
+    const odd = opened([]).sca.oddLinks?.('c1', { approach: null, ...given });
+    expect([[...(odd?.rewritten ?? [])], [...(odd?.foreign ?? [])]]).toEqual([rewritten, foreign]);
+  });
+});
+
 describe('an authorisation', () => {
   it('that has no page has no address for a browser', async () => {
     const { sca } = opened([said({ _links: { startAuthorisation: '/v1/s' } }, 201)]);

@@ -484,6 +484,30 @@ describe('the balance of an account', () => {
     ]);
   });
 
+  it('of a card that a consent knows is at its own path at once', async () => {
+    const consents: ConsentSource = {
+      for: async () => ({ consentId: 'c1', reads: ['balances'] }),
+      isCard: (id) => id === 'k1',
+    };
+    const answers = ['k1', 'a1'].map(() => said({ balances: [CLOSING] }));
+    const { calls, sent } = scriptedCalls(answers, {}, consents);
+    for (const id of ['k1', 'a1']) await accountsOf(calls).balance('shop', id, TRANSACTION_ID);
+    expect(sent.map(({ path }) => path)).toEqual([
+      ...['/v1/card-accounts/k1/balances', '/v1/accounts/a1/balances'],
+    ]);
+  });
+
+  it('is not looked for among the cards of a bank that has none', async () => {
+    const { accounts, sent } = opened([{ status: 404 }], { cards: 'never' });
+    expect(await failureOf(accounts.balance('shop', ID, TRANSACTION_ID))).toMatchObject({ httpStatus: 404 });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('is not that of the account if the search among the cards fails by a fault of psd2', async () => {
+    const { accounts } = opened([{ status: 404 }]);
+    await expect(accounts.balance('shop', ID, TRANSACTION_ID)).rejects.toBeInstanceOf(TypeError);
+  });
+
   it('that is neither has the error of the account', async () => {
     const { accounts, calls } = opened([refused('RESOURCE_UNKNOWN', 404), { status: 503 }]);
     expect(await failureOf(accounts.balance('shop', ID, TRANSACTION_ID))).toMatchObject({
