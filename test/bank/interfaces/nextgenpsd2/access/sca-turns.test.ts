@@ -103,6 +103,13 @@ describe('the links of an answer', () => {
     ['a login beside a password', { scaOAuth: SITE, ...byPassword }, { oauth: SITE }],
     ['a start beside a password', STARTS, { start: '/s' }],
     ['an end beside a password', byPassword, { isDone: true }, { scaStatus: 'exempted' }],
+    [
+      'a way beside an encrypted password',
+      { updateEncryptedPsuAuthentication: '/x' },
+      { approach: 'decoupled' },
+      {},
+      chosen('DECOUPLED'),
+    ],
     ['a way beside a password', byPassword, { approach: 'decoupled' }, {}, chosen('DECOUPLED')],
     [
       'a way beside a password of one that has begun',

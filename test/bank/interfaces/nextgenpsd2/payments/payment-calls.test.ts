@@ -508,6 +508,21 @@ describe('the cancellation of a payment', () => {
     expect(await failureOf(cancel(made([unknown])))).toMatchObject({ isNotKnown: true });
   });
 
+  it.each([true, false])('takes a TAN, and says what it is for: %s', async (isOfCancellation) => {
+    const { calls, sent } = made([said({ scaStatus: 'finalised' })], {
+      file: { sca: { approaches: ['embedded'] } },
+    });
+    const sca = isOfCancellation ? calls.cancellation?.sca : calls.sca;
+    await sca?.give?.({
+      ...{ resourceId: 'p1', links: { approach: 'embedded', id: 'a1', step: { next: 'code' } } },
+      ...{ gift: { what: 'method', value: '1' }, redirectUri: BACK, psu: undefined },
+      ...{ transactionId: TRANSACTION_ID, beforeSend: silent },
+    });
+    const gives = isOfCancellation ? { what: 'method', ofCancellation: true } : { what: 'method' };
+    expect(sent[0]?.gives).toEqual(gives);
+    expect(sent[0]?.path).toBe(`${isOfCancellation ? AUTHORISATIONS : `${SELF}/authorisations`}/a1`);
+  });
+
   it('is authorised at a path of its own', async () => {
     const { calls, sent } = made([STARTED, said({ authorisationIds: ['a'] })]);
     expect(await calls.cancellation?.sca.start(startOf('p1'))).toBe(SITE);

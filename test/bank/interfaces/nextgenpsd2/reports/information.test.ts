@@ -120,6 +120,7 @@ describe('the structure of German banks', () => {
     ['goes on', ['166?20a', '?21b'], { ...KIND, ...remittance('a b') }],
     ['is text', ['166?20a', 'more'], { ...KIND, ...remittance('a more') }],
     ['begins with another character', ['166?20a', '+21b'], { ...KIND, ...remittance('a +21b') }],
+    ['has a number later', ['166?20a', '?b 12'], { ...KIND, ...remittance('a ?b 12') }],
     ['has no number', ['166?20a', '?b'], { ...KIND, ...remittance('a ?b') }],
     ['goes on before a text', ['166?20a', '?21b', 'c'], { ...KIND, ...remittance('a b c') }],
     ['goes on after a text', ['166?20a', 'c', '?21b'], { ...KIND, ...remittance('a b c') }],

@@ -311,11 +311,13 @@ describe('whose a report is', () => {
       fail,
     ).account;
   const IBAN = 'DE89370400440532013000';
+  const MALTESE = 'MT68MALT011000012345MTLCAST0EUR';
   it.each<[string, string[], object]>([
     ['an IBAN', [`:25:${IBAN}`], { iban: IBAN, bban: undefined }],
     ['an IBAN in :25P:', [`:25P:${IBAN}`], { iban: IBAN, bban: undefined }],
     ['an IBAN with blanks', [':25:DE89 3704 0044 0532 0130 00'], { iban: IBAN, bban: undefined }],
     ['an IBAN and its currency', [`:25:${IBAN}EUR`], { iban: IBAN, bban: undefined }],
+    ['an IBAN that ends as with a currency', [`:25:${MALTESE}`], { iban: MALTESE, bban: undefined }],
     ['an IBAN after a BIC', [`:25:COBADEFF/${IBAN}`], { iban: IBAN, bban: undefined }],
     ['a number', [`:25:${OWN}`], { iban: undefined, bban: OWN }],
     ['a number and an IBAN', [`:25:${OWN}`, `:25:${IBAN}`], { iban: IBAN, bban: OWN }],
