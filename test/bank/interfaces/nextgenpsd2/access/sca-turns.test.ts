@@ -181,6 +181,7 @@ describe('the links of an answer', () => {
       { step: { next: 'code', link: START } },
     ],
     ['another method, or the TAN', BOTH, at('code', { chosen: KNOWN }), { chosenScaMethod: METHOD }],
+    ['the TAN, where there is nothing to choose', BOTH, at('code')],
     ['a method before the TAN', BOTH, at('method', { methods: [KNOWN] }), { scaMethods: [METHOD] }],
     [
       'a challenge',
@@ -215,6 +216,24 @@ describe('the links of an answer', () => {
   ])('the bank wants from psd2: %s', (_, given, expected, more, headers) => {
     expect(links(given, more, headers)).toEqual({ approach: 'embedded', ...expected });
   });
+
+  it.each<[string, object, object]>([
+    [
+      'its status',
+      { scaStatus: OWN },
+      { approach: 'embedded', id: 'a1', status: OWN, step: { next: 'password' } },
+    ],
+    [
+      'a confirmation, too',
+      { scaStatus: OWN, confirmation: `${OWN}?c=1` },
+      { id: 'a1', status: OWN, confirmation: `${OWN}?c=1` },
+    ],
+  ])(
+    'of one that has begun, the bank wants a password only if it says nothing else: %s',
+    (_, given, kept) => {
+      expect(links(given, {}, chosen('EMBEDDED'))).toEqual({ approach: 'embedded', ...kept });
+    },
+  );
 
   it('a page is followed, whatever approach the bank has chosen', () => {
     expect(links({ scaRedirect: SITE }, {}, chosen('embedded'))).toEqual({ approach: null, redirect: SITE });
@@ -489,6 +508,15 @@ describe('an authorisation', () => {
       ...{ hint: NOWHERE, transactionId: TRANSACTION_ID },
     });
     expect(sent).toEqual([]);
+  });
+
+  it('may cost something', () => {
+    const transactionFees = { amount: '1.50', currency: 'EUR' };
+    const said = { scaStatus: 'received', psuMessage: null };
+    expect(progressOf({ ...said, transactionFees }).cost).toEqual({
+      ...{ totalAmount: null, commissions: transactionFees },
+    });
+    expect(progressOf(said)).not.toHaveProperty('cost');
   });
 
   it('says no more than a bank tells a customer', () => {

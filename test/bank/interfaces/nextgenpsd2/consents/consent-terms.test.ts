@@ -286,6 +286,11 @@ describe('a consent at the bank', () => {
     ]);
   });
 
+  it('is read with blanks and lines around what is said of it', async () => {
+    const { consents } = opened([{ body: ' \r\n{ "consentStatus": "valid" }\n ' }]);
+    expect(await consents.status?.('c1', TRANSACTION_ID)).toMatchObject({ means: 'valid' });
+  });
+
   const UNTOLD = { consentStatus: 'not told', means: 'valid' };
   const NOTHING = { validUntil: null, frequencyPerDay: null, recurring: null, access: null };
   it('of which the bank tells nothing is taken for valid, and nothing is asked', async () => {

@@ -80,6 +80,12 @@ describe('what the bank file says of readings', () => {
       message: 'Readings need the consent of a customer',
       next: [['consent', 'request']],
     });
+    const { accounts } = opened([], {}, null);
+    for (const reading of [
+      accounts.balance('shop', ID, TRANSACTION_ID),
+      accounts.details({ what: 'product', customerId: 'shop', productId: ID }, TRANSACTION_ID),
+    ])
+      expect(await failureOf(reading)).toMatchObject({ code: 'not_logged_in' });
   });
 });
 
@@ -952,6 +958,18 @@ describe('an id in a path', () => {
     ['\u{1F600}', '%F0%9F%98%80'],
   ])('%s is one part of it: %s', (id, part) => {
     expect(pathSegment(id)).toBe(part);
+  });
+});
+
+it.each([
+  ['a%2Fb', 'a/b'],
+  ['%zz', '%zz'],
+  ['%E9', '%E9'],
+])('the id in a path that somebody has written is read, or stays as it is: %s', (part, id) => {
+  const { calls } = scriptedCalls([]);
+  expect(calls.paths.find('GET', `/v1/accounts/${part}/balances?x=1`)).toEqual({
+    ...{ operation: 'getBalances', template: '/v1/accounts/{account-id}/balances' },
+    values: { 'account-id': id },
   });
 });
 

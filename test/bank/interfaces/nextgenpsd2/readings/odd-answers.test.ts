@@ -544,6 +544,8 @@ describe('the words of a refusal in another form', () => {
   it.each([
     ['Plain words of a gateway', 'Plain words of a gateway'],
     ['<html><h1>A heading</h1></html>', 'A heading'],
+    ['<soap:Fault><soap:faultstring>Of a prefix</soap:faultstring></soap:Fault>', 'Of a prefix'],
+    ['<s:Fault><s:text lang="en">Of a letter</s:text></s:Fault>', 'Of a letter'],
     ['<soap:Fault><faultstring>In XML</faultstring></soap:Fault>', 'In XML'],
   ])('that is no JSON (%s) are shown', async (body, words) => {
     const failed = await refusedWith({ status: 400, headers: {}, body });

@@ -167,8 +167,9 @@ describe('the number of an account', () => {
     const { calls, asked } = callsWith({ list: async () => null });
     await refuseOtherNumber(calls, ABOUT, '0532013001');
     expect(asked()).toBe(1);
-    await refuseOtherNumber(calls, ABOUT, null);
-    expect(asked()).toBe(1);
+    const unasked = callsWith({ list: async () => OWN });
+    for (const named of [null, '', '-/-']) await refuseOtherNumber(unasked.calls, ABOUT, named);
+    expect(unasked.asked()).toBe(0);
   });
 
   it('is looked for in a list, if no list had the account', async () => {

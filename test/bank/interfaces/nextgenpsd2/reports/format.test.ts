@@ -138,6 +138,8 @@ describe('a report that is no JSON', () => {
 
   it('may begin with a byte order mark', async () => {
     expect(await read({ body: `\uFEFF${camt('EUR">1.00')}` })).toHaveProperty('data');
+    const words = camt('EUR">1.00').replace('</Ntry>', '<AddtlNtryInf>a\uFEFFb</AddtlNtryInf></Ntry>');
+    expect(JSON.stringify(await read({ body: words }))).toContain('a\uFEFFb');
   });
 
   const SAYS = "The bank's answer to GET /v1/accounts/a1/transactions cannot be read. ";
