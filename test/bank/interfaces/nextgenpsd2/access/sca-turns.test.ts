@@ -510,13 +510,16 @@ describe('an authorisation', () => {
     expect(sent).toEqual([]);
   });
 
-  it('may cost something', () => {
+  it('may cost something', async () => {
     const transactionFees = { amount: '1.50', currency: 'EUR' };
-    const said = { scaStatus: 'received', psuMessage: null };
-    expect(progressOf({ ...said, transactionFees }).cost).toEqual({
-      ...{ totalAmount: null, commissions: transactionFees },
-    });
-    expect(progressOf(said)).not.toHaveProperty('cost');
+    const { sca } = opened([
+      said({ scaStatus: 'received', transactionFees }),
+      said({ scaStatus: 'received' }),
+    ]);
+    const links = { approach: null, status: `${START}/a1` };
+    const progress = () => sca.progress?.('c1', links, TRANSACTION_ID);
+    expect((await progress())?.cost).toEqual({ totalAmount: null, commissions: transactionFees });
+    expect(await progress()).not.toHaveProperty('cost');
   });
 
   it('says no more than a bank tells a customer', () => {
