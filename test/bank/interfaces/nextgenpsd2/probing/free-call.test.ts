@@ -117,6 +117,15 @@ describe('the request of a free call, as it is shown', () => {
     expect(text.shown).toMatchObject({ body: '{"a":"ü"}', headers: { 'x-api-key': 'k' } });
   });
 
+  it.each([
+    ['/v1/accounts', { reads: 'list', needsConsent: true }],
+    ['/v1/accounts/a%201/balances?x=1', { reads: { account: 'a 1' }, needsConsent: true }],
+    ['/v1/consents/c%201/status', { reads: null, needsConsent: false, ofConsent: 'c 1' }],
+    ['/v1/other', { reads: null, needsConsent: false }],
+  ])('is of what its path says: %s', async (path, facts) => {
+    expect((await composed({}, path)).call?.facts).toEqual({ login: false, ...facts });
+  });
+
   const OF_CONSENT = '/v1/accounts';
   const OTHER = '/v1/consents';
   const ELSEWHERE = {

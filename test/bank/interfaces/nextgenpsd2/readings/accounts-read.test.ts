@@ -1234,6 +1234,7 @@ describe('the pages of transactions', () => {
     expect(script.sent).toHaveLength(1);
   });
 
+  const ANY = 'application/json, application/xml, text/plain, */*;q=0.1';
   it.each([
     ['next', 'http://xs2a:8080/inner/v1/accounts/a1/transactions/page/2?tenant=%2f', '/page/2?tenant=%2f'],
     ['download', { href: `${AT}/d/` }, '/d/'],
@@ -1244,7 +1245,7 @@ describe('the pages of transactions', () => {
     await pagesOf(script);
     expect(script.sent[1]).toEqual({
       ...{ ...script.sent[0], path: `${AT}${below}` },
-      ...(name === 'download' && { headers: expect.anything() }),
+      ...(name === 'download' && { headers: { 'consent-id': 'c1', accept: ANY } }),
     });
     expect([...script.calls.odd.rewritten]).toEqual(name === 'next' ? ['next'] : []);
   });
