@@ -19,11 +19,9 @@ export function reportOfPayment(
   paymentId: string,
   { endToEndId }: Pick<Initiation, 'endToEndId'>,
 ): Pick<StatusReport, 'status' | 'reasons'> | null {
-  const report = readPain002(body.toString('utf8'));
-  const own = report?.entries.get(endToEndId);
-  if (!report || !own) return reportOf(body, [paymentId]);
-  if (report.contradiction !== null) throw contradictsItself(report.contradiction);
-  return own;
+  // One that contradicts itself has no entries.
+  const own = readPain002(body.toString('utf8'))?.entries.get(endToEndId);
+  return own ?? reportOf(body, [paymentId]);
 }
 
 /**

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IsoDate } from '../../../../domain/calendar.ts';
 import { type Decimal, isDecimal, isZero } from '../../../../domain/decimal.ts';
 import type { PaymentOfEntry } from '../../../../domain/transaction-facts.ts';
-import { Psd2Error } from '../../../../errors.ts';
+import { type ErrorCode, Psd2Error } from '../../../../errors.ts';
 import type { BankCall } from '../../../call/call.ts';
 import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../../ports/bank.ts';
 import { readLink, shownLink } from '../access/links.ts';
@@ -135,7 +135,7 @@ function refusesStatus(
   { status: queryStatus }: TransactionQuery,
 ): boolean {
   if (!(error instanceof Psd2Error)) return false;
-  const { httpStatus = 0, bankCode, message, hint, reasons = [] } = error;
+  const { httpStatus = 0, bankCode, message, hint } = error;
   const hasNone =
     [405, 501].includes(httpStatus) ||
     (httpStatus === 404 && queryStatus === undefined) ||
@@ -143,7 +143,7 @@ function refusesStatus(
     (httpStatus === 400 && bankCode === 'PARAMETER_NOT_SUPPORTED');
   if (bookingStatus === 'pending' && hasNone) return true;
   if (!REFUSES_CONTENT.has(httpStatus)) return false;
-  const words = [message, hint, ...reasons.map(({ text }) => text)].join(' ');
+  const words = `${message} ${hint}`;
   return /booking[\s_-]?status/i.test(words) || new RegExp(`\\b${bookingStatus}\\b`, 'i').test(words);
 }
 
@@ -244,8 +244,7 @@ async function documentAt(
   call: BankCall,
 ): Promise<NextGenReading<TransactionsAnswer>> {
   const named = (error: unknown) => {
-    const isNone =
-      error instanceof Psd2Error && !['interrupted', 'not_logged_in', 'network'].includes(error.code);
+    const isNone = error instanceof Psd2Error && !OTHER_FAULTS.includes(error.code);
     return isNone ? error.with({ hint: [error.hint, NO_DOCUMENT].filter(Boolean).join(' ') }) : error;
   };
   try {
@@ -260,6 +259,9 @@ async function documentAt(
     transactionId: call.transactionId,
   });
 }
+
+/** The codes of errors that say nothing of what the document is. */
+const OTHER_FAULTS: readonly ErrorCode[] = ['interrupted', 'not_logged_in', 'bank_unreachable'];
 
 const NO_DOCUMENT =
   'The list had no transactions, and a link to a document. If that document is never a report, write accounts.download "never" into the bank file.';
@@ -531,7 +533,9 @@ function rowWithSign(
   const isPayer =
     isOwnAccount(row.debtor, own) ||
     (isNamed(row.creditor) && !isNamed(row.debtor) && !isOwnAccount(row.creditor, own));
-  const isPayee = isOwnAccount(row.creditor, own) || (isNamed(row.debtor) && !isNamed(row.creditor));
+  const isPayee =
+    isOwnAccount(row.creditor, own) ||
+    (isNamed(row.debtor) && !isNamed(row.creditor) && !isOwnAccount(row.debtor, own));
   if (isPayer === isPayee)
     throw new Psd2Error(
       'bank_answer',

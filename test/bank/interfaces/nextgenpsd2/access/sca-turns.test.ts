@@ -103,6 +103,13 @@ describe('the links of an answer', () => {
     ['a login beside a password', { scaOAuth: SITE, ...byPassword }, { oauth: SITE }],
     ['a start beside a password', STARTS, { start: '/s' }],
     ['an end beside a password', byPassword, { isDone: true }, { scaStatus: 'exempted' }],
+    [
+      'a way beside an encrypted password',
+      { updateEncryptedPsuAuthentication: '/x' },
+      { approach: 'decoupled' },
+      {},
+      chosen('DECOUPLED'),
+    ],
     ['a way beside a password', byPassword, { approach: 'decoupled' }, {}, chosen('DECOUPLED')],
     [
       'a way beside a password of one that has begun',
@@ -174,6 +181,7 @@ describe('the links of an answer', () => {
       { step: { next: 'code', link: START } },
     ],
     ['another method, or the TAN', BOTH, at('code', { chosen: KNOWN }), { chosenScaMethod: METHOD }],
+    ['the TAN, where there is nothing to choose', BOTH, at('code')],
     ['a method before the TAN', BOTH, at('method', { methods: [KNOWN] }), { scaMethods: [METHOD] }],
     [
       'a challenge',
@@ -208,6 +216,24 @@ describe('the links of an answer', () => {
   ])('the bank wants from psd2: %s', (_, given, expected, more, headers) => {
     expect(links(given, more, headers)).toEqual({ approach: 'embedded', ...expected });
   });
+
+  it.each<[string, object, object]>([
+    [
+      'its status',
+      { scaStatus: OWN },
+      { approach: 'embedded', id: 'a1', status: OWN, step: { next: 'password' } },
+    ],
+    [
+      'a confirmation, too',
+      { scaStatus: OWN, confirmation: `${OWN}?c=1` },
+      { id: 'a1', status: OWN, confirmation: `${OWN}?c=1` },
+    ],
+  ])(
+    'of one that has begun, the bank wants a password only if it says nothing else: %s',
+    (_, given, kept) => {
+      expect(links(given, {}, chosen('EMBEDDED'))).toEqual({ approach: 'embedded', ...kept });
+    },
+  );
 
   it('a page is followed, whatever approach the bank has chosen', () => {
     expect(links({ scaRedirect: SITE }, {}, chosen('embedded'))).toEqual({ approach: null, redirect: SITE });
@@ -289,11 +315,15 @@ describe('the turn of the customer', () => {
   const LOGIN_PAGE =
     'https://login.example/login?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&scope=A+c1&state=s1&code_challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256';
   const META = `${ORIGIN}/meta`;
+  const WANTS = { step: { next: 'password' as const, link: `${START}/a1` } };
   it.each<[string, Partial<ScaLinks>, object, Omit<BankFile, 'interface'>?]>([
     ['a page', { redirect: SITE, start: '/v1/s' }, { next: 'open', url: SITE }],
     ['a page on the host of the API', { redirect: '/sca' }, { next: 'open', url: `${ORIGIN}/sca` }],
     ['a page before a login', { redirect: SITE, oauth: SITE }, { next: 'open', url: SITE }],
     ['nothing, whatever else there is', { isDone: true, redirect: SITE }, { next: 'nothing' }],
+    ['to give psd2 a password', WANTS, { next: 'give', step: WANTS.step }],
+    ['a page before what psd2 wants', { ...WANTS, redirect: SITE }, { next: 'open', url: SITE }],
+    ['to give a password before a start', { ...WANTS, start: '/v1/s' }, { next: 'give', step: WANTS.step }],
     ['to wait, at a bank that has chosen so', { approach: 'decoupled' }, { next: 'wait' }],
     ['to do what the bank says', { message: 'Use the app' }, { next: 'wait' }],
     ['to wait, where that is usual', { status: '/v1/z' }, { next: 'wait' }, DECOUPLED],
@@ -365,6 +395,31 @@ describe('the turn of the customer', () => {
       ...{ code: 'bank_answer', message: 'They lead elsewhere', transactionId: TRANSACTION_ID },
       isDeadEnd: true,
     });
+  });
+});
+
+describe('the links that a flow has kept', () => {
+  const OWN = `${START}/a1`;
+  const INNER = `http://xs2a:8080/core${OWN}`;
+  const OTHERS = '/v1/consents/c2/authorisations/a2';
+  const step = (next: 'password' | 'method' | 'code', link: string) => ({ step: { next, link } });
+  it.each<[string, Partial<ScaLinks>, string[], [string, string][]]>([
+    ['none', {}, [], []],
+    ['own ones', { start: START, status: OWN, confirmation: OWN, ...step('code', OWN) }, [], []],
+    ['an own start of another authorisation', { id: 'a9', start: OWN }, [], []],
+    ['own ones elsewhere', { status: INNER, confirmation: INNER }, ['scaStatus', 'confirmation'], []],
+    ['a start of others', { start: OTHERS }, [], [['startAuthorisation', OTHERS]]],
+    ['a status of others', { status: OTHERS }, [], [['scaStatus', OTHERS]]],
+    ['a status of another authorisation', { id: 'a9', status: OWN }, [], [['scaStatus', OWN]]],
+    ['a confirmation of others', { confirmation: OTHERS }, [], [['confirmation', OTHERS]]],
+    ['a password of others', step('password', OTHERS), [], [['updatePsuAuthentication', OTHERS]]],
+    ['a method of others', step('method', OTHERS), [], [['selectAuthenticationMethod', OTHERS]]],
+    ['a TAN of others', step('code', OTHERS), [], [['authoriseTransaction', OTHERS]]],
+    ['a password that begins one', step('password', START), [], []],
+    ['a TAN elsewhere', step('code', INNER), ['authoriseTransaction'], []],
+  ])('say whether they are odd: %s', (_, given, rewritten, foreign) => {
+    const odd = opened([]).sca.oddLinks?.('c1', { approach: null, ...given });
+    expect([[...(odd?.rewritten ?? [])], [...(odd?.foreign ?? [])]]).toEqual([rewritten, foreign]);
   });
 });
 
@@ -453,6 +508,18 @@ describe('an authorisation', () => {
       ...{ hint: NOWHERE, transactionId: TRANSACTION_ID },
     });
     expect(sent).toEqual([]);
+  });
+
+  it('may cost something', async () => {
+    const transactionFees = { amount: '1.50', currency: 'EUR' };
+    const { sca } = opened([
+      said({ scaStatus: 'received', transactionFees }),
+      said({ scaStatus: 'received' }),
+    ]);
+    const links = { approach: null, status: `${START}/a1` };
+    const progress = () => sca.progress?.('c1', links, TRANSACTION_ID);
+    expect((await progress())?.cost).toEqual({ totalAmount: null, commissions: transactionFees });
+    expect(await progress()).not.toHaveProperty('cost');
   });
 
   it('says no more than a bank tells a customer', () => {

@@ -58,6 +58,9 @@ const OFFERED = { type: 'bank-offered', balances: true, transactions: true };
 const ALL = { access: { type: 'all-accounts' } } as const;
 const LIST = { access: { type: 'list-only' } } as const;
 const WHOLE = { access: { type: 'list-with-balances' } };
+const EVERY_TYPE: NonNullable<Consent['types']> = [
+  ...(['bank-offered', 'dedicated', 'all-accounts', 'list-only', 'list-with-balances'] as const),
+];
 const endsOn = (day: string) => ({ validUntil: date(day) });
 
 describe('the terms of a consent', () => {
@@ -70,6 +73,9 @@ describe('the terms of a consent', () => {
     ["the bank's first type", {}, { types: ['list-only', 'dedicated'] }, LIST],
     ['the list, with balances where the bank has no other', LIST, { types: ['list-with-balances'] }, WHOLE],
     ['all accounts', {}, { types: ['all-accounts'] }, ALL],
+    ['the list with balances', {}, { types: ['list-with-balances', 'dedicated'] }, WHOLE],
+    ['the list alone, where the bank has both', LIST, { types: ['list-with-balances', 'list-only'] }, LIST],
+    ['the list alone', {}, { types: ['list-only', 'list-with-balances'] }, LIST],
     ['the choice of the customer', {}, { types: ['all-accounts', 'bank-offered'] }, {}],
     ['as many days as this bank allows', {}, { maxDays: 1 }, { validUntil: '2026-11-22' }],
     ['as many readings as this bank allows', {}, { frequencyPerDay: 9 }, { frequencyPerDay: 9 }],
@@ -83,6 +89,9 @@ describe('the terms of a consent', () => {
   const NO_ONCE = usage('This bank does not offer consents for one reading', 'Leave out --once.');
   const TYPES = 'It offers: list-only, dedicated.';
   const NO_ALL = usage('This bank does not offer consents of the type all-accounts', TYPES);
+  const [NO_LIST, NO_FUNDS] = ['list-only', 'funds'].map((type) =>
+    usage(`This bank does not offer consents of the type ${type}`, 'It offers: dedicated.'),
+  );
   const NAME_EACH = 'Name each with --account <iban>.';
   const NO_ACCOUNT = usage('This bank wants to know for which accounts the consent is', NAME_EACH);
   const often = (count: number, most: number) =>
@@ -92,9 +101,11 @@ describe('the terms of a consent', () => {
     message: `The consent cannot be valid until ${day}`,
     hint: 'This bank takes a day from 2026-11-21 to 2027-05-20.',
   });
-  it.each<[Partial<ConsentTerms>, Consent, object]>([
+  it.each<[Partial<ConsentTerms>, Consent, object | undefined]>([
     [{ recurring: false }, { once: false }, NO_ONCE],
     [ALL, { types: ['list-only', 'dedicated'] }, NO_ALL],
+    [LIST, { types: ['dedicated'] }, NO_LIST],
+    [{ access: { type: 'funds', account: IBAN } }, { types: ['dedicated'] }, NO_FUNDS],
     [{}, { types: ['dedicated', 'list-only'] }, NO_ACCOUNT],
     [{ frequencyPerDay: 5 }, {}, often(5, 4)],
     [{ frequencyPerDay: 0 }, { frequencyPerDay: 2 }, often(0, 2)],
@@ -118,6 +129,7 @@ describe('a request for a consent', () => {
   it.each<[Partial<ConsentTerms>, object]>([
     [ALL, { allPsd2: 'allAccounts' }],
     [LIST, { availableAccounts: 'allAccounts' }],
+    [{ access: { type: 'list-with-balances' } }, { availableAccountsWithBalance: 'allAccounts' }],
     [bank(true, true), ACCESS],
     [bank(false, true), { accounts: [], transactions: [] }],
     [bank(true, false), { accounts: [], balances: [] }],
@@ -127,7 +139,7 @@ describe('a request for a consent', () => {
     [dedicated([IBAN], [], [IBAN]), { accounts: [{ iban: IBAN }], transactions: [{ iban: IBAN }] }],
     [dedicated(['maskedPan:5254**41', 'bban:0815:EUR', 'msisdn:491701234567'], [], []), { accounts: CARDS }],
   ])('for %j', async (terms, access) => {
-    const { result, body } = await requested(terms);
+    const { result, body } = await requested(terms, { types: EVERY_TYPE });
     expect(body).toEqual({
       ...{ access, recurringIndicator: true, validUntil: '2027-05-20', frequencyPerDay: 4 },
       combinedServiceIndicator: false,
@@ -203,9 +215,58 @@ describe('a consent that the bank refuses', () => {
       hint: expect.stringContaining('--all-accounts'),
     });
   });
+
+  const BANK_FILE = 'The bank file may say how this bank differs from the standard.';
+  const others = (type: string, ...kinds: string[]) =>
+    `${BANK_FILE} The bank may not take consents of the type ${type}. Other kinds: ${kinds.join(', ')}. What the bank takes belongs into consent.types of the bank file.`;
+  const [ACCOUNT, ALL_ACCOUNTS, LIST_ONLY] = ['--account <iban>', '--all-accounts', '--list-only'];
+  const AT_BANK = 'none of these options (the customer chooses at the bank)';
+  const refusedFor = async (access: ConsentTerms['access'] | undefined, message: object) => {
+    const body = { tppMessages: [{ category: 'ERROR', code: 'FORMAT_ERROR', ...message }] };
+    const terms = access === undefined ? {} : { access };
+    const failure = await failureOf(requested(terms, { types: EVERY_TYPE }, said(body, 400)));
+    return 'hint' in failure ? failure.hint : undefined;
+  };
+
+  it.each<[ConsentTerms['access'], string[]]>([
+    [
+      { type: 'dedicated', accounts: [IBAN], balances: [], transactions: [] },
+      [ALL_ACCOUNTS, LIST_ONLY, AT_BANK],
+    ],
+    [{ type: 'all-accounts' }, [ACCOUNT, LIST_ONLY, AT_BANK]],
+    [{ type: 'list-only' }, [ACCOUNT, ALL_ACCOUNTS, AT_BANK]],
+    [{ type: 'list-with-balances' }, [ACCOUNT, ALL_ACCOUNTS, AT_BANK]],
+    [{ type: 'bank-offered', balances: true, transactions: true }, [ACCOUNT, ALL_ACCOUNTS, LIST_ONLY]],
+  ])('of the type of %j has others beside it, each once', async (access, kinds) => {
+    expect(await refusedFor(access, { text: 'No' })).toBe(others(access.type, ...kinds));
+  });
+
+  const DATE = 'The bank wants the header Date. Set headers.date of the bank file to "always".';
+  it.each<[object, string]>([
+    [{ text: 'No' }, others('all-accounts', ACCOUNT, LIST_ONLY, AT_BANK)],
+    [{ text: 'No', path: 'access' }, others('all-accounts', ACCOUNT, LIST_ONLY, AT_BANK)],
+    [{ text: 'The date is wrong' }, others('all-accounts', ACCOUNT, LIST_ONLY, AT_BANK)],
+    [{ text: 'No subheader' }, others('all-accounts', ACCOUNT, LIST_ONLY, AT_BANK)],
+    [{ text: 'No', path: 'dates' }, others('all-accounts', ACCOUNT, LIST_ONLY, AT_BANK)],
+    [{ text: 'No', path: 'psu' }, others('all-accounts', ACCOUNT, LIST_ONLY, AT_BANK)],
+    [{ text: 'Headers are missing' }, BANK_FILE],
+    [{ text: 'HEADER x' }, BANK_FILE],
+    [{ text: 'No', path: 'digest' }, BANK_FILE],
+    [{ text: 'No', path: 'Signature' }, BANK_FILE],
+    [{ text: 'No', path: 'psu-id' }, BANK_FILE],
+    [{ text: 'No', path: 'TPP-Redirect-URI' }, BANK_FILE],
+    [{ text: 'No', path: 'date' }, DATE],
+    [{ text: 'Header Date' }, DATE],
+    [{ text: 'Header updated' }, BANK_FILE],
+  ])('for %j is of the kind of the consent, or of a header', async (message, hint) => {
+    expect(await refusedFor({ type: 'all-accounts' }, message)).toBe(hint);
+  });
 });
 
 describe('a consent at the bank', () => {
+  const lacking = (status: number, code?: string) =>
+    code === undefined ? said({}, status) : refusedBy(code, status);
+
   it('is replaced by a newer one, and not confirmed', async () => {
     const { consents } = opened([]);
     expect(consents.replaced).toBe('expired');
@@ -223,6 +284,32 @@ describe('a consent at the bank', () => {
     expect(sent).toEqual([
       { ...{ method: 'GET', path, facts: FACTS_OF_CONSENT }, transactionId: TRANSACTION_ID, decides: true },
     ]);
+  });
+
+  it('is read with blanks and lines around what is said of it', async () => {
+    const { consents } = opened([{ body: ' \r\n{ "consentStatus": "valid" }\n ' }]);
+    expect(await consents.status?.('c1', TRANSACTION_ID)).toMatchObject({ means: 'valid' });
+  });
+
+  const UNTOLD = { consentStatus: 'not told', means: 'valid' };
+  const NOTHING = { validUntil: null, frequencyPerDay: null, recurring: null, access: null };
+  it('of which the bank tells nothing is taken for valid, and nothing is asked', async () => {
+    const { consents, sent } = opened([], { status: 'none' });
+    expect(await consents.status?.('c1', TRANSACTION_ID)).toEqual(UNTOLD);
+    expect(await consents.details?.('c1', TRANSACTION_ID)).toEqual({ ...UNTOLD, ...NOTHING });
+    expect(sent).toEqual([]);
+  });
+
+  it.each(['status', 'details'] as const)('has %s that decide an end', async (what) => {
+    const { consents, sent } = opened([said({ consentStatus: 'expired' })]);
+    await consents[what]?.('c1', TRANSACTION_ID, 'an end');
+    expect(sent).toMatchObject([{ decides: 'an end' }]);
+  });
+
+  it('without a call for it has a status that decides an end', async () => {
+    const { consents, sent } = opened([lacking(405), said({ consentStatus: 'expired' })]);
+    await consents.details?.('c1', TRANSACTION_ID, 'an end');
+    expect(sent).toMatchObject([{ decides: 'an end' }, { decides: 'an end' }]);
   });
 
   it.each(['status', 'details'] as const)('whose %s is that of another one decides nothing', async (what) => {
@@ -264,9 +351,6 @@ describe('a consent at the bank', () => {
     const { consents } = opened([said({ consentStatus: 'valid', [field]: value })]);
     expect(await consents.details?.('c1', TRANSACTION_ID)).toMatchObject({ [name]: expected });
   });
-
-  const lacking = (status: number, code?: string) =>
-    code === undefined ? said({}, status) : refusedBy(code, status);
 
   it.each([404, 405, 501])('without a call for it (%i) has its status alone', async (status) => {
     const { consents, sent } = opened([lacking(status), said({ consentStatus: 'expired' })]);
@@ -388,7 +472,11 @@ describe('a consent at the bank', () => {
     const links = { startAuthorisation: { href: '/v1/consents/c1/authorisations' } };
     const { consents } = opened([said({ _links: links }, 202)]);
     const deleted = Promise.resolve(consents.delete?.('c1', TRANSACTION_ID, UNTAKEN));
-    expect(await failureOf(deleted)).toMatchObject({ code: 'outcome_unknown' });
+    expect(await failureOf(deleted)).toEqual({
+      code: 'outcome_unknown',
+      message: 'The bank wants the customer to authorise the end of the consent c1, so it stays in force',
+      ...{ hint: 'The customer can end it at the bank.', transactionId: TRANSACTION_ID },
+    });
   });
 
   it('is not ended before it is authorised, at a bank that deletes no other', async () => {
@@ -396,7 +484,12 @@ describe('a consent at the bank', () => {
     const answers = [received ?? {}, valid ?? {}, { status: 204 }, said({ consentStatus: 'expired' })];
     const { consents, sent } = opened(answers, { delete: 'authorised' });
     const deleted = () => Promise.resolve(consents.delete?.('c1', TRANSACTION_ID, UNTAKEN));
-    expect(await failureOf(deleted())).toMatchObject({ code: 'bank_refused' });
+    expect(await failureOf(deleted())).toEqual({
+      code: 'bank_refused',
+      message: 'The bank deletes only a consent that the customer has authorised',
+      hint: 'It calls this one received. Nothing can be read with it, and it ends by itself (consent.delete of the bank file).',
+      transactionId: TRANSACTION_ID,
+    });
     expect(await deleted()).toMatchObject(TERMINATED);
     expect(sent.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE']);
   });

@@ -447,12 +447,20 @@ describe('a stored payment', () => {
     ['a repetition', PLAIN, { frequency: 'Daily', startDate: '2026-11-21' }],
     ['an amount that is a number', PLAIN, { instructedAmount: { currency: 'EUR', amount: 12.5 } }],
     ['no payee', PLAIN, { creditorAccount: undefined }],
+    ['null for the payee', PLAIN, { creditorAccount: null }],
+    ['a text for the payee', PLAIN, { creditorAccount: PLAIN.to }],
+    ['a list for the payee', PLAIN, { creditorAccount: [{ iban: PLAIN.to }] }],
+    ['an empty payee', PLAIN, { creditorAccount: {} }],
+    ['null for the amount', PLAIN, { instructedAmount: null }],
+    ['a field more that is null', PLAIN, { ultimateCreditor: null }],
   ])('with %s is refused', (_, made, more) => {
     expect(errorOf(() => assertOrdered(made, changed(stored(made), more)))).toEqual(OTHER_THAN_ORDERED);
   });
 
   it.each<[string, Partial<Initiation>]>([
     ['no JSON', { body: 'not JSON' }],
+    ['no object', { body: 'null' }],
+    ['a list', { body: `[${stored(PLAIN).body}]` }],
     ['JSON that psd2 has not written', { body: ` ${stored(PLAIN).body}` }],
     ['a service of standing orders', { service: 'periodic-payments' }],
     ['a service of bulk payments', { service: 'bulk-payments' }],

@@ -129,6 +129,57 @@ it.each([
   await expect(calls.verify(silent)).rejects.toMatchObject({ hint: expect.stringMatching(hint) });
 });
 
+it.each<[string, Partial<Initiation>, string, RegExp]>([
+  ['a day that it has', { service: 'periodic-payments', body: '{"dayOfExecution":"3"}' }, 'Wrong', /./],
+  ['a day, of a payment that does not repeat', { body: '{"debtorAccount":{}}' }, 'No day of execution', /./],
+  [
+    'another day',
+    { service: 'periodic-payments', body: '{"debtorAccount":{}}' },
+    'The day is missing, and so is execution',
+    /./,
+  ],
+])('a bank that does not speak of %s is told of no --day', async (_, initiation, words, hint) => {
+  const { calls } = made([refused('FORMAT_ERROR', 400, words)], { initiation });
+  const failure = await failureOf(calls.verify(silent));
+  expect(failure).toMatchObject({ hint: expect.stringMatching(hint) });
+  expect(failure).not.toMatchObject({ hint: expect.stringContaining('--day') });
+});
+
+it.each(['day_of_execution', 'Day-Of-Execution', 'dayofexecution', 'DAY OF EXECUTION'])(
+  'a bank that writes %s is told of --day, whatever the code of its refusal',
+  async (name) => {
+    for (const code of ['FORMAT_ERROR', 'PAYMENT_FAILED']) {
+      const initiation = { service: 'periodic-payments', body: '{"frequency":"Monthly"}' } as const;
+      const { calls } = made([refused(code, 400, `${name} is missing`)], { initiation });
+      expect(await failureOf(calls.verify(silent))).toMatchObject({
+        hint: 'Give the day of the month with --day, and write "dayOfExecution" into payments.required of the bank file, so that psd2 asks for it.',
+      });
+    }
+  },
+);
+
+it.each<[string, string, boolean]>([
+  ['FORMAT_ERROR', '{"creditorAccount":{}}', true],
+  ['PARAMETER_NOT_SUPPORTED', '{"creditorAccount":{}}', false],
+  ['FORMAT_ERROR', '<Document/>', false],
+])('%s for %s tells of a debtor that is not named: %s', async (code, body, tells) => {
+  const failure = await failureOf(made([refused(code, 400)], { initiation: { body } }).calls.verify(silent));
+  const hint =
+    'The payment names no account to debit. If the bank wants one, add --from, and write payments.debtorAccount "required" into the bank file.';
+  if (tells) expect(failure).toMatchObject({ hint });
+  else expect(failure).not.toMatchObject({ hint });
+});
+
+it.each<[string | undefined, boolean]>([
+  ['r1', true],
+  [undefined, false],
+])('an initiation has the id of the request that it had before: %j', async (requestId, hasOne) => {
+  const { calls, sent } = made([said({ transactionStatus: 'RCVD', paymentId: 'p1' }, 201)]);
+  await calls.verify(silent, requestId);
+  expect(sent[0]?.requestId).toBe(requestId);
+  expect('requestId' in (sent[0] ?? {})).toBe(hasOne);
+});
+
 describe('the account that the customer has chosen', () => {
   const IBAN = 'DE02100100109307118603';
   const OTHER = { iban: 'DE89370400440532013000' };
@@ -284,6 +335,17 @@ describe('the status of a payment', () => {
     const { calls, sent } = made([answer], { order: { futureDated: true } });
     expect(await calls.sca?.status('p1', 'another transaction')).toMatchObject({ became: 'ordered' });
     expect(sent).toEqual([about('GET', `${SELF}/status`, { decides: true })]);
+  });
+
+  it('decides an end, with its time, what it costs and what the bank says', async () => {
+    const answer = { transactionStatus: 'ACTC', transactionFees: eur('1.50'), psuMessage: 'Hi' };
+    const headers = { date: 'Sat, 21 Nov 2026 10:00:00 GMT' };
+    const { calls, sent } = made([said(answer, 200, headers)], { order: { futureDated: true } });
+    expect(await calls.sca?.status('p1', TRANSACTION_ID, 'an end')).toMatchObject({
+      ...{ became: 'ordered', saidAt: '2026-11-21T10:00:00.000Z', messages: ['Hi'] },
+      cost: { totalAmount: null, commissions: eur('1.50') },
+    });
+    expect(sent).toMatchObject([{ decides: 'an end' }]);
   });
 
   it('of another payment decides nothing', async () => {
@@ -446,6 +508,21 @@ describe('the cancellation of a payment', () => {
     expect(await failureOf(cancel(made([unknown])))).toMatchObject({ isNotKnown: true });
   });
 
+  it.each([true, false])('takes a TAN, and says what it is for: %s', async (isOfCancellation) => {
+    const { calls, sent } = made([said({ scaStatus: 'finalised' })], {
+      file: { sca: { approaches: ['embedded'] } },
+    });
+    const sca = isOfCancellation ? calls.cancellation?.sca : calls.sca;
+    await sca?.give?.({
+      ...{ resourceId: 'p1', links: { approach: 'embedded', id: 'a1', step: { next: 'code' } } },
+      ...{ gift: { what: 'method', value: '1' }, redirectUri: BACK, psu: undefined },
+      ...{ transactionId: TRANSACTION_ID, beforeSend: silent },
+    });
+    const gives = isOfCancellation ? { what: 'method', ofCancellation: true } : { what: 'method' };
+    expect(sent[0]?.gives).toEqual(gives);
+    expect(sent[0]?.path).toBe(`${isOfCancellation ? AUTHORISATIONS : `${SELF}/authorisations`}/a1`);
+  });
+
   it('is authorised at a path of its own', async () => {
     const { calls, sent } = made([STARTED, said({ authorisationIds: ['a'] })]);
     expect(await calls.cancellation?.sca.start(startOf('p1'))).toBe(SITE);
@@ -517,8 +594,12 @@ describe('a signing basket', () => {
       const error = await failureOf(basket([answer]).calls.verify(silent));
       const says = expect.stringMatching(/^The bank has no signing baskets: /);
       expect(error).toMatchObject({ httpStatus: status });
-      if (hasNone) expect(error).toMatchObject({ code: 'bank_refused', beganNothing: true, message: says });
-      else expect(error).not.toMatchObject({ message: says });
+      const none = { code: 'bank_refused', beganNothing: true, lacksService: true, message: says };
+      if (hasNone) expect(error).toMatchObject(none);
+      else {
+        expect(error).not.toMatchObject({ message: says });
+        expect(error).not.toHaveProperty('lacksService');
+      }
     },
   );
 
@@ -603,6 +684,48 @@ describe('a signing basket', () => {
       about('GET', `${BASKET}/authorisations`, { decides: true }),
       about('POST', `${BASKET}/authorisations`, STARTING),
     ]);
+  });
+
+  it('has a status that decides an end, with its time, its reasons and what the bank says', async () => {
+    const answer = {
+      ...{ transactionStatus: 'RJCT', psuMessage: 'Sorry' },
+      statusReason: { code: 'AC04' },
+    };
+    const { calls, sent } = basket([said(answer, 200, { date: 'Sat, 21 Nov 2026 10:00:00 GMT' })]);
+    expect(await calls.sca?.status('b1', TRANSACTION_ID, 'an end')).toMatchObject({
+      ...{ became: 'failed', saidAt: '2026-11-21T10:00:00.000Z' },
+      reasons: [
+        { level: 'group', code: 'AC04' },
+        { level: 'message', text: 'Sorry' },
+      ],
+    });
+    expect(sent).toEqual([about('GET', `${BASKET}/status`, { decides: 'an end' })]);
+  });
+
+  it('may cost something', async () => {
+    const fees = { transactionFees: eur('1.50'), estimatedTotalAmount: eur('14.00') };
+    expect(await basket([created(fees)]).calls.verify(silent)).toEqual(
+      verifiedAs('b1', { commissions: eur('1.50'), totalAmount: eur('14.00') }),
+    );
+  });
+
+  it.each<[string, Scripted, boolean, object]>([
+    ['deleted', { status: 204 }, false, { verdict: 'taken', notices: [] }],
+    ['deleted, with an empty answer', said({}), false, { verdict: 'taken', notices: [] }],
+    ['perhaps deleted later', { status: 202 }, false, { verdict: 'taken', notices: [] }],
+    ['gone', refused('RESOURCE_UNKNOWN', 404), true, { verdict: 'is gone', notices: [] }],
+  ])('is %s', async (_, answer, wasTaken, expected) => {
+    const { calls, sent } = basket([answer]);
+    const asked = { resourceId: 'b1', redirectUri: BACK, beforeSend: silent, wasTaken };
+    expect(await calls.cancellation?.request(asked)).toEqual(expected);
+    expect(sent).toEqual([about('DELETE', BASKET, { beforeSend: silent })]);
+  });
+
+  it('that the bank does not know was never deleted, if the bank has taken no deletion', async () => {
+    const { calls } = basket([refused('RESOURCE_UNKNOWN', 404)]);
+    const asked = { resourceId: 'b1', redirectUri: BACK, beforeSend: silent, wasTaken: false };
+    const asking = Promise.resolve(calls.cancellation?.request(asked));
+    expect(await failureOf(asking)).toMatchObject({ isNotKnown: true });
   });
 
   it('has a login with the scope of the basket', async () => {

@@ -132,6 +132,11 @@ const STANDING = {
   standing: { frequency: 'Monthly', end: parseDate('--end', '2027-12-01'), day: 3 },
 } as const;
 
+const REFERRING = {
+  description: '',
+  creditorReference: { reference: 'RF18539007547034', type: 'SCOR', issuer: 'ISO' },
+} as const;
+
 const orderOf = (more: Partial<TransferOrder> = {}) => transferOrder({ ...PLAIN, ...more });
 const initiated = (more: Partial<TransferOrder> = {}, payments: Payments = {}) => {
   const { calls } = identifiedCalls([], { payments: { ...PRODUCTS, ...payments } });
@@ -157,6 +162,7 @@ describe('a payment alone in pain.001', () => {
     [{}, { bulk: { format: 'pain.001.001.09' } }, 'pain.001-sct', '<ReqdExctnDt><Dt>2026-11-21</Dt>'],
     [{}, { bulk: { format: 'pain.001.001.11' } }, 'pain.001-sct', 'pain.001.001.11"'],
     [{ reference: 'A+B' }, {}, 'pain.001-sct', '<EndToEndId>A+B<'],
+    [REFERRING, {}, 'pain.001-sct', '<Ref>RF18539007547034</Ref>'],
   ])('%j %j', async (more, payments, product, part) => {
     const made = await initiated(more, payments);
     expect([made.product, made.body]).toEqual([product, expect.stringContaining(part)]);

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { BankCall, Signed } from '../../../../../src/bank/call/call.ts';
 import { bankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { nextgenpsd2 } from '../../../../../src/bank/interfaces/nextgenpsd2/interface.ts';
+import { composeFreely } from '../../../../../src/bank/interfaces/nextgenpsd2/probing/free-call.ts';
+import { pathsOf } from '../../../../../src/bank/interfaces/nextgenpsd2/wire/paths.ts';
 import { json, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from '../client.ts';
 
 const bank = useNextGenBank();
@@ -32,6 +35,9 @@ describe('psd2 api', () => {
     '/v1/payments/x/p1/authorisations',
     '/v1/funds-confirmations',
     '/v1/signing-baskets',
+    '/payments',
+    '/v1/payments',
+    '/v1/my-payments/x',
   ])('may POST %s', (path) => {
     expect(described().refusalOf('POST', path)).toBeNull();
   });
@@ -63,8 +69,81 @@ describe('psd2 api', () => {
       oauth: { tokenHeader: 'PSD2-AUTHORIZATION' },
     });
     const secret = ['authorization', 'psd2-authorization', 'x-api-key'];
-    const signed = ['digest', 'signature', 'x-request-id', 'host'];
-    expect(ownHeaders).toEqual(expect.arrayContaining([...secret, ...signed]));
+    const signed = ['digest', 'signature', 'tpp-signature-certificate', 'date', 'x-request-id'];
+    const ofConnection = [
+      'content-length',
+      'host',
+      'connection',
+      'transfer-encoding',
+      'expect',
+      'te',
+      'trailer',
+    ];
+    expect([...ownHeaders].sort()).toEqual([...secret, ...signed, ...ofConnection, 'upgrade'].sort());
+  });
+});
+
+describe('the request of a free call, as it is shown', () => {
+  const composed = async (
+    file: object,
+    path: string,
+    token?: string,
+    sent: Partial<Signed['request']> = {},
+  ) => {
+    const description = bankFile.parse({ interface: 'nextgenpsd2', ...file });
+    const calls: BankCall[] = [];
+    const compose = async (call: BankCall): Promise<Signed> => {
+      calls.push(call);
+      const headers = { 'x-api-key': 'k', 'x-plain': 'p', ...call.headers };
+      return {
+        request: { method: 'POST', target: `/at${call.path}`, headers, body: undefined, ...sent },
+        ...{ signingString: 'signed', digest: null, tppRequestId: 'r' },
+      };
+    };
+    const call = { ...free, method: 'GET' as const, path, headers: { 'x-own': 'o' } };
+    const shown = await composeFreely(compose, description, pathsOf(description), call, token);
+    return { shown, call: calls[0] };
+  };
+
+  it('has no secret of the bank file, and all else', async () => {
+    const { shown, call } = await composed({ headers: { static: { 'X-API-Key': 'k' } } }, '/v1/x');
+    expect(shown).toEqual({
+      ...{ method: 'POST', target: '/at/v1/x', body: null, signingString: 'signed' },
+      headers: { 'x-api-key': '<secret>', 'x-plain': 'p', 'x-own': 'o' },
+    });
+    expect(call).not.toHaveProperty('bearer');
+    expect(call).not.toHaveProperty('returnAddress');
+    const text = await composed({}, '/v1/x', undefined, { body: Buffer.from('{"a":"ü"}') });
+    expect(text.shown).toMatchObject({ body: '{"a":"ü"}', headers: { 'x-api-key': 'k' } });
+  });
+
+  it.each([
+    ['/v1/accounts', { reads: 'list', needsConsent: true }],
+    ['/v1/accounts/a%201/balances?x=1', { reads: { account: 'a 1' }, needsConsent: true }],
+    ['/v1/consents/c%201/status', { reads: null, needsConsent: false, ofConsent: 'c 1' }],
+    ['/v1/other', { reads: null, needsConsent: false }],
+  ])('is of what its path says: %s', async (path, facts) => {
+    expect((await composed({}, path)).call?.facts).toEqual({ login: false, ...facts });
+  });
+
+  const OF_CONSENT = '/v1/accounts';
+  const OTHER = '/v1/consents';
+  const ELSEWHERE = {
+    authorizationEndpoint: 'https://idp.example/a',
+    tokenEndpoint: 'https://idp.example/t',
+  };
+  it.each([
+    ['none', {}, OF_CONSENT, false],
+    ['none', {}, OTHER, false],
+    ['integrated', {}, OF_CONSENT, true],
+    ['integrated', {}, OTHER, false],
+    ['pre-step', ELSEWHERE, OF_CONSENT, true],
+    ['pre-step', ELSEWHERE, OTHER, true],
+    ['client-credentials', ELSEWHERE, OTHER, true],
+  ])('has the token where the bank takes one: %s %j %s %s', async (mode, more, path, carries) => {
+    const file = { oauth: { mode, ...more } };
+    expect((await composed(file, path, 'T')).call?.bearer).toBe(carries ? 'T' : undefined);
+    expect((await composed(file, path)).call).not.toHaveProperty('bearer');
   });
 });
 
@@ -139,9 +218,27 @@ describe('psd2 api --paginate', () => {
     });
   });
 
-  it('sends nothing for transactions whose pages have numbers', async () => {
-    const file = { accounts: { paging: 'page-index' } };
-    await expect(read(LIST, file)).rejects.toMatchObject({ code: 'usage' });
+  it('counts no pages of a refusal', async () => {
+    const { body } = refusal(401, 'CONSENT_INVALID');
+    bank.expect('GET', LIST, { status: 401, headers: { 'X-Total-Pages': '2' }, body: body ?? '' });
+    expect(await read(LIST)).toMatchObject([{ code: 'not_logged_in' }]);
+  });
+
+  it('does not follow the link in a refusal', async () => {
+    const { tppMessages } = JSON.parse(`${refusal(401, 'CONSENT_INVALID').body}`);
+    bank.expect('GET', LIST, json({ tppMessages, _links: { next: { href: '?page=2' } } }, 401));
+    expect(await read(LIST)).toMatchObject([{ code: 'not_logged_in' }]);
+  });
+
+  it.each([
+    ['page-index', LIST],
+    ['page-index', LIST.replace('accounts', 'card-accounts')],
+    [{ totalPagesHeader: 'X-Total', pageParameter: 'page' }, LIST],
+  ])('sends nothing for transactions whose pages have numbers: %j, %s', async (paging, list) => {
+    const file = { accounts: { paging } };
+    await expect(read(list, file)).rejects.toMatchObject({
+      ...{ code: 'usage', hint: 'psd2 accounts transactions reads all of them.' },
+    });
     bank.expect('GET', '/v1/accounts', json({ accounts: [] }));
     expect(await read('/v1/accounts', file)).toHaveLength(1);
   });

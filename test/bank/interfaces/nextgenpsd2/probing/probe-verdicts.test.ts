@@ -68,6 +68,20 @@ describe('the test of the signature', () => {
   });
 
   it.each([
+    ['another', 'other', true],
+    ['its own', TPP_REQUEST_ID, false],
+    ['its own in capitals', ` ${TPP_REQUEST_ID.toUpperCase()}`, false],
+    ['no', ' ', false],
+  ])('says that the answer has another id than the request: %s', async (_, id, isOther) => {
+    const answer = { ...refused('FORMAT_ERROR', 400), headers: { 'x-request-id': id } };
+    const { says } = another('HTTP 400, FORMAT_ERROR');
+    const own =
+      'Its answer has another X-Request-ID than the request: if all answers have, headers.requestId of the bank file must be "any"';
+    const { probe } = await probed(answer);
+    expect((await probe.judge()).says).toBe(isOther ? `${says}. ${own}` : says);
+  });
+
+  it.each([
     [refused('FORMAT_ERROR', 400), 'FORMAT_ERROR'],
     [said({}, 404), ''],
     [page(404), undefined],

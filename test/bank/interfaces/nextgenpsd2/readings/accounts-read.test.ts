@@ -8,6 +8,7 @@ import { pathSegment } from '../../../../../src/bank/interfaces/nextgenpsd2/wire
 import type { Transaction, TransactionPage, TransactionQuery } from '../../../../../src/bank/ports/bank.ts';
 import type { ConsentSource, Read } from '../../../../../src/bank/ports/call.ts';
 import { parseDate } from '../../../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../../../src/errors.ts';
 import { TRANSACTION_ID } from '../client.ts';
 import { failureOf, IDS, NOW, noBankHas, refused, type Scripted, said, scriptedCalls } from '../scripted.ts';
 
@@ -52,8 +53,10 @@ describe('what the bank file says of readings', () => {
     [{ bookingStatuses: ['booked', 'both'] }, {}],
     [{ delta: 'entryReferenceFrom' }, { readsOn: true }],
   ])('%j', (settings, expected) => {
-    const { lacksPending, readsOn, identifiesRows, isId } = opened([], settings).accounts;
-    expect({ lacksPending, readsOn, identifiesRows }).toEqual({ identifiesRows: true, ...expected });
+    const { lacksPending, readsOn, identifiesRows, namesAccounts, isId } = opened([], settings).accounts;
+    expect({ lacksPending, readsOn, identifiesRows, namesAccounts }).toEqual({
+      ...{ identifiesRows: true, namesAccounts: true, ...expected },
+    });
     expect([isId?.('a1'), isId?.('a b')]).toEqual([true, false]);
   });
 
@@ -77,6 +80,12 @@ describe('what the bank file says of readings', () => {
       message: 'Readings need the consent of a customer',
       next: [['consent', 'request']],
     });
+    const { accounts } = opened([], {}, null);
+    for (const reading of [
+      accounts.balance('shop', ID, TRANSACTION_ID),
+      accounts.details({ what: 'product', customerId: 'shop', productId: ID }, TRANSACTION_ID),
+    ])
+      expect(await failureOf(reading)).toMatchObject({ code: 'not_logged_in' });
   });
 });
 
@@ -107,6 +116,7 @@ describe('the list of accounts', () => {
     ['a product', { ...MAIN, product: 'Giro' }, account('r1', { name: 'Main', productDescription: 'Giro' })],
     ['a name', { ...MAIN, maskedPan: 'x*' }, account('r1', { name: 'Main', maskedPan: 'x*' })],
     ['many currencies', { resourceId: 'r1', currency: 'XXX' }, account('r1')],
+    ['a status', { resourceId: 'r1', status: ' Blocked' }, account('r1', { status: 'blocked' })],
   ])('an account with %s', async (_, wire, expected) => {
     const { accounts, sent, asked, listed } = opened([said({ accounts: [wire] })], {}, { cards: 'none' });
     expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([expected]);
@@ -136,6 +146,8 @@ describe('the list of accounts', () => {
     expect(script.sent).toEqual([LIST, CARDS]);
     expect(script.asked).toEqual(['list', 'list', 'list']);
     expect([...script.calls.cards]).toEqual(['card:r1', 'k1']);
+    const cards = [account('card:r1', { kind: 'card' }), account('k1', { kind: 'card' })];
+    expect(script.listed).toEqual([['c1', [account('r1'), ...cards]]]);
   });
 
   it('has an account once that the bank lists twice, and each that shares an IBAN', async () => {
@@ -155,17 +167,39 @@ describe('the list of accounts', () => {
   });
 
   it('has no cards where the bank file says so', async () => {
-    const { accounts, sent } = opened([said({ accounts: [{ resourceId: 'r1' }] })], { cards: 'never' });
-    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1')]);
+    const answer = said({ accounts: [{ resourceId: 'r1', product: 'Giro' }] });
+    const { accounts, sent, listed } = opened([answer], { cards: 'never' });
+    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([
+      account('r1', { productDescription: 'Giro' }),
+    ]);
     expect(sent).toEqual([LIST]);
+    // Who chooses an account sees a name of it, where there is one.
+    expect(listed).toEqual([['c1', [account('r1', { name: 'Giro', productDescription: 'Giro' })]]]);
+  });
+
+  it('is noted by its IBANs and currencies, also where an account has none', async () => {
+    const answers = [
+      said({ accounts: [{ resourceId: 'r1', iban: IBAN, currency: 'EUR' }, { resourceId: 'r2' }] }),
+      said({ cardAccounts: [{ resourceId: 'k1', currency: 'USD' }] }),
+    ];
+    const { accounts, calls } = opened(answers);
+    await accounts.list('shop', TRANSACTION_ID);
+    expect(Object.fromEntries(calls.ibans)).toEqual({ r1: IBAN, r2: null, k1: null });
+    expect(Object.fromEntries(calls.currencies)).toEqual({ r1: 'EUR', r2: '', k1: 'USD' });
+  });
+
+  it('is not whole after a fault that is no answer of the bank', async () => {
+    const { accounts } = opened([said({ accounts: [] })]);
+    await expect(accounts.list('shop', TRANSACTION_ID)).rejects.toBeInstanceOf(TypeError);
   });
 
   it.each([
     ...[{ status: 403 }, { status: 404 }, { status: 405 }, { status: 501 }],
     ...[refused('CONSENT_INVALID', 401), refused('SERVICE_INVALID', 400)],
   ])('has no cards if the bank says %j', async (answer) => {
-    const { accounts } = opened([said({ accounts: [{ resourceId: 'r1' }] }), answer]);
+    const { accounts, listed } = opened([said({ accounts: [{ resourceId: 'r1' }] }), answer]);
     expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1')]);
+    expect(listed).toEqual([['c1', [account('r1')], 'none']]);
   });
 
   it.each([{ status: 400 }, { status: 503 }, refused('CONSENT_EXPIRED', 401)])(
@@ -222,6 +256,9 @@ describe('the balance of an account', () => {
   const CLOSED_19 = both('closingBooked', '2', D19);
   const TIMED = both('closingBooked', '1', D19, TIME);
   const OPENED = both('openingBooked', '1', D20);
+  const CLOSED_NOW = both('closingBooked', '2', TODAY);
+  const [NOW_TIME, COMING] = ['2026-11-21T08:00:00Z', '2026-11-25'];
+  const TIMED_NOW = both('expected', '2', null, NOW_TIME);
   const ALL = [both('expected', '1'), both('closingBooked', '2'), both('interimAvailable', '3')];
   const ODD_TIME = {
     sent: of('interimAvailable', '1', { ...day(D19), ...changed('yesterday') }),
@@ -245,6 +282,26 @@ describe('the balance of an account', () => {
     ],
     ['the time of the balance', [TIMED], shown('1', null, TIME, D19)],
     ['the newest of one type, whatever their order', [CLOSED_18, CLOSED_19], shown('2', null, D19, D19)],
+    ['the newest of one type, the other way round', [CLOSED_19, CLOSED_18], shown('2', null, D19, D19)],
+    ['the first type of one day', [both('expected', '1'), CLOSED_NOW], shown('2', null, TODAY, TODAY)],
+    [
+      'the first type of one day, in any order',
+      [CLOSED_NOW, both('expected', '1')],
+      shown('2', null, TODAY, TODAY),
+    ],
+    [
+      'the one with a time, of one day',
+      [both('expected', '1'), TIMED_NOW],
+      shown('2', null, NOW_TIME, TODAY),
+    ],
+    [
+      'the one with a time, the other way round',
+      [TIMED_NOW, both('expected', '1')],
+      shown('2', null, NOW_TIME, TODAY),
+    ],
+    ['a balance of a day before', [both('expected', '1', D19)], shown('1', null, D19, D19)],
+    ['a balance of today', [both('expected', '1', TODAY)], shown('1', null, TODAY, TODAY)],
+    ['a balance of a day to come', [both('expected', '1', COMING)], shown('1', null, COMING, TODAY)],
     ['those that can be read', [NO_AMOUNT, CLOSED_19], shown('2', null, D19, D19)],
     ['the day of what is available', [ODD_TIME], shown(null, '1', D19)],
     ['a balance without a type, and an odd day', [NO_TYPE], shown(null, null, null)],
@@ -293,6 +350,10 @@ describe('the balance of an account', () => {
       of('interimAvailable', '2.00', available),
     ]);
     expect(balance.creditLimitIncluded).toEqual(said);
+    expect(balance.balances?.map(({ creditLimitIncluded }) => creditLimitIncluded)).toEqual([
+      said && 'accountBalance' in said ? said.accountBalance : undefined,
+      said && 'availableBalance' in said ? said.availableBalance : undefined,
+    ]);
   });
 
   const CLOSING = of('closingBooked', '1.00');
@@ -316,12 +377,34 @@ describe('the balance of an account', () => {
     ['an odd available one', [of('interimAvailable', 'n/a'), CLOSING], '1.00', 'closingBooked'],
     ['an odd older one', [of('closingBooked', 'n/a', day('2026-11-18')), INTERIM], '1.00', 'interimBooked'],
     ['an odd one in another currency', [OF_DOLLARS, CLOSING], '1.00', 'closingBooked'],
+    ['an odd one without a type', [{ amount: '1.00' }, INTERIM], '1.00', 'interimBooked'],
+    [
+      'an odd one of another type, of a later day',
+      [of('openingBooked', 'n/a', day('2026-11-22')), INTERIM],
+      '1.00',
+      'interimBooked',
+    ],
+    [
+      'an odd older one without an amount',
+      [{ balanceType: 'closingBooked', ...day(D18) }, INTERIM],
+      '1.00',
+      'interimBooked',
+    ],
+    [
+      'an odd older one without a currency',
+      [{ ...of('closingBooked', 'n/a', day(D18)), balanceAmount: { amount: 'n/a' } }, INTERIM],
+      '1.00',
+      'interimBooked',
+    ],
   ])('can be known with %s', async (_, balances, booked, type) => {
     const { balance } = await balanceOf(balances);
     expect([balance.accountBalance, balance.availableBalance]).toEqual([money(booked), null]);
     expect(balance.balances).toEqual([typed(type, booked)]);
   });
 
+  const inCurrency = (currency: string | undefined) => ({
+    ...{ balanceType: 'interimBooked', balanceAmount: { amount: 'n/a', currency } },
+  });
   const UNREADABLE = "The bank's answer to the balances of a1 has a booked balance that cannot be read";
   const NO_BALANCE =
     "The bank's answer to GET /v1/accounts/a1/balances has no usable balances: expected a balance";
@@ -330,10 +413,49 @@ describe('the balance of an account', () => {
     ['newest one', [of('interimBooked', 'abc'), of('closingBooked', '9.00', day('2026-11-18'))], UNREADABLE],
     ['one of two of a day', [of('interimBooked', '9.00'), of('interimBooked', 'abc')], UNREADABLE],
     ['one without a type', [{ amount: '1.00' }, of('interimAvailable', '2.00')], UNREADABLE],
+    ['one of its first type', [of('closingBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
+    ['one of its second type', [of('interimBooked', 'n/a'), of('interimAvailable', '2.00')], UNREADABLE],
+    ['one in a currency', [inCurrency('XUSD'), CLOSING], UNREADABLE],
+    ['one in a currency of three letters', [inCurrency('USDX'), CLOSING], UNREADABLE],
+    ['one with a currency', [inCurrency(undefined), CLOSING], UNREADABLE],
+    ['one in its own currency', [inCurrency('eur'), CLOSING], UNREADABLE],
     ['only one', [of('interimAvailable', '1e5')], NO_BALANCE],
     ['balance, because there is none', [], NO_BALANCE],
   ])('is unknown if the bank has no %s that psd2 can read', async (_, balances, message) => {
-    expect(await failureOf(balanceOf(balances))).toMatchObject({ code: 'bank_answer', message });
+    expect(await failureOf(balanceOf(balances))).toMatchObject({
+      ...{ code: 'bank_answer', message, transactionId: TRANSACTION_ID },
+    });
+  });
+
+  it('can be known with an odd one of a later type and of the same day, and not of the first one', async () => {
+    const [interim, closing] = [of('interimBooked', '1.00'), of('closingBooked', '1.00', day(TODAY))];
+    const odd = (balance: object) => ({ ...balance, balanceAmount: money('n/a') });
+    expect((await balanceOf([odd(interim), closing])).balance.accountBalance).toEqual(money('1.00'));
+    expect(await failureOf(balanceOf([odd(closing), interim]))).toMatchObject({ message: UNREADABLE });
+  });
+
+  it('is unknown, and the available one known, if no booked one is there or odd', async () => {
+    const { balance, calls } = await balanceOf([of('interimAvailable', '2.00'), of('other', 'n/a')]);
+    expect([balance.accountBalance, balance.availableBalance]).toEqual([null, money('2.00')]);
+    expect(balance).not.toHaveProperty('bookedDay');
+    expect(Object.fromEntries(calls.odd.unread)).toEqual({ balances: 1 });
+  });
+
+  it('has what cannot be read of it counted', async () => {
+    const odd = [of('other', 'n/a'), of('other', 'n/a')];
+    const script = opened([
+      said({ balances: [CLOSING, ...odd] }),
+      said({ balances: [CLOSING] }),
+      said({ balances: [CLOSING, ...odd] }),
+    ]);
+    const counts: unknown[] = [];
+    for (let times = 0; times < 3; times += 1) {
+      await script.accounts.balance('shop', ID, TRANSACTION_ID);
+      counts.push(script.calls.odd.unread.get('balances'));
+    }
+    expect(counts).toEqual([2, 2, 4]);
+    const { calls } = await balanceOf([CLOSING]);
+    expect([...calls.odd.unread]).toEqual([]);
   });
 
   it.each([{ status: 404 }, refused('RESOURCE_UNKNOWN', 403)])(
@@ -368,6 +490,30 @@ describe('the balance of an account', () => {
     ]);
   });
 
+  it('of a card that a consent knows is at its own path at once', async () => {
+    const consents: ConsentSource = {
+      for: async () => ({ consentId: 'c1', reads: ['balances'] }),
+      isCard: (id) => id === 'k1',
+    };
+    const answers = ['k1', 'a1'].map(() => said({ balances: [CLOSING] }));
+    const { calls, sent } = scriptedCalls(answers, {}, consents);
+    for (const id of ['k1', 'a1']) await accountsOf(calls).balance('shop', id, TRANSACTION_ID);
+    expect(sent.map(({ path }) => path)).toEqual([
+      ...['/v1/card-accounts/k1/balances', '/v1/accounts/a1/balances'],
+    ]);
+  });
+
+  it('is not looked for among the cards of a bank that has none', async () => {
+    const { accounts, sent } = opened([{ status: 404 }], { cards: 'never' });
+    expect(await failureOf(accounts.balance('shop', ID, TRANSACTION_ID))).toMatchObject({ httpStatus: 404 });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('is not that of the account if the search among the cards fails by a fault of psd2', async () => {
+    const { accounts } = opened([{ status: 404 }]);
+    await expect(accounts.balance('shop', ID, TRANSACTION_ID)).rejects.toBeInstanceOf(TypeError);
+  });
+
   it('that is neither has the error of the account', async () => {
     const { accounts, calls } = opened([refused('RESOURCE_UNKNOWN', 404), { status: 503 }]);
     expect(await failureOf(accounts.balance('shop', ID, TRANSACTION_ID))).toMatchObject({
@@ -393,9 +539,19 @@ describe('the details of an account', () => {
     [{ withBalance: true }, { reads: ['accounts'] }, '/v1/accounts/a1'],
   ])('with %j and %j', async (settings, consent, path) => {
     const account = { resourceId: 'a1', own: { x: 1 } };
-    const { accounts, sent } = opened([said({ account })], settings, consent);
+    const { accounts, sent, asked } = opened([said({ account })], settings, consent);
     expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual(account);
     expect(sent).toEqual([reading(path, { account: 'a1' })]);
+    expect(asked).toEqual([{ account: 'a1' }, { account: 'a1' }]);
+  });
+
+  it.each([
+    { resourceId: 'a1', iban: IBAN, currency: 'EUR' },
+    { resourceId: 7, iban: 7, currency: 7 },
+  ])('are those of an account of which no list is read: %j', async (account) => {
+    const { accounts, sent } = opened([said({ account })]);
+    expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual(account);
+    expect(sent).toHaveLength(1);
   });
 
   it('of a card are at its own path, without its balance', async () => {
@@ -474,6 +630,10 @@ describe('the transactions of an account', () => {
     [{}, { to: date('2026-08-22') }, []],
     [TWICE, {}, [`bookingStatus=booked&${SINCE}`, PENDING]],
     [{ bookingStatuses: ['pending'] }, {}, [PENDING]],
+    [{ bookingStatuses: ['booked'] }, {}, [`bookingStatus=booked&${SINCE}`]],
+    [DELTA, {}, [BOTH]],
+    [DELTA, { after: 'e1', status: 'pending' }, [PENDING]],
+    [DELTA, { after: 'e1', ...RANGE, status: 'booked' }, ['bookingStatus=booked&entryReferenceFrom=e1']],
     [{ bookingStatuses: ['both'] }, { status: 'pending' }, [BOTH]],
     [{ bookingStatuses: ['booked'] }, { status: 'pending' }, []],
     [{}, { after: 'e1' }, [BOTH]],
@@ -648,9 +808,10 @@ describe('the transactions of an account', () => {
     ['has none', {}],
     ['has no list', { transactions: {} }],
   ])('are unknown if the answer %s', async (_, answer) => {
-    expect(await failureOf(read([said(answer)]))).toEqual(
-      unusable("The bank's answer to the transactions of a1 has none"),
-    );
+    for (const settings of [{}, { download: 'never' }] satisfies Settings[])
+      expect(await failureOf(read([said(answer)], settings))).toEqual(
+        unusable("The bank's answer to the transactions of a1 has none"),
+      );
   });
 
   it.each<[string, object]>([
@@ -674,6 +835,78 @@ describe('the transactions of an account', () => {
     };
     expect(await rowsOf({})).toEqual(['b1']);
     expect(await rowsOf({ download: 'never' })).toEqual([]);
+  });
+
+  const REFUSED_DOCUMENT =
+    'The list had no transactions, and a link to a document. If that document is never a report, write accounts.download "never" into the bank file.';
+
+  it.each<[string, Scripted[], string[]]>([
+    ['of booked rows', [page([row('b1')], LINK)], ['b1']],
+    ['of pending rows', [page([], { pending: [row('p1')], ...LINK })], ['p1']],
+    ['of rows, beside the list', [said({ transactions: { booked: [row('b1')] }, ...LINK })], ['b1']],
+    [
+      'without rows, of which the page before had some',
+      [page([row('b1')], next('?page=2')), page([], LINK)],
+      ['b1', ''],
+    ],
+    [
+      'without rows, after which another one comes',
+      [page([], { _links: { ...LINK._links, ...next('?page=2')._links } }), page([row('b1')])],
+      ['', 'b1'],
+    ],
+    [
+      'without rows, beside which is the way to another one',
+      [said({ transactions: { booked: [], ...LINK }, ...next('?page=2') }), page([row('b1')])],
+      ['', 'b1'],
+    ],
+  ])('are not looked for in the document beside a list %s', async (_, answers, ids) => {
+    expect(idsOf(await read(answers))).toEqual(ids);
+  });
+
+  it('in a document may be pending ones alone', async () => {
+    expect(idsOf(await read([said(LINK), page(undefined, { pending: [row('p1')] })]))).toEqual(['p1']);
+  });
+
+  it.each<[string, Scripted, string | undefined]>([
+    ['does not have', { status: 404 }, REFUSED_DOCUMENT],
+    [
+      'refuses, with advice of its own',
+      refused('FORMAT_ERROR', 400),
+      `The bank file may say .* ${REFUSED_DOCUMENT}`,
+    ],
+    ['shows to nobody without a consent', refused('CONSENT_EXPIRED', 401), undefined],
+  ])('are unknown if they are in a document that the bank %s', async (_, answer, hint) => {
+    const failure = await failureOf(read([said(LINK), answer]));
+    if (hint === undefined) expect(JSON.stringify(failure)).not.toContain('accounts.download');
+    else expect(failure).toMatchObject({ hint: expect.stringMatching(new RegExp(`^${hint}$`)) });
+  });
+
+  it.each(['bank_unreachable', 'interrupted'] as const)(
+    'in a document are not given up after an error of the kind %s',
+    async (code) => {
+      const { calls } = opened([said(LINK)]);
+      const failed = new Psd2Error(code, 'It did not work', {});
+      let asked = 0;
+      const bank: typeof calls.bank = {
+        ...calls.bank,
+        ask: async (call, answer) => (asked++ === 0 ? calls.bank.ask(call, answer) : Promise.reject(failed)),
+      };
+      await expect(
+        accountsOf({ ...calls, bank })
+          .pages(QUERY)
+          .next(),
+      ).rejects.toBe(failed);
+    },
+  );
+
+  it('in a document elsewhere are not read', async () => {
+    const href = 'https://evil.example/d';
+    expect(await failureOf(read([said({ _links: { download: { href } } })]))).toEqual(
+      unusable(
+        `The bank's link download does not lead to the transactions of a1: ${href}`,
+        'psd2 did not follow it. Narrow the range with --from and --to.',
+      ),
+    );
   });
 
   it('may be pending ones alone, and none of them', async () => {
@@ -725,6 +958,18 @@ describe('an id in a path', () => {
     ['\u{1F600}', '%F0%9F%98%80'],
   ])('%s is one part of it: %s', (id, part) => {
     expect(pathSegment(id)).toBe(part);
+  });
+});
+
+it.each([
+  ['a%2Fb', 'a/b'],
+  ['%zz', '%zz'],
+  ['%E9', '%E9'],
+])('the id in a path that somebody has written is read, or stays as it is: %s', (part, id) => {
+  const { calls } = scriptedCalls([]);
+  expect(calls.paths.find('GET', `/v1/accounts/${part}/balances?x=1`)).toEqual({
+    ...{ operation: 'getBalances', template: '/v1/accounts/{account-id}/balances' },
+    values: { 'account-id': id },
   });
 });
 
@@ -819,6 +1064,17 @@ describe('the pages of transactions', () => {
   const COUNTED_FIRST = page([row('1')], next('?p=2'), { 'x-total-pages': '2' });
   const TWICE_TWO = [page(rows('1', '2')), page(rows('3', '4'))];
   const one = (id: string, href?: string) => page([row(id)], href === undefined ? {} : next(href));
+  /** Pages with a row each, by link. */
+  const linkedPages = (ids: string) =>
+    [...ids].map((id, at) => one(id, at + 1 === ids.length ? undefined : `?p=${at + 2}`));
+  const PENDING_ONLY = [...'12345'].map((id) =>
+    page([], { pending: rows(id), ...(id !== '5' && next(`?p=${id}`)) }),
+  );
+  const THREE = page(rows('5', '6', '7'));
+  const TEN = Array.from({ length: 10 }, (_, at) => `${at + 1}`);
+  const LINKED_OF_3 = page([row('1')], next('?p=2'), { 'x-total-pages': '3' });
+  const IN_BOTH_LISTS = page(rows('1'), { pending: rows('p1') });
+  const LONGER = ['1,2', '3,4', '5,6,7', '8'];
 
   it.each<[string, Settings, Scripted[], string[]]>([
     ['by link, to the last', {}, [one('1', '?p=2'), one('2', '?p=3'), one('3')], ['1', '2', '3']],
@@ -830,9 +1086,27 @@ describe('the pages of transactions', () => {
     ['by link, of which the last counts all', {}, [COUNTED_FIRST, counted('2', '2')], ['1', '2']],
     ['by a count', COUNTED, [counted('2', '1'), counted(' 2 ', '2')], ['1', '2']],
     ['by a count of one', COUNTED, [counted('1', '1')], ['1']],
+    ['by a count of ten', COUNTED, TEN.map((id) => counted('10', id)), TEN],
+    [
+      'by a count, after a link',
+      COUNTED,
+      [LINKED_OF_3, counted('3', '2'), counted('3', '3')],
+      ['1', '2', '3'],
+    ],
+    ['by number, with as many rows in both lists', NUMBERED, [IN_BOTH_LISTS, page([])], ['1,p1', '']],
     ['by a count of none', COUNTED, [counted('0')], ['']],
     ['without a count, if there are no rows', COUNTED, [page([])], ['']],
     ['one of which comes again', {}, [one('1', '?p=2'), one('1', '?p=3'), one('2')], ['1', '1', '2']],
+    ['which come again twice, and later twice more', {}, linkedPages('1112113'), [...'1112113']],
+    ['of which the last is as the one before', {}, linkedPages('11'), ['1', '1']],
+    ['of which only the pending rows differ', {}, PENDING_ONLY, [...'12345']],
+    ['by number, of which a later one is longer', NUMBERED, [...TWICE_TWO, THREE, one('8')], LONGER],
+    [
+      'by a count, of which the last comes again',
+      COUNTED,
+      [...'122'].map((id) => counted('3', id)),
+      [...'122'],
+    ],
   ])('%s', async (_, settings, answers, ids) => {
     const script = opened(answers, settings);
     expect(idsOf(await pagesOf(script))).toEqual(ids);
@@ -905,8 +1179,8 @@ describe('the pages of transactions', () => {
   });
 
   it('of which a hundred are empty go on', async () => {
-    const empty = Array.from({ length: 100 }, (_, at) => page([], next(`?p=${at}`)));
-    expect(await read([...empty, one('1')])).toHaveLength(101);
+    const empty = (name: string) => Array.from({ length: 100 }, (_, at) => page([], next(`?${name}=${at}`)));
+    expect(await read([...empty('p'), one('1', '?next'), ...empty('q'), one('2')])).toHaveLength(202);
   });
 
   it.each<[string, Scripted, string]>([
@@ -931,6 +1205,13 @@ describe('the pages of transactions', () => {
     },
   );
 
+  it('are more than it links to, also after some links', async () => {
+    const answers = [page([row('1')], next('?p=2')), page([row('2')], {}, { 'x-total-pages': '3' })];
+    expect(await failureOf(read(answers))).toMatchObject({
+      message: 'The bank has more pages of transactions of a1 than it links to',
+    });
+  });
+
   it.each([
     ['x-total-pages', '1'],
     ['x-total-pages', 'many'],
@@ -953,6 +1234,7 @@ describe('the pages of transactions', () => {
     expect(script.sent).toHaveLength(1);
   });
 
+  const ANY = 'application/json, application/xml, text/plain, */*;q=0.1';
   it.each([
     ['next', 'http://xs2a:8080/inner/v1/accounts/a1/transactions/page/2?tenant=%2f', '/page/2?tenant=%2f'],
     ['download', { href: `${AT}/d/` }, '/d/'],
@@ -963,7 +1245,7 @@ describe('the pages of transactions', () => {
     await pagesOf(script);
     expect(script.sent[1]).toEqual({
       ...{ ...script.sent[0], path: `${AT}${below}` },
-      ...(name === 'download' && { headers: expect.anything() }),
+      ...(name === 'download' && { headers: { 'consent-id': 'c1', accept: ANY } }),
     });
     expect([...script.calls.odd.rewritten]).toEqual(name === 'next' ? ['next'] : []);
   });

@@ -176,7 +176,9 @@ describe('an odd row', () => {
     ['new members', { news: { a: 1 }, ...payeeAt({ iban: OTHER, kind: 7 }) }, { counterpartyIban: OTHER }],
     ['nothing for an account', { creditorAccount: {}, debtorAccount: null }, { counterpartyIban: null }],
   ])('with %s is read', async (_, more, expected) => {
-    expect(await readRow(more)).toMatchObject({ ...expected, unread: {} });
+    const { unread, ...read } = await readRow(more);
+    expect(unread).toEqual({});
+    expect(read).toMatchObject(expected);
   });
 
   it.each<[object, object]>([
@@ -205,6 +207,11 @@ describe('an odd row', () => {
 
   const SOON = { bookingDate: 'soon', valueDate: '2026-11-02' };
   const TWO_WRONG = { purposeCode: [], mandateId: {}, creditorId: { a: 1 }, ultimateDebtor: true };
+  it('that cannot be read are counted by their fields', async () => {
+    const rows = [{ mandateId: {}, creditorId: { a: 1 } }, {}, { creditorId: { a: 1 } }].map(row);
+    expect((await read(said({ transactions: { booked: rows } }))).unread).toEqual({ creditorId: 2 });
+  });
+
   it.each<[string, object, object, object]>([
     ['31 April', { valueDate: '2026-04-31' }, { valueDate: null }, { valueDate: 1 }],
     ['a flag for a day', { valueDate: true }, { valueDate: null }, { valueDate: 1 }],
@@ -284,6 +291,90 @@ describe('what a person needs of a row', () => {
     ['no word on whose account it is', { creditorName: 'Shop' }, { counterpartyName: 'Shop' }],
   ])('names no holder as the other side: %s', async (_, more, expected) => {
     expect(await readRow(more)).toMatchObject(expected);
+  });
+});
+
+describe('what a row may say in several places', () => {
+  const usd = (amount: string) => ({ amount, currency: 'USD' });
+  const paid = (amount: string) => ({ originalAmount: amount, originalCurrency: 'USD' });
+  const fee = (amount: string) => ({ feeAmount: amount, feeCurrency: 'USD' });
+  const IN_EXCHANGE = { currencyExchange: { instructedAmount: usd('3') } };
+  const at = (account: object, counterpartyAccount: string | undefined): [object, object] => [
+    payeeAt(account),
+    { counterpartyAccount },
+  ];
+  const detail = (more: object) => ({ entryDetails: [more] });
+  it.each<[object, object]>([
+    at({ bban: '1', maskedPan: '2*', pan: '12345', msisdn: '4', other: '5' }, '1'),
+    at({ maskedPan: '2*', pan: '12345', msisdn: '4', other: '5' }, '2*'),
+    at({ pan: '12345', msisdn: '4', other: '5' }, '*2345'),
+    at({ msisdn: '4', other: '5' }, '4'),
+    at({ other: '5' }, '5'),
+    at({ other: { identification: '5' } }, '5'),
+    at({ bban: { identification: '1' } }, '1'),
+    at({ bban: { id: '1' } }, undefined),
+    at({ iban: OTHER, bban: '1' }, '1'),
+    [{ originalAmount: usd('1'), instructedAmount: usd('2'), ...IN_EXCHANGE }, paid('1')],
+    [{ instructedAmount: usd('2'), ...IN_EXCHANGE }, paid('2')],
+    [IN_EXCHANGE, paid('3')],
+    [{ currencyExchange: [{ instructedAmount: usd('3') }, { instructedAmount: usd('4') }] }, paid('3')],
+    [
+      exchange({ sourceCurrency: 'EUR', targetCurrency: 'USD', unitCurrency: 'GBP' }),
+      { originalCurrency: 'USD' },
+    ],
+    [exchange({ sourceCurrency: 'GBP', targetCurrency: 'USD' }), { originalCurrency: 'GBP' }],
+    [exchange({ unitCurrency: ' usd ' }), { originalCurrency: 'USD' }],
+    [exchange({ sourceCurrency: 'EUR', targetCurrency: 'EUR' }), { originalCurrency: undefined }],
+    [{ markupFee: usd('1'), transactionFees: usd('2') }, fee('1')],
+    [{ transactionFees: usd('2') }, fee('2')],
+    [{ customerReference: 'C', paymentInformationId: 'P' }, { customerReference: 'C' }],
+    [{ paymentInformationId: 'P' }, { customerReference: 'P' }],
+    [{ customerReference: 'NONREF', paymentInformationId: 'P' }, { customerReference: 'P' }],
+    [{ returnReason: 'R', returnInformation: 'I' }, { returnReason: 'R' }],
+    [{ returnInformation: 'I' }, { returnReason: 'I' }],
+    [{ returnReason: { proprietary: 'OWN' } }, { returnReason: 'OWN' }],
+    [{ returnReason: { code: 'AC04', proprietary: 'OWN' } }, { returnReason: 'AC04' }],
+    [{ returnReason: { reason: { code: 'AC04', text: 'a' }, text: 'b' } }, { returnReason: 'AC04 a b' }],
+    [{ returnReason: { returnReasonCode: 'A', reasonCode: 'B' } }, { returnReason: 'B' }],
+    [{ returnReason: {} }, { returnReason: undefined }],
+    [{ transactionId: 'T', cardTransactionId: 'K' }, { transactionId: 'T' }],
+    [{ transactionId: ' ', cardTransactionId: 'K' }, { transactionId: 'K' }],
+    // What only its one detail says; what both say is that of the row.
+    [
+      { creditorName: 'Row', ...detail({ creditorName: 'Detail', mandateId: 'M' }) },
+      { counterpartyName: 'Row', mandateId: 'M' },
+    ],
+    [{ creditorName: null, ...detail({ creditorName: 'Detail' }) }, { counterpartyName: 'Detail' }],
+    [{ creditorName: ' ', ...detail({ creditorName: 'Detail' }) }, { counterpartyName: 'Detail' }],
+    [{ creditorAccount: {}, ...detail({ creditorAccount: { iban: OTHER } }) }, { counterpartyIban: OTHER }],
+    [{ entryDetails: { creditorName: 'Detail' } }, { counterpartyName: 'Detail', entryDetails: undefined }],
+    [{ entryDetails: ['x', { creditorName: 'Detail' }, null] }, { counterpartyName: 'Detail' }],
+    [{ entryDetails: [] }, { counterpartyName: null, entryDetails: undefined }],
+    [{ entryDetails: 'x' }, { counterpartyName: null, entryDetails: undefined }],
+    [{ ...text('a'), ...detail(text('b')) }, { remittance: 'a b' }],
+    [{ ...text('a'), ...detail(text('a')) }, { remittance: 'a' }],
+    [text('ab', ['a', 'b']), { remittance: 'ab' }],
+    [text('a', ['a', 'b', 'c']), { remittance: 'a b c' }],
+    [text('d', ['a', 'b']), { remittance: 'a b d' }],
+  ])('%j: %j', async (more, expected) => {
+    const { unread, ...read } = await readRow(more);
+    const names = Object.keys(expected);
+    const found = new Map<string, unknown>(Object.entries(read));
+    expect(unread).toEqual({});
+    expect(Object.fromEntries(names.map((name) => [name, found.get(name)]))).toEqual(expected);
+  });
+
+  it.each<[object, string]>([
+    [{ currencyExchange: { sourceCurrency: 'USD' } }, 'currencyExchange'],
+    [{ currencyExchange: 'x' }, 'currencyExchange'],
+    [{ currencyExchange: [], originalAmount: 'x' }, 'originalAmount'],
+    [{ transactionFees: { amount: '1' } }, 'transactionFees'],
+    [{ returnReason: true }, 'returnReason'],
+    [{ transactionDate: 'x' }, 'transactionDate'],
+    [{ remittanceInformationUnstructured: { a: 1 } }, 'remittanceInformationUnstructured'],
+    [{ remittanceInformationStructuredArray: [{ a: 1 }] }, 'remittanceInformationStructuredArray'],
+  ])('%j cannot be read, and only that is counted', async (more, name) => {
+    expect((await readRow(more)).unread).toEqual({ [name]: 1 });
   });
 });
 
@@ -438,15 +529,23 @@ describe('the words of a refusal in another form', () => {
     [{ status: 400, statusMessage: 'Beside a number' }, 'Beside a number'],
     [{ tppMessages: { category: 'ERROR', text: 'Not a list' } }, 'Not a list'],
     ['A text as JSON', 'A text as JSON'],
+    [[...Array.from({ length: 19 }, () => ({})), { message: 'The twentieth' }], 'The twentieth'],
   ])('%j are shown, and decide nothing', async (body, words) => {
     const failed = await refusedWith(said(body, 400));
     expect(failed).toMatchObject({ code: 'bank_refused', message: expect.stringContaining(`: ${words}`) });
     expect(failed).not.toHaveProperty('bankCode');
   });
 
+  it('are not looked for behind the twentieth of a list', async () => {
+    const body = [...Array.from({ length: 20 }, () => ({})), { message: 'One more' }];
+    expect(JSON.stringify(await refusedWith(said(body, 400)))).not.toContain('One more');
+  });
+
   it.each([
     ['Plain words of a gateway', 'Plain words of a gateway'],
     ['<html><h1>A heading</h1></html>', 'A heading'],
+    ['<soap:Fault><soap:faultstring>Of a prefix</soap:faultstring></soap:Fault>', 'Of a prefix'],
+    ['<s:Fault><s:text lang="en">Of a letter</s:text></s:Fault>', 'Of a letter'],
     ['<soap:Fault><faultstring>In XML</faultstring></soap:Fault>', 'In XML'],
   ])('that is no JSON (%s) are shown', async (body, words) => {
     const failed = await refusedWith({ status: 400, headers: {}, body });

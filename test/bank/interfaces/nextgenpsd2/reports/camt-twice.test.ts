@@ -241,3 +241,52 @@ it.each([
   expect(row.remittanceInformationUnstructuredArray).toEqual(unstructured);
   expect(row.remittanceInformationStructuredArray).toEqual(structured);
 });
+
+it.each(['BkTxCd/Sts', 'NtryDtls/TxDtls/Sts', 'NtryDtls/TxDtls/RltdPties/Dbtr/Sts'])(
+  'what stands at %s is not the status of the entry',
+  (path) => {
+    expect(rowOf(el(path, 'PDNG'))).toEqual(rowOf(path.includes('TxDtls') ? payments('') : ''));
+  },
+);
+
+describe('an entry in several currencies', () => {
+  const NOTHING = { instructedAmount: undefined, currencyExchange: undefined, transactionFees: undefined };
+  const moneyIn = ({ instructedAmount, currencyExchange, transactionFees }: Record<string, unknown>) => ({
+    ...{ instructedAmount, currencyExchange, transactionFees },
+  });
+  it.each<[string, string, object]>([
+    ['none', '', NOTHING],
+    ['its own', money('AmtDtls/InstdAmt', '1.00', 'EUR'), NOTHING],
+    ['another one', money('AmtDtls/InstdAmt', '1.00', 'USD'), { ...NOTHING, instructedAmount: usd('1.00') }],
+    ['no currency', el('AmtDtls/InstdAmt/Amt', '1.00'), NOTHING],
+    [
+      'a rate alone',
+      el('AmtDtls/InstdAmt/CcyXchg/XchgRate', '1.1'),
+      { ...NOTHING, currencyExchange: rate('1.1') },
+    ],
+    ['charges alone', money('Chrgs/Rcrd', '1.00', 'USD'), { ...NOTHING, transactionFees: usd('1.00') }],
+    [
+      'two charges, of which the first counts',
+      money('Chrgs/Rcrd', '1.00', 'USD') + money('Chrgs/Rcrd', '2.00', 'USD'),
+      { ...NOTHING, transactionFees: usd('1.00') },
+    ],
+  ])('with %s', (_, more, expected) => {
+    expect(moneyIn(rowOf(more))).toEqual(expected);
+    // In its one payment, too. Each of several has its own, and the entry has none of them.
+    expect(moneyIn(rowOf(payments(more)))).toEqual(expected);
+    const { entryDetails: details, ...entry } = rowOf(payments(more, ''));
+    expect(moneyIn(entry)).toEqual(NOTHING);
+    expect(Array.isArray(details) && details.map(moneyIn)).toEqual([expected, NOTHING]);
+  });
+});
+
+it.each([
+  ['PMNT', 'ICDT', 'ESCT', 'PMNT-ICDT-ESCT'],
+  ['PMNT', 'ICDT', '', undefined],
+  ['PMNT', '', 'ESCT', undefined],
+  ['', 'ICDT', 'ESCT', undefined],
+])('the code of %j, %j and %j is %s', (domain, family, sub, code) => {
+  const of = (name: string, content: string) => (content === '' ? '' : el(name, content));
+  const inside = of('Cd', domain) + el('Fmly', of('Cd', family) + of('SubFmlyCd', sub));
+  expect(rowOf(el('BkTxCd/Domn', inside)).bankTransactionCode).toBe(code);
+});

@@ -45,6 +45,11 @@ it.each<[string, string[], object]>([
   ['two ids of one word', ['EREF+A1', 'EREF+B2'], { endToEndId: 'A1' }],
   ['two texts of one word', ['SVWZ+a', 'SVWZ+b'], remittance('a b')],
   ['an empty one before another', ['EREF+', 'EREF+B2'], { endToEndId: 'B2' }],
+  [
+    'an id with a blank, in a part that is full',
+    [`EREF+A1 B2 SVWZ+${'x'.repeat(11)}`],
+    { endToEndId: 'A1 B2', ...remittance('x'.repeat(11)) },
+  ],
   ['an id with text after it', ['EREF+A1', 'a b'], { endToEndId: 'A1', ...remittance('a b') }],
   ['an id with blanks at a break', ['EREF+A1 ', ' a'], { endToEndId: 'A1', ...remittance('a') }],
   [
@@ -115,6 +120,7 @@ describe('the structure of German banks', () => {
     ['goes on', ['166?20a', '?21b'], { ...KIND, ...remittance('a b') }],
     ['is text', ['166?20a', 'more'], { ...KIND, ...remittance('a more') }],
     ['begins with another character', ['166?20a', '+21b'], { ...KIND, ...remittance('a +21b') }],
+    ['has a number later', ['166?20a', '?b 12'], { ...KIND, ...remittance('a ?b 12') }],
     ['has no number', ['166?20a', '?b'], { ...KIND, ...remittance('a ?b') }],
     ['goes on before a text', ['166?20a', '?21b', 'c'], { ...KIND, ...remittance('a b c') }],
     ['goes on after a text', ['166?20a', 'c', '?21b'], { ...KIND, ...remittance('a b c') }],

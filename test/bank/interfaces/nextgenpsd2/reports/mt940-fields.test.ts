@@ -86,6 +86,13 @@ describe('what frames a message', () => {
     ]);
   });
 
+  it('the characters 01 to 04 around a line are none of it', () => {
+    expect(fields('\u0001\u0002\u0001:20:S\u0003\u0004\u0003', ':86:\u0001a\u0003b')).toEqual([
+      ['20', 'S'],
+      ['86', '\u0001a\u0003b'],
+    ]);
+  });
+
   it.each(['-', 'x}', '--}', ' {', ':941:'])('%s ends none', (text) => {
     const [, second = []] = fields(':20:S', ':86:a', text, 'b');
     expect(second.length > 1 || text === ':941:').toBe(true);

@@ -269,6 +269,10 @@ describe('a report that cannot be read', () => {
   ])('%s', async (_, body, message) => {
     const failure = await failureOf(read([{ body, headers: { 'content-type': 'text/plain' } }], undefined));
     expect(failure).toMatchObject({ code: 'bank_answer', message: expect.stringMatching(message) });
+    if (message === MORE)
+      expect(failure).toMatchObject({
+        ...{ hint: 'Narrow the range with --from and --to.', transactionId: QUERY.transactionId },
+      });
   });
 });
 

@@ -118,6 +118,11 @@ const STANDARD = [
     ['SCA_METHOD_UNKNOWN', 400, 'The bank does not know the way to authenticate'],
     ['SCA_INVALID', 400, 'The bank does not accept the authentication'],
   ]),
+  kind('bank_refused', CONTENT, [
+    ...['PAYMENT_FAILED', 'FUNDS_NOT_AVAILABLE', 'EXECUTION_DATE_INVALID'].map((code): Refusal => {
+      return [code, 403, `The bank refused ${READ}`];
+    }),
+  ]),
   kind('bank_failing', LATER, [
     ['INTERNAL_SERVER_ERROR', 400, `The bank failed on ${READ}`],
     ['SERVICE_UNAVAILABLE', 503, `The bank is not available for ${READ}`],
