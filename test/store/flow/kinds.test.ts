@@ -37,6 +37,8 @@ describe('an event of a flow', () => {
     ['that the initiation did not begin', { type: 'verify-not-begun' }, '', 'revokes that'],
     ['the answer to the initiation', VERIFIED, '', 'revokes that'],
     ['another initiation', { type: 'initiate-again' }, '', 'revokes that'],
+    ['a transfer that joins a bulk', { type: 'bulk-joined', bulk: 'tr-2' }, '', moves],
+    ['one that leaves it', { type: 'bulk-left' }, '', 'revokes that'],
   ])('%s', (_what, event, onExecute, byCustomer) => {
     expect(meaning(operation, begunOperation(), event)).toBe(onExecute);
     expect(meaning(operation, byTheCustomer, event)).toBe(byCustomer);

@@ -7,6 +7,7 @@ import { Psd2Error } from '../../../src/errors.ts';
 import {
   journalIsMissing,
   journalIsOlder,
+  overtaken,
   referenceIsUsed,
   resourceIsUsed,
 } from '../../../src/store/flow/refusals.ts';
@@ -87,12 +88,19 @@ it.each([
   ['co-1', 'tr-2', 'consent', 'transfer'],
   ['x-1', 'y-2', 'transfer', 'transfer'],
 ])(
-  'an older journal of %s, and a resource of it that belongs to %s, are shown as of a %s and a %s',
+  'a flow %s that another psd2 has continued, an older journal of it, and a resource that belongs to %s, are shown as of a %s and a %s',
   (flow, owner, kind, other) => {
     expect(journalIsOlder(flow, '/flows/x.ndjson')).toMatchObject({
       code: 'config',
       message: `The journal /flows/x.ndjson is older than what psd2 knows about ${flow}`,
       hint: 'The flow may have been executed since, so psd2 sends nothing for it. Restore the newest journal from a backup. See the flow as it was:',
+      next: [[kind, 'show', flow]],
+      flow,
+    });
+    expect(overtaken(flow)).toMatchObject({
+      code: 'overtaken',
+      message: `Another psd2 has continued ${flow} in the meantime`,
+      hint: 'This one stops working on it. See its current state:',
       next: [[kind, 'show', flow]],
       flow,
     });
