@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Accounts, Transaction } from '../../../src/bank/ports/bank.ts';
 import { buildProgram } from '../../../src/cli/program.ts';
 import { isAccountId } from '../../../src/domain/identifiers.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { transactionOf } from '../../bank/transaction.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
+import { storeConsentFlow } from '../access.ts';
+import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { differing } from '../named-bank.ts';
 import { ANNA, endOf, payerAt, TODAY } from '../payer-here.ts';
 
@@ -49,6 +51,47 @@ describe('psd2 accounts list', () => {
                                           account
       "]
     `);
+  });
+
+  it('has the state of an account and the code of its kind if the bank says no more, and all that it says as JSON', async () => {
+    const bank = new BankHere();
+    const more = { status: 'blocked', card: true, bban: '0123', maskedPan: '5254**3241' };
+    bank.accounts = [
+      account('1', null, { productCode: 'CACC', productDescription: 'Giro', name: null, ...more }),
+      account('2', OWN_IBAN, { productCode: 'CARD' }),
+    ];
+    const { run, shown } = await operatorAt(bank);
+    const words = ['accounts', 'list'];
+    expect((await shown(words, 100)).split('\n').map((line) => line.trimEnd())).toEqual([
+      'ACCOUNT  IBAN                    CURRENCY  NAME             TYPE  STATUS',
+      '1                                EUR                        Giro  blocked',
+      '2        DE02100100109307118603  EUR       Current account  CARD',
+      '',
+    ]);
+    const [first, second] = bank.accounts;
+    expect(JSON.parse((await run(words)).printed)).toEqual([first, second]);
+    expect(first).toMatchObject(more);
+  });
+
+  it('names the consent that is under way if the bank wants one, and else the error of the bank', async () => {
+    const bank = new BankHere();
+    const { run, open } = await operatorAt(bank);
+    const wanted = new Psd2Error('not_logged_in', 'There is no consent', { next: [['consent', 'request']] });
+    bank.meets('accounts', wanted, wanted);
+    expect(endOf(await run(['accounts', 'list']))).toEqual([
+      'exit 4, not_logged_in: There is no consent',
+      '$ consent request',
+    ]);
+    await storeConsentFlow(
+      open().context,
+      { customerId: ANNA },
+      { type: 'requested', resourceId: 'c1', outcomes: [] },
+    );
+    expect(endOf(await run(['accounts', 'list']))).toEqual([
+      'exit 4, not_logged_in of co-1: There is no consent',
+      'The consent co-1 is under way: waits for the customer. Ask the bank, or take the customer there:',
+      '$ consent resume co-1',
+    ]);
   });
 
   it('says that there are none', async () => {
