@@ -88,6 +88,11 @@ describe('what the index learns from a journal', () => {
 });
 
 describe('the entries of the index', () => {
+  it('are as many as were added at once', () => {
+    index.add({ flow: 'a', reference: null }, { flow: 'b', reference: null }, { flow: 'c', reference: null });
+    expect([...index.read().keys()]).toEqual(['a', 'b', 'c']);
+  });
+
   it('the first flow with a resource has it, whatever the case of its letters', () => {
     index.add({ flow: 'tr-1', reference: 'r1' }, { flow: 'tr-2', resourceId: null });
     expect(index.firstWith('r1')).toBeUndefined();
@@ -136,6 +141,8 @@ describe('the resources of flows', () => {
     expect(index.read().get('tr-1')).toEqual({ resourceIds: new Set(['r1']), sent: 'r1' });
     resources.take('tr-1', 'R1');
     expect(() => resources.take('tr-2', 'r1')).toThrow('belongs to tr-1');
+    resources.drop('tr-3');
+    expect(index.read().get('tr-3')).toEqual({ resourceIds: new Set() });
   });
 
   it('of two processes that take a resource at the same moment, the one that writes first has it', () => {
@@ -216,6 +223,21 @@ describe('the resources of flows', () => {
     expect(() => resources.take('tr-9', 'r9')).toThrow('can be changed by others (mode 0666)');
     await expect(transfer([], 'INV-1')).rejects.toThrow('can be changed by others (mode 0666)');
     expect(() => lookup().find(KINDS.transfer, 'r9')).toThrow('can be changed by others (mode 0666)');
+    const { current } = await begun(flowsOf(), 'consent', {
+      ...{ transactionId: 't', customerId: '7', categories: consentCategories() },
+    });
+    chmodSync(flows.pathOf(current.flow), 0o666);
+    expect(thrownBy(() => lookup().find(KINDS.consent, 'r9'))).toMatchObject({
+      code: 'config',
+      message: `${flows.pathOf(current.flow)} can be changed by others (mode 0666)`,
+    });
+  });
+
+  it('a journal that is gone since the folder was listed has none', () => {
+    const { readdirSync } = fs;
+    replaceForStore(fs, 'readdirSync', (path: never) => ['tr-0mi7x7x8x00001.ndjson', ...readdirSync(path)]);
+    resources.take('tr-9', 'r9');
+    expect([...index.read().keys()]).toEqual(['tr-9']);
   });
 });
 
@@ -349,6 +371,10 @@ describe('flows that are looked up', () => {
     expect(flows.newestFirst(KINDS.transfer)).toEqual(all.toReversed());
     expect(flows.newestFirst({ prefix: '' })).toEqual([...all.toReversed(), 'other']);
     expect(flows.newestFirst(KINDS.consent)).toEqual([]);
+    expect([all[0], 'tr-0mi7x7x8x00001'].map((flow = '') => flows.textOf(flow))).toEqual([
+      expect.stringMatching(/^\{"at":.*"created".*\}\n$/),
+      undefined,
+    ]);
   });
 
   it('by a resource that the flow has lost, it is not found', async () => {
@@ -375,6 +401,19 @@ describe('flows that are looked up', () => {
       hint: expect.stringMatching(
         /^Give the id that psd2 printed, or the resource id\. Not all flows could be searched: .*damaged.*\.$/,
       ),
+    });
+  });
+
+  it('by what nobody has, an error about another journal says nothing of the search', async () => {
+    const [damaged, headless] = [await transfer([R1]), await transfer([], 'INV-1')];
+    const [first] = readFileSync(flows.pathOf(damaged), 'utf8').split('\n');
+    writeFileSync(flows.pathOf(damaged), `${first}\ngarbage\ngarbage\n`);
+    writeFileSync(flows.pathOf(headless), 'garbage\n');
+    onlyIndexed();
+    expect(thrownBy(() => lookup().find(KINDS.transfer, 'r7'))).toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(`so psd2 cannot tell which reference ${headless} has$`),
+      hint: expect.not.stringContaining('Not all flows could be searched'),
     });
   });
 });
