@@ -307,6 +307,16 @@ describe('what a consent covers', () => {
     expect(lackingIn({ ...granted, grantedAt: null })).toEqual([]);
   });
 
+  it.each(['iban', 'maskedPan', 'pan', 'bban', 'msisdn', 'currency'])(
+    'a bank that names accounts by a %s that is no text says nothing',
+    (kind) => {
+      const access = { accounts: [{ iban: OTHER, [kind]: 7 }] };
+      expect(coverageOf(ofOne, { access })).toEqual(noCards([ONE]));
+      expect(namesInAccess(access)).toEqual([]);
+      expect(lackingIn({ ...ofOne, access, grantedAt: '2026-11-21T10:00:00.000Z' })).toEqual([]);
+    },
+  );
+
   it.each(['maskedPan', 'pan', 'bban', 'msisdn'])('a granted consent names an account by its %s', (kind) => {
     const asked = asking(dedicated([ONE, `${kind}:525412XXXXXX3241`]));
     const lacks = (id: string) =>

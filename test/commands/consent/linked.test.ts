@@ -281,6 +281,19 @@ describe('psd2 consent delete', () => {
     expect(journal('co-1').at(-1)).toMatchObject({ type: 'ended', bankStatus: 'terminatedByTpp' });
   });
 
+  it('sends the customer to the bank if it wants them for that, and nothing ends until it says so', async () => {
+    const { run, bank, ids, states } = await operatorAt();
+    await run(REQUEST);
+    Object.assign(bank, { endsAtPage: true, customersDecide: false });
+    const open = await run(DELETE, UNDECIDED);
+    expect(open.said).toContain('https://customers.bank.example/c1/end');
+    expect(open.failure?.code).toBe('still_open');
+    expect([await ids(), await states()]).toEqual([['c1'], ['c1 confirmed']]);
+    bank.customersDecide = true;
+    const ended = await run(DELETE);
+    expect([ended.failure, ended.data.state, await ids()]).toEqual([null, 'cancelled', []]);
+  });
+
   it('leaves the consent as it is if it fails at the bank, and the state of one that was revoked', async () => {
     const { run, bank, ids, states } = await operatorAt();
     await run(REQUEST);

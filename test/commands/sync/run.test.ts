@@ -162,6 +162,25 @@ it('the consent says how often psd2 reads without the customer, if the operator 
 });
 
 it.each([
+  ['sandbox', undefined, 9999],
+  ['sandbox', '6h', 4],
+  ['production', undefined, 4],
+  ['production', '6h', 4],
+  [undefined, undefined, 4],
+] as const)(
+  'in the environment %s, every %s, psd2 reads %i times a day',
+  async (environment, every, reads) => {
+    const { context } = (await payerAt(new BankHere(), temporary)).open();
+    const { name, settings } = context.profile();
+    const { environment: _, ...others } = settings;
+    const profile = { name, settings: { ...others, ...(environment && { environment }) } };
+    const options = { out, concurrency: '8', ...(every && { every }) };
+    const plan = await readPlan({ ...context, profile: () => profile }, options, true);
+    expect(plan).toMatchObject({ unattendedReads: reads, isByConsent: false });
+  },
+);
+
+it.each([
   [[], 'Nobody is logged in with the profile "env"'],
   [['--all-customers'], 'Nobody is logged in with the profile env'],
 ])('psd2 sync %j without a login is refused', async (words, message) => {
