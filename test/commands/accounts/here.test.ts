@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Accounts, Transaction } from '../../../src/bank/ports/bank.ts';
 import { buildProgram } from '../../../src/cli/program.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
 import { isAccountId } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { transactionOf } from '../../bank/transaction.ts';
@@ -123,6 +124,22 @@ describe('psd2 accounts balance', () => {
     expect((await run(BALANCE)).data).toEqual({ accountId: OWN_ACCOUNT, productId: OWN_ACCOUNT, ...OWN });
     const [titles] = (await run(BALANCE, { format: 'csv' })).printed.split('\n');
     expect(titles).toMatch(/^accountId,productId,accountBalance.amount,accountBalance.currency,/);
+  });
+
+  it.each<[object | undefined, string | undefined]>([
+    [undefined, undefined],
+    [{}, undefined],
+    [{ accountBalance: false, availableBalance: false }, undefined],
+    [{ accountBalance: true }, 'account balance'],
+    [{ accountBalance: false, availableBalance: true }, 'available balance'],
+    [{ accountBalance: true, availableBalance: true }, 'account balance, available balance'],
+  ])('says of which balances a credit line is a part: of %j', async (creditLimitIncluded, line) => {
+    const bank = new BankHere();
+    bank.balances = { ...OWN, ...(creditLimitIncluded && { creditLimitIncluded }) };
+    const { run } = await operatorAt(bank);
+    const { printed } = await run(BALANCE, { format: 'table' });
+    expect(/^With a credit line\t(.*)$/m.exec(printed)?.[1]).toBe(line);
+    expect((await run(BALANCE)).data.creditLimitIncluded).toEqual(creditLimitIncluded);
   });
 
   it('has the balances that the bank names, with their times or days', async () => {
@@ -282,6 +299,35 @@ describe('psd2 accounts transactions --chart', () => {
       expect(JSON.parse(printed).creditLimitIncluded).toBe(included ?? null);
     },
   );
+
+  it('without a balance says nothing of a credit line, and has no balances', async () => {
+    const bank = new BankHere();
+    bank.booked = [transaction('1')];
+    bank.balances = { creditLimitIncluded: { accountBalance: true } };
+    const { run } = await operatorAt(bank);
+    const words = [...CHART, '--from', TODAY];
+    expect((await run(words, { format: 'table' })).said).not.toMatch(/credit line/);
+    expect((await run(words)).data).toMatchObject({
+      ...{ opening: null, closing: null, balances: [], noBalance: null, complete: true, certainFrom: null },
+      months: [{ in: '12.50', out: '0.00', net: '12.50' }],
+    });
+  });
+
+  it('says from when on it is certain, if the bank may have cut the list', async () => {
+    const rows = Array.from({ length: 50 }, (_, index) =>
+      transaction(`${index}`, { transactionId: `t${index}` }),
+    );
+    const { run } = await operatorAt(new BankHere(), {
+      identifiesRows: true,
+      async *pages() {
+        yield { booked: { rows, total: null, hasMore: false } };
+      },
+    });
+    const { data, failure } = await run([...CHART, '--from', addDays(TODAY, -5)]);
+    const certainFrom = addDays(TODAY, 1);
+    expect(data).toMatchObject({ complete: false, certainFrom });
+    expect(failure).toMatchObject({ code: 'needs_attention', message: expect.stringContaining(certainFrom) });
+  });
 
   it('is as wide as the terminal, at most 120', async () => {
     const [narrow, wide, widest] = [await drawn(60), await drawn(120), await drawn(200)];

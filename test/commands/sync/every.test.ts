@@ -235,6 +235,36 @@ describe('rounds of a store that psd2 cannot always reach', () => {
   });
 });
 
+it.each([
+  [2, true],
+  [100, true],
+  [101, false],
+])(
+  'a round of %i customers that many workers share warns of logins that end soon: %s',
+  async (size, warns) => {
+    const refreshTokenExpiresAt = new Date(operator.bank.clock.now().getTime() + 5 * DAY_MS).toISOString();
+    await storeLogin(operator.open().context, '1000001', { refreshTokenExpiresAt });
+    const rounds = withRounds([
+      async (store, interval) => {
+        const round = await store.join(interval);
+        if ('dueIn' in round) throw new TypeError('The first round is due');
+        return {
+          share: { round: 1, begunAt: operator.bank.clock.now().toISOString(), size },
+          size,
+          next: (max) => round.next(max),
+          counts: () => round.counts(),
+          note: (done) => round.note(done),
+          leave: () => round.leave(),
+        };
+      },
+    ]);
+    const end = ({ stop }: Service) => stop('SIGTERM');
+    const { said, failure } = await runService(operator, every('30s', '--all-customers'), [end], rounds);
+    expect(failure).toBeNull();
+    expect(/^Expiring soon: .*1000001/m.test(said)).toBe(warns);
+  },
+);
+
 it('a round without customers is an error at first, and later only a round', async () => {
   const leave = async () => {
     const { tokens } = await operator.open().context.store();
