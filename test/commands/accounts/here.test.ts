@@ -56,7 +56,7 @@ describe('psd2 accounts list', () => {
 
   it('has the state of an account and the code of its kind if the bank says no more, and all that it says as JSON', async () => {
     const bank = new BankHere();
-    const more = { status: 'blocked', card: true, bban: '0123', maskedPan: '5254**3241' };
+    const more = { status: 'blocked', card: true as const, bban: '0123', maskedPan: '5254**3241' };
     bank.accounts = [
       account('1', null, { productCode: 'CACC', productDescription: 'Giro', name: null, ...more }),
       account('2', OWN_IBAN, { productCode: 'CARD' }),
