@@ -111,6 +111,15 @@ describe('psd2 consent request', () => {
     expect([end, bank.asked]).toEqual([[`exit 2, usage: ${message}`, ...hint], []]);
   });
 
+  it('that is cancelled here says how it ends at the bank, too', async () => {
+    const { run, bank } = await operatorAt();
+    bank.customersDecide = false;
+    await run(REQUEST, UNDECIDED);
+    expect((await run(['consent', 'cancel', 'co-1'])).said).toContain(
+      'The customer can still grant it at the bank. psd2 does not use it. End it there with:\n  psd2 consent delete co-1',
+    );
+  });
+
   it('with client credentials asks for nothing', async () => {
     const { run, bank } = await operatorAt();
     const [end] = endOf(await run(REQUEST, { globals: { customer: 'ada', grant: 'client_credentials' } }));
@@ -345,6 +354,8 @@ it('what a consent lacks and what the bank says beside it is shown, and a lack i
   expect((await run(['consent', 'status', 'co-1'])).data).toMatchObject({
     messages: ['Only balances', 'Until May'],
   });
+  const { printed } = await run(['consent', 'show', 'co-1'], { ...ADA, format: 'table' });
+  expect(printed).toContain(`Accounts\t${IBAN}\nLacks\ttransactions\nBank says\tOnly balances Until May\n`);
 });
 
 it('psd2 consent show has what the customer has granted, in the words of the bank', async () => {
