@@ -216,6 +216,24 @@ describe('psd2 accounts transactions', () => {
     });
   });
 
+  it('that are booked for a day to come say so', async () => {
+    const bank = new BankHere();
+    const tomorrow = addDays(TODAY, 1);
+    bank.booked = [
+      transaction('1'),
+      transaction('2', { bookingDate: tomorrow }),
+      transaction('3', { bookingDate: null, valueDate: tomorrow, status: 'pending' }),
+    ];
+    const { run } = await operatorAt(bank);
+    const rows: unknown[] = JSON.parse((await run(LIST)).printed);
+    expect(rows).toMatchObject([
+      { index: '1' },
+      { index: '2', future: true, description: 'Row 2' },
+      { index: '3' },
+    ]);
+    expect(rows.map((row) => Object(row).future)).toEqual([undefined, true, undefined]);
+  });
+
   it('of a bank that identifies them have more fields', async () => {
     const bank = new BankHere();
     bank.booked = [transaction('1', { transactionId: 't-1', endToEndId: 'e-1' })];

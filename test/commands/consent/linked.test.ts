@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -331,6 +332,21 @@ describe('psd2 consent delete', () => {
     expect(bank.asked).toEqual([]);
   });
 });
+
+it.each(['--psu-password-file', '--otp-file'])(
+  'a consent takes %s only if the profile allows that',
+  async (option) => {
+    const { run, bank } = await operatorAt();
+    bank.customersDecide = false;
+    await run(REQUEST, UNDECIDED);
+    bank.asked.length = 0;
+    for (const words of [['consent', 'resume', 'co-1'], REQUEST]) {
+      const { failure } = await run([...words, option, join(temporary, 'missing')]);
+      expect(failure?.message).toBe('The profile env takes no credentials from files');
+    }
+    expect(bank.asked).toEqual([]);
+  },
+);
 
 it('--paste needs a terminal', async () => {
   const { run, bank } = await operatorAt();

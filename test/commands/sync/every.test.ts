@@ -5,6 +5,7 @@ import { DEFAULT_INTERFACE, interfaceNamed } from '../../../src/bank/open.ts';
 import type { Context } from '../../../src/commands/context.ts';
 import type { FindInterface } from '../../../src/commands/open/bank.ts';
 import { profileProtect } from '../../../src/commands/profile/protect.ts';
+import { ChangedKeys } from '../../../src/commands/sync/changed-keys.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
@@ -386,6 +387,25 @@ describe('the certificates, if they change while psd2 runs', () => {
       interrupt();
     };
     await expect(syncing([change])).rejects.toThrow('Interrupted');
+  });
+
+  it.each([
+    [new Psd2Error('interrupted', 'Interrupted'), true],
+    [new TypeError('A bug'), true],
+    [new Psd2Error('certificate', 'The key does not fit'), false],
+  ])('that cannot be looked at: %s ends the service: %s', async (error, ends) => {
+    const { context, said } = operator.open({ env: inFolder() });
+    let isAway = false;
+    const unsealed: Context['unsealed'] = async () => {
+      if (isAway) throw error;
+      return context.unsealed();
+    };
+    const keys = await ChangedKeys.begin({ ...context, unsealed });
+    isAway = true;
+    const look = keys.look();
+    if (ends) await expect(look).rejects.toBe(error);
+    else await look;
+    expect(said()).toBe(ends ? '' : `${STILL}The key does not fit.\n`);
   });
 
   describe('a profile with a file', () => {

@@ -9,6 +9,7 @@ import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.t
 import { granting } from '../../store/whole-store.ts';
 import { storeConsentFlow } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
+import { runIn } from '../command.ts';
 import { useOperatorHere } from '../operator.ts';
 import { ANNA, type Json, payerAt, TODAY } from '../payer-here.ts';
 
@@ -152,6 +153,34 @@ it('a round reports a customer whose consent was withdrawn once: the one that me
   const reported = ['not_logged_in', '1000001 synced', `${ANNA} failed`];
   const all = ['--all-customers', '--concurrency', '1'];
   expect([await round(...all), await round(...all)]).toEqual([reported, reported]);
+});
+
+it('where the operator names the customers, nobody is read before one has given a consent', async () => {
+  const bank = new BankHere();
+  Object.assign(bank.interface, { customers: 'named by the operator' });
+  const { open } = await payerAt(bank, temporary);
+  const { context } = open();
+  const { tokens } = await context.store();
+  await tokens.erase(ANNA);
+  await expect(
+    runIn(context, 'sync', '--out', join(temporary, 'none'), '--all-customers'),
+  ).rejects.toMatchObject({
+    ...{ code: 'not_logged_in', message: 'No customer has given a consent with the profile env' },
+    next: [['--profile', 'env', 'consent', 'request']],
+  });
+});
+
+it.each<[object, object | undefined]>([
+  [{}, undefined],
+  [{ metricsPort: '0' }, { host: '127.0.0.1', port: 0 }],
+  [
+    { metricsPort: '65535', metricsHost: '0.0.0.0' },
+    { host: '0.0.0.0', port: 65535 },
+  ],
+])('with %j the metrics are served at %j', async (options, metricsAt) => {
+  const { context } = (await payerAt(new BankHere(), temporary)).open();
+  const plan = await readPlan(context, { out, concurrency: '8', ...options }, true);
+  expect(plan).toMatchObject({ metricsAt, concurrency: 8, allCustomers: false, every: undefined });
 });
 
 it('the consent says how often psd2 reads without the customer, if the operator does not', async () => {
