@@ -41,6 +41,12 @@ function look(text: string): string {
 it('a folder that has not changed is not read again', () => {
   expect([look('first'), look('second')]).toEqual(['first', 'first']);
   expect(readFileSync(path, 'utf8')).not.toContain('customer-1');
+  expect(readFileSync(path, 'utf8')).toMatch(/^\n[0-9a-f]{8} \d+ [\d.]+ first\n$/);
+});
+
+it('nothing is kept of a folder that does not exist', () => {
+  rmSync(folder, { recursive: true });
+  expect([look('first'), look('second'), existsSync(path)]).toEqual(['first', 'second', false]);
 });
 
 const makeAgain = () => {
