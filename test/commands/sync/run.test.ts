@@ -84,6 +84,7 @@ describe('psd2 sync', () => {
   });
 
   it('skips what was read often enough today, and is an error if nothing is left', async () => {
+    await sync();
     const words = ['sync', '--out', out, '--unattended-reads', '1'];
     await expect(operator.run(words, { globals: { customer: anna } })).rejects.toThrow(
       new Psd2Error('reads_used_up', "Nothing was read: today's reads without the customer are used up", {
