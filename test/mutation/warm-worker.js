@@ -358,10 +358,11 @@ function keepsState(source) {
   if (!keeping.has(source)) {
     keeping.set(
       source,
-      // A lazy schema is built once, when it is first used.
-      /^(?:let |const \w+(?:: .+)? = new (?:Weak)?(?:Map|Set)\b)|\bz\.lazy\(/m.test(
-        readFileSync(source, 'utf8'),
-      ),
+      // A lazy schema is built once, when it is first used, and so are the fields that a command prints.
+      source.endsWith('/fields.ts') ||
+        /^(?:let |const \w+(?:: .+)? = new (?:Weak)?(?:Map|Set)\b)|\bz\.lazy\(|\bobjectOf</m.test(
+          readFileSync(source, 'utf8'),
+        ),
     );
   }
   return keeping.get(source);

@@ -58,9 +58,9 @@ export class KnownFolders {
 
   #forget(): void {
     try {
-      rmSync(this.#path, { force: true });
+      rmSync(this.#path);
     } catch {
-      // In a read-only folder, for example. The command is about something else.
+      // Another psd2 has done it, or the folder is read-only, for example. The command is about something else.
     }
   }
 }

@@ -173,6 +173,15 @@ describe('at a bank whose consents name accounts, an account', () => {
     expect((await readAccount(context, account)).replaceAll(' ', '')).toBe(account.replaceAll(' ', ''));
   });
 
+  it('of a customer of whom psd2 knows nothing is left to the call', async () => {
+    const { context } = openCommand(newConfigFolder(temporary), NOW, {
+      env: { PSD2_BANK: join(temporary, 'bank.json') },
+      globals: { customer: 'nobody' },
+    });
+    expect(await readAccount(context, IBAN)).toBe(IBAN);
+    expect(await keptAccount(context, named(IBAN))).toBeUndefined();
+  });
+
   const LISTED = [
     { accountId: 'a1', iban: IBAN, currency: 'EUR', name: 'Giro', productCode: 'CACC' },
     { accountId: 'card:a1', iban: null, kind: 'card' as const },

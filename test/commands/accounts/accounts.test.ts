@@ -252,12 +252,22 @@ describe('psd2 accounts export', () => {
   });
 });
 
-it('psd2 accounts export prints the document without a file', async () => {
-  const bytes: string[] = [];
-  const printBytes = (some: Uint8Array) => void bytes.push(Buffer.from(some).toString('utf8'));
-  const words = ['accounts', 'export', ACCOUNT, '--format', 'csv'];
-  await operator.run(words, { changes: () => ({ printBytes }) });
-  expect(bytes.join('')).toMatch(/^id,/);
+it.each<[string, string[], RegExp]>([
+  ['export', ['--format', 'csv'], /^id,/],
+  ['export', ['--format', 'csv', '--file', '-'], /^id,/],
+  ['report', ['--file', '-'], /^<!doctype html>/i],
+])('psd2 accounts %s %j prints the document, also at a terminal: it is text', async (verb, more, begins) => {
+  for (const columns of [undefined, 80]) {
+    const bytes: string[] = [];
+    const printBytes = (some: Uint8Array) => void bytes.push(Buffer.from(some).toString('utf8'));
+    const words = ['accounts', verb, ACCOUNT, ...more];
+    const { printed } = await operator.run(words, {
+      ...(columns !== undefined && { columns }),
+      changes: () => ({ printBytes }),
+    });
+    expect([bytes.length, printed()]).toEqual([1, '']);
+    expect(bytes[0]).toMatch(begins);
+  }
 });
 
 describe('psd2 accounts report', () => {

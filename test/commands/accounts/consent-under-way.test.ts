@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { namingConsentUnderWay } from '../../../src/commands/accounts/consent-under-way.ts';
 import type { ConsentEvent } from '../../../src/domain/consent.ts';
@@ -39,10 +41,29 @@ it.each<[string, ConsentEvent[], object, string | null]>([
   });
 });
 
+it('of several the newest is named that the customer can still authorise, also past one that is damaged', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context } = openCommand(folder, '2026-11-22T10:00:00.000Z');
+  await storeLogin(context, '1000001');
+  const sent: ConsentEvent = { type: 'sca-started', links: { approach: null, id: 'a1' } };
+  const flows = [
+    await storeConsentFlow(context, {}, REQUESTED),
+    await storeConsentFlow(context, {}, { ...REQUESTED, resourceId: 'r2' }, sent),
+    await storeConsentFlow(context, { customerId: '1000002' }, { ...REQUESTED, resourceId: 'r3' }),
+    await storeConsentFlow(context, {}, { ...REQUESTED, resourceId: 'r4' }),
+  ];
+  writeFileSync(join(folder.flows('env'), `${flows[3]}.ndjson`), 'garbage\n');
+  expect(await namingConsentUnderWay(context, ASK)).toMatchObject({ flow: flows[1] });
+});
+
 it('another error stays what it is', async () => {
   const { context } = openCommand(newConfigFolder(temporary), '2026-11-22T10:00:00.000Z');
   await storeLogin(context, '1000001');
   await storeConsentFlow(context, {}, ...BY_DORA);
-  for (const error of [new TypeError('A bug'), ASK.with({ next: [['auth', 'login']] })])
+  for (const error of [
+    new TypeError('A bug'),
+    new Psd2Error('not_logged_in', 'There is no valid consent'),
+    ...[['auth', 'request'], ['consent', 'show'], ['consent']].map((words) => ASK.with({ next: [words] })),
+  ])
     expect(await namingConsentUnderWay(context, error)).toBe(error);
 });

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Accounts, Transaction } from '../../../src/bank/ports/bank.ts';
 import { buildProgram } from '../../../src/cli/program.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
 import { isAccountId } from '../../../src/domain/identifiers.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { transactionOf } from '../../bank/transaction.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
+import { storeConsentFlow } from '../access.ts';
+import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { differing } from '../named-bank.ts';
 import { ANNA, endOf, payerAt, TODAY } from '../payer-here.ts';
 
@@ -51,6 +54,47 @@ describe('psd2 accounts list', () => {
     `);
   });
 
+  it('has the state of an account and the code of its kind if the bank says no more, and all that it says as JSON', async () => {
+    const bank = new BankHere();
+    const more = { status: 'blocked', card: true as const, bban: '0123', maskedPan: '5254**3241' };
+    bank.accounts = [
+      account('1', null, { productCode: 'CACC', productDescription: 'Giro', name: null, ...more }),
+      account('2', OWN_IBAN, { productCode: 'CARD' }),
+    ];
+    const { run, shown } = await operatorAt(bank);
+    const words = ['accounts', 'list'];
+    expect((await shown(words, 100)).split('\n').map((line) => line.trimEnd())).toEqual([
+      'ACCOUNT  IBAN                    CURRENCY  NAME             TYPE  STATUS',
+      '1                                EUR                        Giro  blocked',
+      '2        DE02100100109307118603  EUR       Current account  CARD',
+      '',
+    ]);
+    const [first, second] = bank.accounts;
+    expect(JSON.parse((await run(words)).printed)).toEqual([first, second]);
+    expect(first).toMatchObject(more);
+  });
+
+  it('names the consent that is under way if the bank wants one, and else the error of the bank', async () => {
+    const bank = new BankHere();
+    const { run, open } = await operatorAt(bank);
+    const wanted = new Psd2Error('not_logged_in', 'There is no consent', { next: [['consent', 'request']] });
+    bank.meets('accounts', wanted, wanted);
+    expect(endOf(await run(['accounts', 'list']))).toEqual([
+      'exit 4, not_logged_in: There is no consent',
+      '$ consent request',
+    ]);
+    await storeConsentFlow(
+      open().context,
+      { customerId: ANNA },
+      { type: 'requested', resourceId: 'c1', outcomes: [] },
+    );
+    expect(endOf(await run(['accounts', 'list']))).toEqual([
+      'exit 4, not_logged_in of co-1: There is no consent',
+      'The consent co-1 is under way: waits for the customer. Ask the bank, or take the customer there:',
+      '$ consent resume co-1',
+    ]);
+  });
+
   it('says that there are none', async () => {
     const bank = new BankHere();
     bank.accounts = [];
@@ -80,6 +124,22 @@ describe('psd2 accounts balance', () => {
     expect((await run(BALANCE)).data).toEqual({ accountId: OWN_ACCOUNT, productId: OWN_ACCOUNT, ...OWN });
     const [titles] = (await run(BALANCE, { format: 'csv' })).printed.split('\n');
     expect(titles).toMatch(/^accountId,productId,accountBalance.amount,accountBalance.currency,/);
+  });
+
+  it.each<[object | undefined, string | undefined]>([
+    [undefined, undefined],
+    [{}, undefined],
+    [{ accountBalance: false, availableBalance: false }, undefined],
+    [{ accountBalance: true }, 'account balance'],
+    [{ accountBalance: false, availableBalance: true }, 'available balance'],
+    [{ accountBalance: true, availableBalance: true }, 'account balance, available balance'],
+  ])('says of which balances a credit line is a part: of %j', async (creditLimitIncluded, line) => {
+    const bank = new BankHere();
+    bank.balances = { ...OWN, ...(creditLimitIncluded && { creditLimitIncluded }) };
+    const { run } = await operatorAt(bank);
+    const { printed } = await run(BALANCE, { format: 'table' });
+    expect(/^With a credit line\t(.*)$/m.exec(printed)?.[1]).toBe(line);
+    expect((await run(BALANCE)).data.creditLimitIncluded).toEqual(creditLimitIncluded);
   });
 
   it('has the balances that the bank names, with their times or days', async () => {
@@ -154,6 +214,24 @@ describe('psd2 accounts transactions', () => {
       code: 'needs_attention',
       message: expect.stringContaining('(bookingDate) cannot be read: 1 transaction has'),
     });
+  });
+
+  it('that are booked for a day to come say so', async () => {
+    const bank = new BankHere();
+    const tomorrow = addDays(TODAY, 1);
+    bank.booked = [
+      transaction('1'),
+      transaction('2', { bookingDate: tomorrow }),
+      transaction('3', { bookingDate: null, valueDate: tomorrow, status: 'pending' }),
+    ];
+    const { run } = await operatorAt(bank);
+    const rows: unknown[] = JSON.parse((await run(LIST)).printed);
+    expect(rows).toMatchObject([
+      { index: '1' },
+      { index: '2', future: true, description: 'Row 2' },
+      { index: '3' },
+    ]);
+    expect(rows.map((row) => Object(row).future)).toEqual([undefined, true, undefined]);
   });
 
   it('of a bank that identifies them have more fields', async () => {
@@ -239,6 +317,35 @@ describe('psd2 accounts transactions --chart', () => {
       expect(JSON.parse(printed).creditLimitIncluded).toBe(included ?? null);
     },
   );
+
+  it('without a balance says nothing of a credit line, and has no balances', async () => {
+    const bank = new BankHere();
+    bank.booked = [transaction('1')];
+    bank.balances = { creditLimitIncluded: { accountBalance: true } };
+    const { run } = await operatorAt(bank);
+    const words = [...CHART, '--from', TODAY];
+    expect((await run(words, { format: 'table' })).said).not.toMatch(/credit line/);
+    expect((await run(words)).data).toMatchObject({
+      ...{ opening: null, closing: null, balances: [], noBalance: null, complete: true, certainFrom: null },
+      months: [{ in: '12.50', out: '0.00', net: '12.50' }],
+    });
+  });
+
+  it('says from when on it is certain, if the bank may have cut the list', async () => {
+    const rows = Array.from({ length: 50 }, (_, index) =>
+      transaction(`${index}`, { transactionId: `t${index}` }),
+    );
+    const { run } = await operatorAt(new BankHere(), {
+      identifiesRows: true,
+      async *pages() {
+        yield { booked: { rows, total: null, hasMore: false } };
+      },
+    });
+    const { data, failure } = await run([...CHART, '--from', addDays(TODAY, -5)]);
+    const certainFrom = addDays(TODAY, 1);
+    expect(data).toMatchObject({ complete: false, certainFrom });
+    expect(failure).toMatchObject({ code: 'needs_attention', message: expect.stringContaining(certainFrom) });
+  });
 
   it('is as wide as the terminal, at most 120', async () => {
     const [narrow, wide, widest] = [await drawn(60), await drawn(120), await drawn(200)];

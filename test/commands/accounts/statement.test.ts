@@ -1,19 +1,27 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { Accounts, TransactionPage } from '../../../src/bank/ports/bank.ts';
 import { assertWhole, fetchStatement } from '../../../src/commands/accounts/statement.ts';
 import { writeExport } from '../../../src/commands/accounts/write-export.ts';
 import { accountHistory } from '../../../src/domain/account-history.ts';
-import { parseDate } from '../../../src/domain/calendar.ts';
+import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import type { Statement } from '../../../src/statements/statement.ts';
 import { answeringBank } from '../../bank/answering-bank.ts';
+import { transactionOf } from '../../bank/transaction.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { openCommand } from '../command.ts';
+import { differing } from '../named-bank.ts';
+import { payerAt, TODAY } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
 const PRODUCT = parseProductId('0000012345');
 const NOW = '2026-11-21T12:00:00.000Z';
 const day = (text: string) => parseDate('--date', text);
+/** A day before today, as a day or as undefined. */
+const ago = (days: number | undefined) => (days === undefined ? undefined : addDays(TODAY, -days));
 
 /** A booked transaction, as the bank sends it. */
 const booked = (date: string, amount: string, currency = 'EUR') => ({
@@ -169,4 +177,200 @@ it('a row in the currency of the account, or in none, is taken, also one of the 
   const first = booked('1900-01-01', '-1.00');
   const { bookings } = await read([plain, none, first], ['7.00'], { from: day('2026-11-19') });
   expect(bookings).toHaveLength(2);
+});
+
+/** The statement of an account at a bank in memory. @param accounts what other banks have */
+async function statementAt(bank: BankHere, from?: number, accounts: Partial<Accounts> = {}) {
+  const known = differing(bank.interface, (own) => ({ accounts: { ...own.accounts, ...accounts } }));
+  const { open } = await payerAt({ interface: known }, temporary);
+  return fetchStatement(open().context, PRODUCT, { from: ago(from), to: undefined });
+}
+
+/** A bank with a row of today, and a balance of 10.00 EUR. */
+function bankWith(change: Partial<BankHere> = {}): BankHere {
+  const bank = new BankHere();
+  const row = transactionOf({ bookingDate: TODAY, valueDate: TODAY, currency: null });
+  bank.booked = [row];
+  return Object.assign(
+    bank,
+    { balances: { accountBalance: { amount: decimalOf(1000), currency: 'EUR' } } },
+    change,
+  );
+}
+
+const UNREACHED = 'the transactions do not reach to its day';
+describe('the balance of a statement, with a day of its own', () => {
+  it.each<
+    [
+      bookedDay: number | null | undefined,
+      from: number | undefined,
+      earliest: number | undefined,
+      ...string[],
+    ]
+  >([
+    [undefined, 10, undefined, '10', '2'],
+    [0, 10, undefined, '10', '2'],
+    [1, 10, undefined, '10', '1'],
+    [20, 10, undefined, '19', '1'],
+    [20, undefined, undefined, 'undefined', '1'],
+    [90, 10, undefined, '89', '1'],
+    // The bank shows older days only after SCA.
+    [91, 10, undefined, '89', '1', UNREACHED],
+    [91, 100, undefined, '100', '1'],
+    [20, 10, 19, '19', '1'],
+    [20, 10, 18, '18', '1', UNREACHED],
+    [null, 10, undefined, '10', '2', 'the bank does not say to which day its balance belongs'],
+  ])('of %s days ago, from %s days ago, at a bank that begins %s days ago', async (...row) => {
+    const [bookedDay, from, earliest, queried = '', reads, noBalance = null] = row;
+    const bank = bankWith();
+    if (earliest !== undefined) bank.earliestDay = addDays(TODAY, -earliest);
+    if (bookedDay !== undefined)
+      bank.balances = { ...bank.balances, bookedDay: bookedDay === null ? null : addDays(TODAY, -bookedDay) };
+    const statement = await statementAt(bank, from);
+    const first = queried === 'undefined' ? undefined : ago(Number(queried));
+    expect(bank.calls.filter((call) => call.startsWith('bookings'))).toEqual([
+      `bookings ${OWN_ACCOUNT} from ${first}, booked`,
+    ]);
+    expect(bank.calls.filter((call) => call.startsWith('balance'))).toHaveLength(Number(reads));
+    expect(statement).toMatchObject({ noBalance, certainFrom: null, doubt: null });
+    expect(statement.history.closing === null).toBe(noBalance !== null);
+    if (from !== undefined) expect(statement.history.from).toBe(ago(from));
+  });
+
+  it('is missing if the bank refuses it, and any other failure ends the reading', async () => {
+    const bank = bankWith();
+    const refusal = new Psd2Error('forbidden', 'No right to balances');
+    bank.meets('balance', refusal, refusal);
+    const statement = await statementAt(bank, 10);
+    expect(statement).toMatchObject({ noBalance: refusal.message, creditLimitIncluded: null });
+    expect([statement.history.closing, statement.history.bookings.length]).toEqual([null, 1]);
+    bank.meets('balance', new Psd2Error('not_logged_in', 'The login is over'));
+    await expect(statementAt(bank, 10)).rejects.toThrow('The login is over');
+  });
+
+  it.each([true, false, undefined])(
+    'has a credit line in it, as the bank says: %s',
+    async (accountBalance) => {
+      const bank = bankWith();
+      Object.assign(bank.balances, {
+        creditLimitIncluded: accountBalance === undefined ? {} : { accountBalance },
+      });
+      expect((await statementAt(bank)).creditLimitIncluded).toBe(accountBalance ?? null);
+    },
+  );
+});
+
+it('a statement has the name of the account, else that of its kind, and its rows in its currency', async () => {
+  const more = { name: null, productDescription: 'CONTO', productCode: 'K1', currency: 'USD' };
+  const bank = bankWith({ accounts: [account(OWN_ACCOUNT, OWN_IBAN, more)] });
+  const { history, ...statement } = await statementAt(bank);
+  expect(statement).toMatchObject({
+    productId: OWN_ACCOUNT,
+    iban: OWN_IBAN,
+    currency: 'USD',
+    name: 'CONTO',
+    productCode: 'K1',
+  });
+  expect(history.bookings).toMatchObject([{ day: TODAY, amount: '1.00' }]);
+  bank.accounts = [account(OWN_ACCOUNT, null, { productDescription: 'CONTO' })];
+  expect(await statementAt(bank)).toMatchObject({ iban: null, currency: 'EUR', name: 'Current account' });
+});
+
+describe('a list of rows that the bank may have cut', () => {
+  /** A bank that gives this many rows of a day, whatever it is asked for. */
+  const cutAfter = (count: number) => {
+    const asked: (string | undefined)[] = [];
+    const rows = Array.from({ length: count }, (_, index) =>
+      transactionOf({ index: `${index}`, transactionId: `t${index}`, bookingDate: ago(5) ?? null }),
+    );
+    const pages: Accounts['pages'] = async function* ({ to }) {
+      asked.push(to);
+      yield { booked: { rows, total: null, hasMore: false } };
+    };
+    return { asked, pages };
+  };
+
+  it.each<
+    [count: number, identifiesRows: boolean, asked: (number | undefined)[], certainFrom: number | null]
+  >([
+    [49, true, [undefined], null],
+    [50, true, [undefined, 5], 4],
+    [50, false, [undefined], null],
+    [51, true, [undefined], null],
+  ])(
+    'after %i rows, at a bank that identifies them: %s',
+    async (count, identifiesRows, days, certainFrom) => {
+      const { asked, pages } = cutAfter(count);
+      const statement = await statementAt(bankWith(), 10, {
+        pages,
+        ...(identifiesRows && { identifiesRows }),
+      });
+      expect(asked).toEqual(days.map(ago));
+      const isCertain = certainFrom === null;
+      expect(statement).toMatchObject({
+        ...{ certainFrom: isCertain ? null : ago(certainFrom), noBalance: isCertain ? null : UNREACHED },
+      });
+      expect(statement.history.bookings).toHaveLength(count);
+    },
+  );
+});
+
+it('what the statements of a bank contradict is in a statement, which is not whole then', async () => {
+  const page: TransactionPage = {
+    booked: { rows: [], total: null, hasMore: false },
+    contradictions: ['1 is not 2'],
+  };
+  const pages: Accounts['pages'] = async function* () {
+    yield page;
+  };
+  const statement = await statementAt(bankWith(), 10, { pages });
+  expect(statement.contradictions).toEqual(['1 is not 2']);
+  expect(() => assertWhole(statement, false)).toThrow('1 is not 2');
+});
+
+describe('a document is not whole', () => {
+  const days = { from: day('2026-11-01'), to: day('2026-11-21') };
+  const whole: Statement = {
+    ...{ productId: PRODUCT, iban: null, currency: 'EUR', name: null, productCode: null },
+    ...{ history: accountHistory([], decimalOf(0), days), foreign: [], noBalance: null, certainFrom: null },
+    ...{ doubt: null, contradictions: [], creditLimitIncluded: null, createdAt: NOW },
+  };
+  const doubt = (mayLackRows: boolean) => ({ doubt: { message: 'why', mayLackRows } });
+  const certain = { certainFrom: day('2026-11-05') };
+  const contradictions = ['1 is not 2'];
+  const DAYS = `days from 2026-11-05 on are certain`;
+  const LACKS = `The transactions of ${PRODUCT} may lack some: why`;
+  const CONTRADICTS = `The bank's statements of ${PRODUCT} contradict their own transactions. 1 is not 2`;
+  const UNREAD = `The booking day (bookingDate) cannot be read: 2 transactions have none of ${PRODUCT}`;
+  it.each<[string, Partial<Statement>, string | null]>([
+    ['if nothing is missing', { unreadDays: 0 }, null],
+    ['if only a doubt is about its rows', doubt(false), null],
+    ['if its first days are not certain', { ...certain, ...doubt(true) }, DAYS],
+    [
+      'if its last days are not certain',
+      { certainThrough: day('2026-11-05') },
+      'days up to 2026-11-05 are certain',
+    ],
+    ['if rows may be missing', { ...doubt(true), contradictions }, LACKS],
+    ['if the bank contradicts itself', { contradictions, unreadDays: 2 }, CONTRADICTS],
+    ['if it does so twice', { contradictions: [...contradictions, 'b'] }, `${CONTRADICTS} (and 1 more)`],
+    ['if booking days cannot be read', { unreadDays: 2, noBalance: 'no' }, UNREAD],
+  ])('%s', (_, lacks, message) => {
+    for (const needsBalances of [true, false]) {
+      const check = () => assertWhole({ ...whole, ...lacks }, needsBalances);
+      if (message === null) expect(check).not.toThrow();
+      else
+        expect(check).toThrow(
+          expect.objectContaining({ code: 'needs_attention', message: expect.stringContaining(message) }),
+        );
+    }
+  });
+
+  it('without a balance, if it needs one', () => {
+    const lacks = { ...whole, noBalance: 'the bank is away' };
+    expect(() => assertWhole(lacks, false)).not.toThrow();
+    expect(() => assertWhole(lacks, true)).toThrow(
+      new Psd2Error('needs_attention', `The balances of ${PRODUCT} are not known: the bank is away`),
+    );
+  });
 });

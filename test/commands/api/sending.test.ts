@@ -203,6 +203,7 @@ it.each<[string[], string, object]>([
   [['GET', INFO, '--paginate', '--curl'], '--paginate and --curl cannot be used together', PAGES],
   [['GET', 'https://bank.example/x'], `"https://bank.example/x" ${COMPLETE}`, { hint: PATH_ALONE }],
   [['GET', '/a b'], 'The path contains a space or another character that must be percent-encoded', {}],
+  [['GET', '/a\x7f'], 'The path contains a space or another character that must be percent-encoded', {}],
   [['GET', '/è'], 'The path contains a space or another character that must be percent-encoded', {}],
   ...['x', '', 'x01234567-89ab-cdef-0123-456789abcdef', `${UUID}0`, '01234567-89ab-cdef-456789abcdef'].map(
     (id): [string[], string, object] => [
@@ -250,21 +251,48 @@ it.each([
 });
 
 it.each<[string, string[]]>([
-  ...['X-HTTP-Method-Override', 'x-http-method', 'X-METHOD-OVERRIDE', 'X_HTTP_Method_Override'].map(
-    (name): [string, string[]] => [`the header ${name}`, [INFO, '--header', `${name}: POST`]],
+  ...[
+    ...['X-HTTP-Method-Override', 'x-http-method', 'X-METHOD-OVERRIDE', 'X_HTTP_Method_Override', 'x-method'],
+    ...[
+      'x-original-method',
+      'x-forwarded-method',
+      'X_Forwarded_Method_Override',
+      'x_original-method_override',
+    ],
+  ].map((name): [string, string[]] => [`the header ${name}`, [INFO, '--header', `${name}: POST`]]),
+  ...['X-Original-URL', 'x-rewrite-url', 'x-original-uri', 'X_Rewrite_URI'].map(
+    (name): [string, string[]] => [`the header ${name}`, [INFO, '--header', `${name}: /v1/payments/x`]],
   ),
-  ...['X-Original-URL', 'x-rewrite-url'].map((name): [string, string[]] => [
-    `the header ${name}`,
-    [INFO, '--header', `${name}: /v1/payments/x`],
-  ]),
   ['the query parameter _method', [`${INFO}?a=b&%5Fmethod=POST`]],
   ['the query parameter _METHOD', [`${INFO}?_METHOD=POST`]],
+  ['the query parameter _method', [`${INFO}?a=b?_method=POST`]],
 ])('psd2 api does not send %s, by which a server may make another call', async (what, words) => {
   await expect(api(['GET', ...words])).rejects.toThrow(
     new Psd2Error('usage', `psd2 api does not send ${what}: a server may make another call of this one`, {
       hint: 'Leave it out, and give the method and the path that you mean.',
     }),
   );
+});
+
+it.each([
+  ...['y-x-http-method', 'x-http-methods', 'x-http-method-overrides', 'xx-method', 'x-httpmethod', 'x-url'],
+  ...['x-original-urn', 'x-original-urls', 'y-x-original-url', 'x-forwarded-url', 'method', 'x-original'],
+])('psd2 api sends the header %s, which means nothing like that', async (name) => {
+  expect((await requestOf(['GET', INFO, '--header', `${name}:1`])).headers).toMatchObject({ [name]: '1' });
+});
+
+it.each([
+  ['/x?next=https://bank.example/y', '/x?next=https://bank.example/y'],
+  ['1x://y', '/1x://y'],
+  ['/!~', '/!~'],
+  ['x?a=_method', '/x?a=_method'],
+])('psd2 api sends the path %s as %s', async (path, sent) => {
+  expect((await requestOf(['GET', path])).url).toBe(`${operator.env.PSD2_BASE_URL}${sent}`);
+});
+
+it.each(['HTTPS://bank.example', 'a+b-c.1://x'])('psd2 api does not call %s', async (url) => {
+  const message = expect.stringMatching(/ is a complete URL, but psd2 sends every call to the base URL$/);
+  await expect(api(['GET', url])).rejects.toMatchObject({ code: 'usage', message });
 });
 
 // Calls of psd2 api at a bank in the memory of the test, which answers what a test says.

@@ -594,3 +594,98 @@ it('keeps what a file says, says what has changed, and overwrites nothing else',
     expect([readFileSync(other, 'utf8'), calls.length]).toEqual(['{"some": "thing"}', asked]);
   });
 });
+
+it('says of each field what the bank has shown, or why nothing has shown it', async () => {
+  await atSmallBank(friendly, async (env) => {
+    const { result } = await learnAt(env);
+    const lines = (result?.findings ?? []).map(
+      ({ field, status, value, reason }) => `${field} ${status} ${value}: ${reason}`,
+    );
+    // The consent of this bank ends on a day of the calendar.
+    expect(lines.join('\n').replace(/maxDays differs \d+/, 'maxDays differs DAYS')).toMatchInlineSnapshot(`
+      "sca.approaches same ["redirect"]: null
+      payments.executesWithoutSca unknown null: psd2 cannot ask for it: the bank's documentation says it. Unless the file has it, psd2 assumes possible
+      signing.when differs "never": null
+      consent.maxDays differs DAYS: null
+      payments.products.payments differs []: null
+      funds.consent differs "never": null
+      consent.status same "call": null
+      consent.frequencyPerDay same 4: null
+      consent.delete same "any": null
+      sca.start same "follow-links": null
+      consent.types same ["dedicated","bank-offered","all-accounts","list-only"]: null
+      consent.once same true: null
+      payments.products.bulk-payments same []: null
+      payments.products.periodic-payments same []: null
+      accounts.bookingStatuses unknown null: the bank refuses no list before a customer has consented. At a reading, psd2 asks for each list if the bank refuses both
+      links unknown null: the answers have no link to a call
+      sca.approaches: decoupled unknown null: the bank did not choose it when psd2 preferred it
+      consent.types: dedicated unknown null: this kind is for an account: name one of a customer with --account
+      psu.id unknown null: the bank takes a consent without PSU-ID. Whether it takes one with it: say --psu-id
+      oauth.names unknown null: psd2 cannot ask for it: it shows only when a customer logs in
+      oauth.scope unknown null: psd2 cannot ask for it: it shows only when a customer logs in
+      oauth.clientAuth unknown null: psd2 cannot ask for it: it shows only when a customer logs in"
+    `);
+  });
+});
+
+it('asks at the address that the file names, whatever the profile has', async () => {
+  await atSmallBank(friendly, async (env, calls) => {
+    const file = newFile();
+    const api = { baseUrl: env.PSD2_BASE_URL };
+    writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', api }));
+    const { failure } = await learnAt({ PSD2_BASE_URL: 'http://127.0.0.1:9' }, file);
+    expect([failure, begun(calls) > 0]).toEqual([null, true]);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ api });
+  });
+});
+
+it('learns that the bank wants a signature from its refusal of a request without one', async () => {
+  const { result } = await atDoor((door) => learn(door));
+  expect(result?.findings.find(({ field }) => field === 'signing.when')).toMatchObject({
+    ...{ status: 'same', value: '"always"' },
+  });
+});
+
+const SERVER = '/.well-known/oauth-authorization-server';
+/** A bank that wants a token before a consent. @param metadata of its OAuth server, which is no host for secrets */
+const wantsToken =
+  (metadata: object | null): SmallBank =>
+  (method, path, headers, ...of) => {
+    if (path === SERVER && metadata) {
+      const origin = `http://${headers.host}`;
+      return { status: 200, body: { issuer: origin, token_endpoint: `${origin}/token`, ...metadata } };
+    }
+    if (method === 'POST' && path === '/v1/consents') return refuses(401, 'TOKEN_UNKNOWN');
+    return friendly(method, path, headers, ...of);
+  };
+const PAGE = { authorization_endpoint: 'https://bank.example/login' };
+const NO_OWN = { grant_types_supported: ['authorization_code'] };
+const UNKNOWN_HOST = 'The OAuth address of the metadata is on a host that psd2 does not know: ';
+it.each<[string, object | null, string | null, string]>([
+  [
+    'has no server',
+    null,
+    null,
+    ' before a consent, and has no OAuth server where the standard puts its metadata',
+  ],
+  ['logs its customers in', { ...PAGE, ...NO_OWN }, '"pre-step"', ''],
+  [
+    'logs nobody in',
+    NO_OWN,
+    null,
+    `, and none of the application's: no token for the application: ${UNKNOWN_HOST}`,
+  ],
+  ['gives the application none', PAGE, null, `, and gave the application none: ${UNKNOWN_HOST}`],
+])('a bank that wants a token before a consent, and %s', async (_, metadata, value, reason) => {
+  await atSmallBank(wantsToken(metadata), async (env, calls) => {
+    const { failure, result } = await learnAt(env);
+    const found = result?.findings.find(({ field }) => field === 'oauth.mode');
+    expect(found).toMatchObject({ value, status: value === null ? 'unknown' : 'differs' });
+    if (value === null) expect(found?.reason).toContain(`the bank wants a token${reason}`);
+    else expect(found).toMatchObject({ reason: null, asked: `GET ${SERVER}` });
+    expect([failure === null, result?.ok, ended(calls), calls.includes('POST /token')]).toEqual([
+      ...[false, false, 0, false],
+    ]);
+  });
+});

@@ -162,6 +162,22 @@ it.each([
   expect((await run(['consent', 'show', 'co-1'])).data.state).toBe(code === null ? 'cancelled' : 'failed');
 });
 
+it('a person resolves only a consent whose outcome is unknown', async () => {
+  const { bank, run } = await operatorAt();
+  await run(REQUEST);
+  bank.customersDecide = false;
+  await run(REQUEST, { globals: { scaTimeout: '1' } });
+  const resolved = async (flow: string) => endOf(await run(['consent', 'resolve', flow, '--executed']));
+  const known = (flow: string, state: string) =>
+    `exit 2, usage of ${flow}: The consent ${flow} is ${state}, so its outcome is not unknown`;
+  expect(await resolved('co-1')).toEqual([
+    ...[known('co-1', 'confirmed'), 'See it with:', '$ consent show co-1', 'transactionId: "an-id"'],
+  ]);
+  expect(await resolved('co-2')).toEqual([
+    ...[known('co-2', 'authorizing'), 'Continue with:', '$ consent resume co-2', 'transactionId: "an-id"'],
+  ]);
+});
+
 it('of several that are unfinished, psd2 consent resume offers each with its categories', async () => {
   const { bank, run, leaveBehind } = await operatorAt();
   bank.customersDecide = false;

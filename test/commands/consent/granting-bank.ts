@@ -33,6 +33,8 @@ export class GrantingBank {
   answers: Partial<RequestedConsent> = {};
   /** The next call of a name fails like this. */
   readonly fails = new Map<CallName, Psd2Error>();
+  /** Whether customers must authorise the end of a consent, at a page of the bank. */
+  endsAtPage = false;
   /** The bank's word for a consent that a newer one has ended. */
   replaced: string | undefined;
   /** The accounts of the customers. */
@@ -108,7 +110,10 @@ export class GrantingBank {
       },
       delete: async (id) => {
         this.#ask('delete', id);
-        return { bankStatus: 'terminatedByTpp' };
+        if (!this.endsAtPage) return { bankStatus: 'terminatedByTpp' };
+        if (this.customersDecide) this.says(id, { consentStatus: 'terminatedByPsu', means: 'revoked' });
+        const redirect = `https://customers.bank.example/${id}/end`;
+        return { bankStatus: 'valid', authorise: { page: redirect, links: { approach: null, redirect } } };
       },
       ...(this.replaced !== undefined && { replaced: this.replaced }),
     };

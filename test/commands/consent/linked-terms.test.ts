@@ -91,6 +91,7 @@ it.each<[Partial<TermsOptions>, string[]]>([
   [{ listOnly: true, account: [ONE] }, ['--account', '--list-only']],
   [{ allAccounts: true, validUntil: '', once: true }, ['--all-accounts', '--once', '--valid-until']],
   [{ frequency: '4' }, ['--frequency']],
+  [{ cardExpiryDate: '2027-01-31' }, ['--card-expiry-date']],
 ])('the options %j were given as %j', (options, given) => {
   expect(givenTerms({ ...NONE, ...options }).toSorted()).toEqual(given);
 });
@@ -110,6 +111,18 @@ describe('a consent for confirmations of funds', () => {
       },
     ],
     [{ account: [ONE], cardNumber: '525412******3241' }, { cardNumber: '525412******3241' }],
+    [{ account: [ONE], cardNumber: 'X'.repeat(35) }, { cardNumber: 'X'.repeat(35) }],
+    [{ account: [ONE], cardNumber: '7' }, { cardNumber: '7' }],
+    [
+      { account: [ONE], cardInformation: '\u{1F4B3}'.repeat(140) },
+      { cardInformation: '\u{1F4B3}'.repeat(140) },
+    ],
+    [{ account: [ONE], cardInformation: 'x' }, { cardInformation: 'x' }],
+    // A contract may have a number as long as that of a card.
+    [
+      { account: [ONE], registrationInformation: '525412120000' },
+      { registrationInformation: '525412120000' },
+    ],
   ])('%j is for %j', async (options, access) => {
     expect(await readFundsTerms(CONTEXT, { ...NONE, ...options })).toEqual({
       access: { type: 'funds', account: ONE, ...access },
@@ -117,28 +130,71 @@ describe('a consent for confirmations of funds', () => {
   });
 
   const FULL = '5254121234563241';
-  it.each<[Partial<TermsOptions>, RegExp]>([
-    [{}, /^A consent for confirmations of funds is for one account$/],
-    [{ account: [ONE, OTHER] }, /is for one account$/],
-    [{ account: [ONE], once: true }, /^A consent for confirmations of funds has no --once$/],
-    [{ account: [ONE], validUntil: '2027-01-01' }, /has no --valid-until$/],
-    [{ account: ['pan:-'], cardNumber: '-' }, /^Only one number can come from standard input$/],
-    [{ account: [ONE], cardNumber: '5254 1200 0000 3241' }, /^psd2 does not take a full card number/],
-    [{ account: [ONE], cardNumber: '' }, /^--card-number is not the number of a card$/],
-    [{ account: [ONE], cardExpiryDate: '2026-11-26' }, /^The card has expired on 2026-11-26$/],
-    [{ account: [ONE], cardInformation: '5254-1200.0000 3241' }, /^--card-information seems to contain a /],
-    [{ account: [ONE], cardInformation: 'Gold 5254121234563241' }, /^--card-information seems to contain/],
-    [{ account: [ONE], registrationInformation: FULL }, /^--registration-information seems to contain/],
-    [{ account: [ONE], cardInformation: 'x'.repeat(141) }, /^--card-information is empty, longer than 140/],
-    [{ account: [ONE], registrationInformation: ' ' }, /^--registration-information is empty/],
-  ])('%j is refused: %s', async (options, message) => {
-    await expect(readFundsTerms(CONTEXT, { ...NONE, ...options })).rejects.toThrow(message);
-    await expect(readFundsTerms(CONTEXT, { ...NONE, ...options })).rejects.not.toThrow(/5254 ?1200/);
+  const ONE_ACCOUNT =
+    'A consent for confirmations of funds is for one account. Name it with --account. Ask for one consent for each account.';
+  const TWICE = 'Only one number can come from standard input. Give the others in files: @file.';
+  const NO_CARD =
+    '--card-number is not the number of a card. It has 1 to 35 digits or letters. "*" stands for those that are not shown.';
+  const EXPIRED =
+    'The card has expired on 2026-11-26. Give the last day of the card that the customer has now.';
+  const whole = (option: string) =>
+    `${option} seems to contain a full card number. psd2 would keep it. Leave it out, or mask it: 525412******3241. --card-number @file gives it to the bank.`;
+  const noText = (option: string) =>
+    `${option} is empty, longer than 140 characters, or has control characters`;
+  it.each<[Partial<TermsOptions>, string]>([
+    [{ account: [] }, ONE_ACCOUNT],
+    [{ account: [ONE, OTHER] }, ONE_ACCOUNT],
+    [{ account: ['pan:-'], cardNumber: '-' }, TWICE],
+    [{ account: [' PAN:-:eur'], cardNumber: '-' }, TWICE],
+    [
+      { cardNumber: '5254 1200 0000 3241' },
+      'psd2 does not take a full card number from an argument. Give it in a file (--card-number @file) or on standard input (--card-number -), or masked: 525412******3241.',
+    ],
+    [{ cardNumber: '' }, NO_CARD],
+    [{ cardNumber: 'X'.repeat(36) }, NO_CARD],
+    [{ cardNumber: '3241_' }, NO_CARD],
+    [{ cardNumber: '_3241' }, NO_CARD],
+    [{ cardExpiryDate: '2026-11-26' }, EXPIRED],
+    [{ cardInformation: '5254-1200.0000 3241' }, whole('--card-information')],
+    [{ cardInformation: '525412120000' }, whole('--card-information')],
+    [{ cardInformation: 'Gold 5254121234563241' }, whole('--card-information')],
+    [{ registrationInformation: FULL }, whole('--registration-information')],
+    [{ cardInformation: 'x'.repeat(141) }, noText('--card-information')],
+    [{ cardInformation: 'a\tb' }, noText('--card-information')],
+    [{ registrationInformation: 'a\ud83d' }, noText('--registration-information')],
+    [{ registrationInformation: ' ' }, noText('--registration-information')],
+  ])('%j is refused: %s', async (options, expected) => {
+    const refusal = await readFundsTerms(CONTEXT, { ...NONE, account: [ONE], ...options }).catch(
+      (error: unknown) => error,
+    );
+    if (!(refusal instanceof Psd2Error)) throw refusal;
+    const { message, hint } = refusal;
+    expect([message, ...(hint === undefined ? [] : [hint])].join('. ')).toBe(expected);
+    expect(message).not.toMatch(/5254 ?1200/);
   });
 
-  it('has options that no other consent has', async () => {
-    await expect(readTerms(CONTEXT, { ...NONE, cardNumber: '3241' })).rejects.toThrow(
-      'A consent for the account information of a customer has no --card-number',
+  it.each<[Partial<TermsOptions>, string]>([
+    [{ allAccounts: true }, '--all-accounts'],
+    [{ listOnly: true }, '--list-only'],
+    [{ balances: true }, '--balances'],
+    [{ transactions: true }, '--transactions'],
+    [{ validUntil: '2027-01-01' }, '--valid-until'],
+    [{ frequency: '4' }, '--frequency'],
+    [{ once: true }, '--once'],
+  ])('has no %j, which is for readings', async (options, option) => {
+    await expect(readFundsTerms(CONTEXT, { ...NONE, account: [ONE], ...options })).rejects.toThrow(
+      new Psd2Error('usage', `A consent for confirmations of funds has no ${option}`),
+    );
+  });
+
+  it.each<[Partial<TermsOptions>, string]>([
+    [{ cardNumber: '3241' }, '--card-number'],
+    [{ cardExpiryDate: '2027-01-31' }, '--card-expiry-date'],
+    [{ cardInformation: 'Gold' }, '--card-information'],
+    [{ registrationInformation: '7' }, '--registration-information'],
+  ])('alone has %j', async (options, option) => {
+    await expect(readTerms(CONTEXT, { ...NONE, ...options })).rejects.toThrow(
+      new Psd2Error('usage', `A consent for the account information of a customer has no ${option}`),
     );
   });
 });
@@ -165,6 +221,8 @@ describe('what a consent covers', () => {
     ['balances of an account', asking(dedicated([ONE], [ONE, OTHER], [])), noCards([ONE, OTHER], BALANCES)],
     ['transactions of an account', asking(dedicated([ONE], [], [ONE])), noCards([ONE], TRANSACTIONS)],
     ['a card', asking(dedicated([ONE, CARD])), covers([ONE, CARD])],
+    ['an account in two currencies', asking(dedicated([`${ONE}:USD`, `${ONE}:EUR`])), noCards([ONE])],
+    ['confirmations of funds', asking({ access: { type: 'funds', account: ONE } }), covers(null)],
   ])('without an answer of the bank, a consent covers what was asked for: %s', (_, consent, coverage) => {
     for (const access of [null, { accounts: 'all' }, { accounts: [{ maskedPan: CARD }] }, {}])
       expect(coverageOf(consent, { access })).toEqual(coverage);
@@ -184,6 +242,7 @@ describe('what a consent covers', () => {
     ['a card beside an account', ofOne, { accounts: withCard }, covers([ONE, CARD])],
     ['a card, of what the customer chose', asking(), { accounts: withCard }, covers([ONE, CARD])],
     ['an account of what the customer chose', asking(), { accounts: one }, covers([ONE])],
+    ['a card under the name of an IBAN', ofOne, { accounts: [...one, { iban: CARD }] }, covers([ONE, CARD])],
   ])('a consent covers what the bank says that was granted: %s', (_, consent, access, coverage) => {
     expect(coverageOf(consent, { access })).toEqual(coverage);
   });
@@ -220,10 +279,54 @@ describe('what a consent covers', () => {
       { accounts: inEuro(ONE) },
       [`${ONE}:USD`],
     ],
+    ['nothing, if the bank says no currency', asking(dedicated([`${ONE}:EUR`])), { accounts: one }, []],
+    [
+      'nothing, in small letters',
+      asking(dedicated([`${ONE}:EUR`])),
+      { accounts: [{ iban: ONE, currency: 'eur' }] },
+      [],
+    ],
+    ['nothing, if nothing was asked for', asking(), ALL_OF_ONE, []],
+    ['nothing, if there were no terms', { terms: null }, ALL_OF_ONE, []],
+    ['nothing, if the readings name the accounts', ofOne, { balances: one, transactions: one }, []],
+    [
+      'the transactions of all, of which the bank names none',
+      asking(dedicated([ONE], [ONE], [ONE, OTHER])),
+      { balances: one },
+      ['transactions'],
+    ],
+    [
+      'an account, two parts of others, and no more of the first',
+      asking(dedicated([ONE, OTHER, CARD])),
+      { accounts: REPEATED.accounts, balances: one, transactions: [{ iban: OTHER }] },
+      [CARD, `balances of ${OTHER}`, `transactions of ${ONE}`],
+    ],
   ])('a granted consent lacks %s', (_, consent, access, lacking) => {
     const granted = { ...consent, access, grantedAt: '2026-11-21T10:00:00.000Z' };
     expect(lackingIn(granted)).toEqual(lacking);
     expect(lackingIn({ ...granted, grantedAt: null })).toEqual([]);
+  });
+
+  it.each(['iban', 'maskedPan', 'pan', 'bban', 'msisdn', 'currency'])(
+    'a bank that names accounts by a %s that is no text says nothing',
+    (kind) => {
+      const access = { accounts: [{ iban: OTHER, [kind]: 7 }] };
+      expect(coverageOf(ofOne, { access })).toEqual(noCards([ONE]));
+      expect(namesInAccess(access)).toEqual([]);
+      expect(lackingIn({ ...ofOne, access, grantedAt: '2026-11-21T10:00:00.000Z' })).toEqual([]);
+    },
+  );
+
+  it.each(['maskedPan', 'pan', 'bban', 'msisdn'])('a granted consent names an account by its %s', (kind) => {
+    const asked = asking(dedicated([ONE, `${kind}:525412XXXXXX3241`]));
+    const lacks = (id: string) =>
+      lackingIn({
+        ...asked,
+        access: { accounts: [...one, { [kind]: id }] },
+        grantedAt: '2026-11-21T10:00:00.000Z',
+      });
+    expect(lacks('5254 12xx xxxx 3241')).toEqual([]);
+    expect(lacks('5254 12xx xxxx 3242')).toEqual([`${kind}:525412XXXXXX3241`]);
   });
 
   const PAN = { pan: 'p', bban: 'b' };

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -109,6 +110,15 @@ describe('psd2 consent request', () => {
     const { run, bank } = await operatorAt();
     const end = endOf(await run([...REQUEST, '--category', ...categories.split(' '), '--account', IBAN]));
     expect([end, bank.asked]).toEqual([[`exit 2, usage: ${message}`, ...hint], []]);
+  });
+
+  it('that is cancelled here says how it ends at the bank, too', async () => {
+    const { run, bank } = await operatorAt();
+    bank.customersDecide = false;
+    await run(REQUEST, UNDECIDED);
+    expect((await run(['consent', 'cancel', 'co-1'])).said).toContain(
+      'The customer can still grant it at the bank. psd2 does not use it. End it there with:\n  psd2 consent delete co-1',
+    );
   });
 
   it('with client credentials asks for nothing', async () => {
@@ -281,6 +291,19 @@ describe('psd2 consent delete', () => {
     expect(journal('co-1').at(-1)).toMatchObject({ type: 'ended', bankStatus: 'terminatedByTpp' });
   });
 
+  it('sends the customer to the bank if it wants them for that, and nothing ends until it says so', async () => {
+    const { run, bank, ids, states } = await operatorAt();
+    await run(REQUEST);
+    Object.assign(bank, { endsAtPage: true, customersDecide: false });
+    const open = await run(DELETE, UNDECIDED);
+    expect(open.said).toContain('https://customers.bank.example/c1/end');
+    expect(open.failure?.code).toBe('still_open');
+    expect([await ids(), await states()]).toEqual([['c1'], ['c1 confirmed']]);
+    bank.customersDecide = true;
+    const ended = await run(DELETE);
+    expect([ended.failure, ended.data.state, await ids()]).toEqual([null, 'cancelled', []]);
+  });
+
   it('leaves the consent as it is if it fails at the bank, and the state of one that was revoked', async () => {
     const { run, bank, ids, states } = await operatorAt();
     await run(REQUEST);
@@ -310,6 +333,21 @@ describe('psd2 consent delete', () => {
   });
 });
 
+it.each(['--psu-password-file', '--otp-file'])(
+  'a consent takes %s only if the profile allows that',
+  async (option) => {
+    const { run, bank } = await operatorAt();
+    bank.customersDecide = false;
+    await run(REQUEST, UNDECIDED);
+    bank.asked.length = 0;
+    for (const words of [['consent', 'resume', 'co-1'], REQUEST]) {
+      const { failure } = await run([...words, option, join(temporary, 'missing')]);
+      expect(failure?.message).toBe('The profile env takes no credentials from files');
+    }
+    expect(bank.asked).toEqual([]);
+  },
+);
+
 it('--paste needs a terminal', async () => {
   const { run, bank } = await operatorAt();
   bank.customersDecide = false;
@@ -332,6 +370,8 @@ it('what a consent lacks and what the bank says beside it is shown, and a lack i
   expect((await run(['consent', 'status', 'co-1'])).data).toMatchObject({
     messages: ['Only balances', 'Until May'],
   });
+  const { printed } = await run(['consent', 'show', 'co-1'], { ...ADA, format: 'table' });
+  expect(printed).toContain(`Accounts\t${IBAN}\nLacks\ttransactions\nBank says\tOnly balances Until May\n`);
 });
 
 it('psd2 consent show has what the customer has granted, in the words of the bank', async () => {

@@ -100,11 +100,17 @@ const SOME: Terms = {
 const CHOSEN: Terms = { access: { type: 'bank-offered', balances: true, transactions: true } };
 const ALL: Terms = { access: { type: 'all-accounts' }, recurring: true, frequencyPerDay: 1 };
 const LIST: Terms = { access: { type: 'list-only' }, recurring: false, frequencyPerDay: 4 };
+const WITH_BALANCES: Terms = { access: { type: 'list-with-balances' } };
+const FUNDS: Terms = { access: { type: 'funds', account: IBAN } };
+const CARD: Terms = { access: { type: 'funds', account: IBAN, cardNumber: '525412******3241' } };
 it.each<[string, Terms, ...string[]]>([
   ['accounts', SOME, `Accounts\t${IBAN} ${OTHER_IBAN}`, 'Readings\t4 a day without the customer'],
   ['a choice of the customer', CHOSEN, 'Accounts\tthose that the customer chooses'],
   ['all accounts', ALL, 'Accounts\tall', 'Readings\t1 a day without the customer'],
   ['the list alone', LIST, 'Accounts\tthe list alone', 'Readings\tone'],
+  ['the list and balances', WITH_BALANCES, 'Accounts\tthe list alone, with balances'],
+  ['confirmations of funds', FUNDS, `Accounts\t${IBAN}`],
+  ['those of a card', CARD, `Accounts\t${IBAN}`, 'Card\t525412******3241'],
   ['what the bank chooses', {}],
 ])('a consent for %s shows its terms', async (_, terms, ...known) => {
   const categories = [{ name: 'ACCOUNT_INFO' as const, products: [] }];

@@ -288,6 +288,52 @@ describe('psd2 log stats', () => {
     expect([await count(), await count('--exclude-smoke'), await count('--only-smoke')]).toEqual([3, 2, 1]);
   });
 
+  it('is a table with units, and the figures of the bank are below it', async () => {
+    const folder = logWith([
+      ...mixed('2026-11-24', 80),
+      ...row5(0, 1, 2, 3, 4),
+      ...[{ at: at(7) }, { at: at(8), kind: 'pis' as const }, { at: at(9), kind: 'piis' as const }],
+    ]);
+    const csv = join(folder.root, 'bank.csv');
+    const figures = [
+      '2026-11-25,ais,uptime_pct,100',
+      '2026-11-25,,error_rate_pct,1.5',
+      '2026-11-01,ais,mean_ms,80',
+    ];
+    writeFileSync(csv, `date,service,metric,value\n${figures.join('\n')}\n`);
+    const shown = async (columns?: number) => {
+      const how = { format: 'table' as const, ...(columns !== undefined && { columns }) };
+      const words = ['log', 'stats', '--since', '2026-11-24', '--published', csv];
+      const { printed, said } = await ranIn(openCommand(folder, NOW, how), ...words);
+      return { lines: printed.split('\n').map((line) => line.trimEnd()), said };
+    };
+    const { lines, said } = await shown();
+    expect(lines.join('\n')).toMatchInlineSnapshot(`
+      "2026-11-24	61	0	17	17	27.87 %	445 ms	465	896	326 ms		0 s	100.00 %
+      2026-11-25	8	5	0	5	62.50 %	100 ms	100	100	100 ms	100 ms	420 s	(few calls)
+      2026-11-25	ais	uptime_pct	100	99.514	-0.486
+      2026-11-25		error_rate_pct	1.5	62.5	61
+      2026-11-01	ais	mean_ms	80
+      "
+    `);
+    expect(said).toMatchInlineSnapshot(`
+      "Calls to bank.example, this machine's, days in Europe/Rome, 2026-11-24 to 2026-11-26
+      Measured here, with network and connection; a bank measures from the last byte received to the last byte sent.
+      The log is whole from 2026-11-24T08:00:00.000Z. Before, the daily counts are known.
+      "
+    `);
+    expect((await shown(200)).lines.join('\n')).toMatchInlineSnapshot(`
+      "DATE        CALLS  NO REPLY  5XX  ERRORS     RATE  AIS MEAN  P50  P95  PIS MEAN  FUNDS MEAN   DOWN     UPTIME ≥
+      2026-11-24     61         0   17      17  27.87 %    445 ms  465  896    326 ms                0 s     100.00 %
+      2026-11-25      8         5    0       5  62.50 %    100 ms  100  100    100 ms      100 ms  420 s  (few calls)
+      DATE        SERVICE  METRIC          THEIRS    OURS  DIFFERENCE
+      2026-11-25  ais      uptime_pct         100  99.514      -0.486
+      2026-11-25           error_rate_pct     1.5    62.5          61
+      2026-11-01  ais      mean_ms             80
+      "
+    `);
+  });
+
   it("shows the bank's own figures beside these, and ends with 12 below a target", async () => {
     const folder = logWith([...row5(0, 1, 2, 3, 4), { at: at(7) }]);
     const csv = join(folder.root, 'bank.csv');

@@ -1,18 +1,19 @@
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
-import { ANNA, payerWith } from '../payer-here.ts';
+import { ANNA, endOf, payerWith } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
 
-/** @param to JSON, a pipe, or a terminal of this width */
-async function list(details: object, to: 'json' | 'pipe' | number) {
+/** @param to JSON, in a pipe or at a terminal of this width; a table in a pipe, or at a terminal */
+async function list(details: object, to: 'json' | { json: number } | 'pipe' | number) {
   const bank = new BankHere();
   bank.details = details;
   const { payer } = await payerWith(temporary, bank);
   const { printed, failure, said } = await payer.run(['products', 'list'], {
-    format: to === 'json' ? 'json' : 'table',
+    format: to === 'json' || typeof to === 'object' ? 'json' : 'table',
     ...(typeof to === 'number' && { stdout: to }),
+    ...(typeof to === 'object' && { stdout: to.json }),
   });
   expect([failure, bank.calls]).toEqual([null, [`details products ${ANNA}`]]);
   return { printed, said, lines: printed.split('\n').map((line) => line.trimEnd()) };
@@ -53,7 +54,17 @@ it.each<[string, object, number | 'pipe', string[]]>([
   expect((await list(details, to)).lines).toEqual(lines);
 });
 
-it('JSON has the answer unchanged', async () => {
+it('JSON has the answer unchanged, also at a terminal', async () => {
   const details = { products: [CARD, ACCOUNT], count: 2 };
-  expect(JSON.parse((await list(details, 'json')).printed)).toEqual(details);
+  for (const to of ['json', { json: 100 }] as const)
+    expect(JSON.parse((await list(details, to)).printed)).toEqual(details);
+});
+
+it('a bank without products is not asked', async () => {
+  const { bank, payer } = await payerWith(temporary, { lacks: ['products'] });
+  expect(endOf(await payer.run(['products', 'list']))).toEqual([
+    'exit 2, usage: The interface of this bank, here, has no products',
+    ...['See the accounts with:', '$ accounts list'],
+  ]);
+  expect(bank.calls).toEqual([]);
 });

@@ -18,6 +18,7 @@ import { auditedIn, storeLogin, storeOperation } from '../access.ts';
 import { answering, type How, openCommand, ranIn, runIn, typing, useFolder } from '../command.ts';
 import { storeTransfer } from '../customer/stored.ts';
 import { failureOf } from '../failure.ts';
+import { bankWhere } from '../named-bank.ts';
 
 const temporary = temporaryFolder();
 /** The certificates are valid by then. */
@@ -716,6 +717,37 @@ describe('psd2 profile set', () => {
     // The same URL, written in another way, is no change.
     const same = await run(['set', 'bank', '--base-url', 'https://NEW.bank.example/'], { format: 'table' });
     expect(same.said).toBe('The profile bank is unchanged.\n');
+  });
+
+  it.each<[logins: number, customers: number, what: string | null, them?: string]>([
+    [0, 0, null],
+    [1, 0, '1 login of the profile bank belongs', 'it'],
+    [2, 0, '2 logins of the profile bank belong', 'them'],
+    [0, 1, 'the consents of 1 customer of the profile bank belong', 'them'],
+    [1, 1, '1 login and the consents of 1 customer of the profile bank belong', 'them'],
+  ])('another base URL, with %i logins and consents of %i customers, says what stays: %s', async (...row) => {
+    const [logins, customers, what, them] = row;
+    await store('bank');
+    const { context } = open({ globals: { profile: 'bank' } });
+    for (let index = 1; index <= logins; index += 1) await storeLogin(context, `${index}`);
+    const data = await context.store();
+    for (let index = 1; index <= customers; index += 1)
+      await data.customers.change(`${index}`, (before) => ({ ...before, psuId: 'ada' }));
+    const words = ['set', 'bank', '--base-url', 'https://new.bank.example'];
+    const { said } = await run(words, { format: 'table', ...YES });
+    const moving = 'psd2 --profile bank auth move --from https://psd2.bank.example/';
+    const belongs = `${what} to ${BANK.baseUrl}. psd2 keeps ${them}, but cannot use ${them} at https://new.bank.example/. If it is the same bank with a new address, take ${them} along afterwards: ${moving}`;
+    expect(said.split('\n').slice(0, -4)).toEqual(what === null ? [] : [belongs]);
+  });
+
+  it('another base URL of a bank that nobody logs in to asks for a consent next', async () => {
+    await store('bank');
+    const find = bankWhere({ logsIn: 'nobody' });
+    const words = ['set', 'bank', '--base-url', 'https://new.bank.example'];
+    const { said } = await run(words, { format: 'table', find });
+    expect(said.trimEnd().split('\n').at(-1)).toBe(
+      'Logins and consents are valid only for their own base URL. Ask a customer for a consent with: psd2 --profile bank consent request',
+    );
   });
 
   it('--unset takes a certificate and its key together', async () => {

@@ -5,6 +5,7 @@ import { DEFAULT_INTERFACE, interfaceNamed } from '../../../src/bank/open.ts';
 import type { Context } from '../../../src/commands/context.ts';
 import type { FindInterface } from '../../../src/commands/open/bank.ts';
 import { profileProtect } from '../../../src/commands/profile/protect.ts';
+import { ChangedKeys } from '../../../src/commands/sync/changed-keys.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
@@ -235,6 +236,36 @@ describe('rounds of a store that psd2 cannot always reach', () => {
   });
 });
 
+it.each([
+  [2, true],
+  [100, true],
+  [101, false],
+])(
+  'a round of %i customers that many workers share warns of logins that end soon: %s',
+  async (size, warns) => {
+    const refreshTokenExpiresAt = new Date(operator.bank.clock.now().getTime() + 5 * DAY_MS).toISOString();
+    await storeLogin(operator.open().context, '1000001', { refreshTokenExpiresAt });
+    const rounds = withRounds([
+      async (store, interval) => {
+        const round = await store.join(interval);
+        if ('dueIn' in round) throw new TypeError('The first round is due');
+        return {
+          share: { round: 1, begunAt: operator.bank.clock.now().toISOString(), size },
+          size,
+          next: (max) => round.next(max),
+          counts: () => round.counts(),
+          note: (done) => round.note(done),
+          leave: () => round.leave(),
+        };
+      },
+    ]);
+    const end = ({ stop }: Service) => stop('SIGTERM');
+    const { said, failure } = await runService(operator, every('30s', '--all-customers'), [end], rounds);
+    expect(failure).toBeNull();
+    expect(/^Expiring soon: .*1000001/m.test(said)).toBe(warns);
+  },
+);
+
 it('a round without customers is an error at first, and later only a round', async () => {
   const leave = async () => {
     const { tokens } = await operator.open().context.store();
@@ -356,6 +387,25 @@ describe('the certificates, if they change while psd2 runs', () => {
       interrupt();
     };
     await expect(syncing([change])).rejects.toThrow('Interrupted');
+  });
+
+  it.each([
+    [new Psd2Error('interrupted', 'Interrupted'), true],
+    [new TypeError('A bug'), true],
+    [new Psd2Error('certificate', 'The key does not fit'), false],
+  ])('that cannot be looked at: %s ends the service: %s', async (error, ends) => {
+    const { context, said } = operator.open({ env: inFolder() });
+    let isAway = false;
+    const unsealed: Context['unsealed'] = async () => {
+      if (isAway) throw error;
+      return context.unsealed();
+    };
+    const keys = await ChangedKeys.begin({ ...context, unsealed });
+    isAway = true;
+    const look = keys.look();
+    if (ends) await expect(look).rejects.toBe(error);
+    else await look;
+    expect(said()).toBe(ends ? '' : `${STILL}The key does not fit.\n`);
   });
 
   describe('a profile with a file', () => {

@@ -233,6 +233,35 @@ it.each<[string, Partial<CustomerReport['checks'][number]>, string]>([
   ],
   ['rows that nothing names', { balanced: true, difference: '0.00', late: 1, changed: 2 }, LATE],
   ['rows to come', { coming: 1, cancelled: 1 }, COMING],
+  ['a list that ends somewhere', { complete: false }, 'the list is not complete'],
+  ['rows that are gone', { vanished: 1 }, '1 transaction of the store that the bank no longer shows'],
+  [
+    'an account with another id',
+    { takenFor: 'B2' },
+    'the bank called it B2 before: only its kind, currency and name say that it is the same',
+  ],
+  [
+    'a row for which the bank shows another one',
+    { replaced: 1 },
+    '1 transaction that the bank no longer shows, and that its balance does not count, is marked as replaced',
+  ],
+  [
+    'all of that, of two rows',
+    {
+      ...{ balanced: false, difference: '-3.50', complete: false, certainFrom: '2026-11-01', takenFor: 'B2' },
+      ...{ late: 2, changed: 1, vanished: 2, replaced: 2, cancelled: 2 },
+    },
+    [
+      KEPT_BACK,
+      'the bank called it B2 before: only its kind, currency and name say that it is the same',
+      '2 transactions arrived late, for days that had been read',
+      '1 transaction changed text or day, and no id of the bank names them for certain',
+      '2 transactions of the store that the bank no longer shows',
+      '2 transactions that the bank no longer shows, and that its balance does not count, are marked as replaced',
+      '2 transactions of a day to come vanished, and are marked as cancelled',
+      DAYS,
+    ].join('; '),
+  ],
 ])('sync status says %s, and nothing after a sync that is certain', async (_, found, message) => {
   const folder = newConfigFolder(temporary);
   const status = async (format: 'json' | 'table') => {
@@ -250,12 +279,18 @@ it.each<[string, Partial<CustomerReport['checks'][number]>, string]>([
   await synced({ ...CHECK, ...found });
   expect(await status('table')).toContain(`Not certain\tcustomer 42, account A1: ${message}\n`);
   const { balanced = null, difference = null, complete = true, certainFrom = null } = found;
-  expect(JSON.parse(await status('json')).doubts).toEqual([
-    {
-      ...{ customerId: '42', productId: 'A1', at: '2026-11-21T09:00:00.000Z' },
-      ...{ balanced, difference, complete, certainFrom, message },
-    },
-  ]);
+  expect(JSON.parse(await status('json'))).toEqual({
+    // There was no round over all customers.
+    ...{ begunAt: null, endedAt: null, due: 0, atWork: 0, failures: [], needSca: [], workers: [] },
+    ...{ done: { synced: 0, partly: 0, waiting: 0, failed: 0 }, doneAt: null },
+    ...{ callsPerSecond: null, customersPerSecond: null },
+    doubts: [
+      {
+        ...{ customerId: '42', productId: 'A1', at: '2026-11-21T09:00:00.000Z' },
+        ...{ balanced, difference, complete, certainFrom, message },
+      },
+    ],
+  });
   await synced(CHECK);
   await expect(status('json')).rejects.toMatchObject({ code: 'usage' });
 });

@@ -176,6 +176,12 @@ describe('the server of the metrics', () => {
     ['psd2-sync.default.svc.cluster.local', 200],
     [hostname(), 200],
     [`${hostname()}.corp.example`, 200],
+    [`${hostname()}x.corp.example`, 403],
+    ...['a.local', 'a.b.localhost', 'a.internal:9'].map((host): [string, number] => [host, 200]),
+    ...['a.local.example', 'a.xlocal', 'a.internals', '1.2.3.4.5'].map((host): [string, number] => [
+      host,
+      403,
+    ]),
   ])('a request for the host %s is answered with %i', async (host, status) => {
     const { address } = await serve();
     expect((await ask(`${address}/metrics`, 'GET', host)).status).toBe(status);

@@ -73,6 +73,9 @@ it('the oldest data is that of the customer whom psd2 has not read for longest',
   expect((await stateOf(context))?.oldestReadAt).toEqual(new Date(at(-48 * 3_600_000)));
   await read('2', NOW);
   expect((await stateOf(context))?.oldestReadAt).toEqual(new Date(at(-5 * 3_600_000)));
+  // The clock was set back since.
+  for (const customer of ['1', '2', '3']) await read(customer, at(23 * 3_600_000));
+  expect((await stateOf(context))?.oldestReadAt).toEqual(new Date(at(23 * 3_600_000)));
 });
 
 it('what has ended or ends within two weeks counts by its kind', async () => {

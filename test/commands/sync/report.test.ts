@@ -81,6 +81,41 @@ describe('the report of a sync', () => {
     expect(said).toBe('Customer 1, accounts A, B: The bank says no\nCustomer 1, account C: Another reason\n');
   });
 
+  const check = (productId: string, more: Partial<CustomerReport['checks'][number]> = {}) => ({
+    ...{
+      productId,
+      balanced: null,
+      difference: null,
+      complete: true,
+      certainFrom: null,
+      certainThrough: null,
+    },
+    ...{ late: 0, coming: 0, cancelled: 0, replaced: 0, vanished: 0, changed: 0, takenFor: null, ...more },
+  });
+
+  it('warns of what is not certain of an account, also of one that was synced, and keeps that report', () => {
+    const doubtful = synced('2', {
+      checks: [
+        check('A'),
+        check('B', { late: 1, changed: 1 }),
+        check('C', { balanced: false, difference: '1.00' }),
+      ],
+    });
+    const certain = synced('1', { checks: [check('A'), check('B', { coming: 1, balanced: true })] });
+    expect(reported([doubtful, certain], 'json').said).toBe(
+      'Customer 2, account B: 1 transaction arrived late, for days that had been read; 1 transaction changed text or day, and no id of the bank names them for certain.\n' +
+        "Customer 2, account C: the bank's balance differs by 1.00 from the stored transactions.\n",
+    );
+    expect(reported([doubtful, certain], 'json', {}, true).said).toBe('');
+    const tally = new SyncTally(false);
+    for (const each of [certain, doubtful]) tally.add(each, undefined);
+    expect(tally.reports).toEqual([doubtful]);
+    expect(tally.takeResults().map(({ customerId, doubts }) => [customerId, doubts?.length])).toEqual([
+      ['1', undefined],
+      ['2', 2],
+    ]);
+  });
+
   const ONE = [inPart('1', 'A1')];
   const SPREAD = 'spread over the day, and pauses after failed reads. The next turn begins at ';
   const TODAY = 'today without the customer';
@@ -138,6 +173,27 @@ describe('the error of a sync', () => {
     );
     expect(incomplete(failing('sca_required'))).toEqual(first('1 of 2', 'sca_required', present));
     expect(incomplete(failing())).toBeUndefined();
+  });
+
+  it.each<[ErrorCode, boolean]>([
+    ['bank_failing', true],
+    ['bank_unreachable', true],
+    ['too_many_calls', true],
+    ['list_changed', true],
+    ['overtaken', true],
+    ['config', true],
+    ['bank_refused', false],
+    ['bank_answer', false],
+    ['forbidden', false],
+    ['not_logged_in', false],
+    ['needs_attention', false],
+    ['certificate', false],
+  ])('of %s may pass: %s, else its own advice counts', (code, mayPass) => {
+    const tally = new SyncTally(true);
+    tally.add(failed('1'), new Psd2Error(code, 'No', { hint: 'Do this.' }));
+    expect(incomplete(tally)?.hint).toBe(
+      `The data that was written is valid. ${mayPass ? 'Run the same psd2 sync again to continue.' : 'Do this.'}`,
+    );
   });
 
   const ALL_USED_UP = new Psd2Error(

@@ -9,6 +9,7 @@ import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.t
 import { granting } from '../../store/whole-store.ts';
 import { storeConsentFlow } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
+import { runIn } from '../command.ts';
 import { useOperatorHere } from '../operator.ts';
 import { ANNA, type Json, payerAt, TODAY } from '../payer-here.ts';
 
@@ -83,6 +84,7 @@ describe('psd2 sync', () => {
   });
 
   it('skips what was read often enough today, and is an error if nothing is left', async () => {
+    await sync();
     const words = ['sync', '--out', out, '--unattended-reads', '1'];
     await expect(operator.run(words, { globals: { customer: anna } })).rejects.toThrow(
       new Psd2Error('reads_used_up', "Nothing was read: today's reads without the customer are used up", {
@@ -154,12 +156,59 @@ it('a round reports a customer whose consent was withdrawn once: the one that me
   expect([await round(...all), await round(...all)]).toEqual([reported, reported]);
 });
 
+it('where the operator names the customers, nobody is read before one has given a consent', async () => {
+  const bank = new BankHere();
+  Object.assign(bank.interface, { customers: 'named by the operator' });
+  const { open } = await payerAt(bank, temporary);
+  const { context } = open();
+  const { tokens } = await context.store();
+  await tokens.erase(ANNA);
+  await expect(
+    runIn(context, 'sync', '--out', join(temporary, 'none'), '--all-customers'),
+  ).rejects.toMatchObject({
+    ...{ code: 'not_logged_in', message: 'No customer has given a consent with the profile env' },
+    next: [['--profile', 'env', 'consent', 'request']],
+  });
+});
+
+it.each<[object, object | undefined]>([
+  [{}, undefined],
+  [{ metricsPort: '0' }, { host: '127.0.0.1', port: 0 }],
+  [
+    { metricsPort: '65535', metricsHost: '0.0.0.0' },
+    { host: '0.0.0.0', port: 65535 },
+  ],
+])('with %j the metrics are served at %j', async (options, metricsAt) => {
+  const { context } = (await payerAt(new BankHere(), temporary)).open();
+  const plan = await readPlan(context, { out, concurrency: '8', ...options }, true);
+  expect(plan).toMatchObject({ metricsAt, concurrency: 8, allCustomers: false, every: undefined });
+});
+
 it('the consent says how often psd2 reads without the customer, if the operator does not', async () => {
   const { payer } = await namingCustomers();
   const plan = (more: object) => readPlan(payer.open().context, { out, concurrency: '8', ...more }, true);
   expect(await plan({})).toMatchObject({ unattendedReads: 4, isByConsent: true });
   expect(await plan({ unattendedReads: '9' })).toMatchObject({ unattendedReads: 9, isByConsent: false });
 });
+
+it.each([
+  ['sandbox', undefined, 9999],
+  ['sandbox', '6h', 4],
+  ['production', undefined, 4],
+  ['production', '6h', 4],
+  [undefined, undefined, 4],
+] as const)(
+  'in the environment %s, every %s, psd2 reads %i times a day',
+  async (environment, every, reads) => {
+    const { context } = (await payerAt(new BankHere(), temporary)).open();
+    const { name, settings } = context.profile();
+    const { environment: _, ...others } = settings;
+    const profile = { name, settings: { ...others, ...(environment && { environment }) } };
+    const options = { out, concurrency: '8', ...(every && { every }) };
+    const plan = await readPlan({ ...context, profile: () => profile }, options, true);
+    expect(plan).toMatchObject({ unattendedReads: reads, isByConsent: false });
+  },
+);
 
 it.each([
   [[], 'Nobody is logged in with the profile "env"'],

@@ -17,7 +17,7 @@ import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.
 import { thrownBy } from '../../support/thrown.ts';
 import { begun, begunTransfer, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { once, replace } from '../waiting.ts';
+import { once, replace, replaceForStore } from '../waiting.ts';
 
 const temporary = temporaryFolder();
 const SENT = { requestId: 'q', digest: null };
@@ -59,6 +59,7 @@ const learnt = (flow: string) =>
     expect(of).toBe(flow);
     return entry;
   });
+const lookup = () => new FlowLookup(flows, index);
 /** The index has only these entries. */
 function onlyIndexed(...entries: IndexEntry[]): void {
   rmSync(path, { force: true });
@@ -87,6 +88,11 @@ describe('what the index learns from a journal', () => {
 });
 
 describe('the entries of the index', () => {
+  it('are as many as were added at once', () => {
+    index.add({ flow: 'a', reference: null }, { flow: 'b', reference: null }, { flow: 'c', reference: null });
+    expect([...index.read().keys()]).toEqual(['a', 'b', 'c']);
+  });
+
   it('the first flow with a resource has it, whatever the case of its letters', () => {
     index.add({ flow: 'tr-1', reference: 'r1' }, { flow: 'tr-2', resourceId: null });
     expect(index.firstWith('r1')).toBeUndefined();
@@ -135,6 +141,8 @@ describe('the resources of flows', () => {
     expect(index.read().get('tr-1')).toEqual({ resourceIds: new Set(['r1']), sent: 'r1' });
     resources.take('tr-1', 'R1');
     expect(() => resources.take('tr-2', 'r1')).toThrow('belongs to tr-1');
+    resources.drop('tr-3');
+    expect(index.read().get('tr-3')).toEqual({ resourceIds: new Set() });
   });
 
   it('of two processes that take a resource at the same moment, the one that writes first has it', () => {
@@ -190,15 +198,46 @@ describe('the resources of flows', () => {
     ]);
   });
 
+  it('flows that may still get a resource are not written down, so the disk is asked once', async () => {
+    for (const _ of [1, 2]) await transfer([]);
+    onlyIndexed();
+    let writes = 0;
+    const { fsyncSync } = fs;
+    replaceForStore(fs, 'fsyncSync', (file: never) => {
+      writes += 1;
+      fsyncSync(file);
+    });
+    const find = () => expect(() => lookup().find(KINDS.transfer, 'r7')).toThrow('No flow');
+    find();
+    const before = writes;
+    find();
+    expect(writes - before).toBe(0);
+    resources.take('tr-9', 'r9');
+    expect(writes - before).toBe(1);
+  });
+
   it('a journal that others can change stops it, since it may say anything', async () => {
     const flow = await transfer([R1]);
     onlyIndexed();
     chmodSync(flows.pathOf(flow), 0o666);
     expect(() => resources.take('tr-9', 'r9')).toThrow('can be changed by others (mode 0666)');
     await expect(transfer([], 'INV-1')).rejects.toThrow('can be changed by others (mode 0666)');
-    expect(() => new FlowLookup(flows, index).find(KINDS.transfer, 'r9')).toThrow(
-      'can be changed by others (mode 0666)',
-    );
+    expect(() => lookup().find(KINDS.transfer, 'r9')).toThrow('can be changed by others (mode 0666)');
+    const { current } = await begun(flowsOf(), 'consent', {
+      ...{ transactionId: 't', customerId: '7', categories: consentCategories() },
+    });
+    chmodSync(flows.pathOf(current.flow), 0o666);
+    expect(thrownBy(() => lookup().find(KINDS.consent, 'r9'))).toMatchObject({
+      code: 'config',
+      message: `${flows.pathOf(current.flow)} can be changed by others (mode 0666)`,
+    });
+  });
+
+  it('a journal that is gone since the folder was listed has none', () => {
+    const { readdirSync } = fs;
+    replaceForStore(fs, 'readdirSync', (path: never) => ['tr-0mi7x7x8x00001.ndjson', ...readdirSync(path)]);
+    resources.take('tr-9', 'r9');
+    expect([...index.read().keys()]).toEqual(['tr-9']);
   });
 });
 
@@ -223,6 +262,16 @@ describe('whether execute was sent without a word in the journal', () => {
     }
   });
 
+  it('psd2 cannot tell, if the call itself asked for the resource', async () => {
+    const flow = await transfer([R1]);
+    onlyIndexed({ flow, resourceId: 'r1', sent: null });
+    expect(isSent(flow)).toBe(false);
+    resources.announce(flow, null);
+    expect(() => isSent(flow)).toThrow(isOlder(flow));
+    resources.revoke(flow);
+    expect(isSent(flow)).toBe(false);
+  });
+
   it('it was not unnoticed, if the journal has it', async () => {
     const flow = await transfer([R1, AUTHORIZED, EXECUTE]);
     onlyIndexed({ flow, resourceId: 'r2', sent: 'r2' });
@@ -231,8 +280,6 @@ describe('whether execute was sent without a word in the journal', () => {
 });
 
 describe('flows that are looked up', () => {
-  const lookup = () => new FlowLookup(flows, index);
-
   it('by a resource or a reference, what the index did not know is learnt at once', async () => {
     const flow = await transfer([R1, AGAIN, R2], 'INV-1');
     const other = await transfer([]);
@@ -255,6 +302,81 @@ describe('flows that are looked up', () => {
     expect(lookup().withReference('inv-1')).toMatchObject([{ flow }]);
   });
 
+  const CANCELLED = { type: 'cancelled' } as const;
+  /** Transfers with the reference INV-1, the oldest first: as after the restore of old backups, in any state. */
+  async function sameReference(states: string[]): Promise<string[]> {
+    const all: string[] = [];
+    for (const [number, state] of states.entries()) {
+      const flow = await transfer(state === 'cancelled' ? [CANCELLED] : [], `INV-9${number}`);
+      const journal = flows.pathOf(flow);
+      const text = readFileSync(journal, 'utf8').replace(`INV-9${number}`, 'INV-1');
+      writeFileSync(journal, state === 'damaged' ? `${text}garbage\ngarbage\n` : text);
+      all.push(flow);
+    }
+    onlyIndexed();
+    return all;
+  }
+
+  it.each<[states: string[], found: number]>([
+    [['created'], 0],
+    [['cancelled'], 0],
+    [['damaged'], 0],
+    [['cancelled', 'cancelled'], 1],
+    [['cancelled', 'created'], 1],
+    [['created', 'cancelled'], 0],
+    [['cancelled', 'damaged', 'cancelled'], 1],
+    [['damaged', 'created'], 1],
+  ])(
+    'by the reference of transfers %j, it is the one that holds it, else the newest',
+    async (states, found) => {
+      const all = await sameReference(states);
+      const other = await transfer([], 'INV-2');
+      for (const reference of ['INV-1', ' inv-1 '])
+        expect(lookup().find(KINDS.transfer, reference)).toBe(all[found]);
+      expect(lookup().find(KINDS.transfer, 'INV-2')).toBe(other);
+      expect(() => lookup().find(KINDS.transfer, 'INV-')).toThrow('No flow of this profile matches "INV-"');
+      expect(() => lookup().find(KINDS.operation, 'INV-1')).toThrow(
+        'No flow of this profile matches "INV-1"',
+      );
+    },
+  );
+
+  it('by a reference, a transfer without a journal counts only if it reached the bank', () => {
+    const flow = 'tr-0mi7x7x8x00001';
+    for (const without of [{}, { resourceId: null, sent: null }]) {
+      onlyIndexed({ flow, reference: 'INV-1', ...without });
+      expect(lookup().withReference('INV-1')).toEqual([]);
+    }
+    onlyIndexed({ flow, reference: 'INV-1', resourceId: 'r1' });
+    expect(thrownBy(() => lookup().withReference('inv-1'))).toMatchObject({
+      code: 'config',
+      message: `The journal ${flows.pathOf(flow)} is missing, and its transfer has the reference "inv-1"`,
+      flow,
+    });
+    expect(lookup().withReference('INV-2')).toEqual([]);
+    // One that is gone since the folder was listed.
+    expect(lookup().withReference('INV-2', ['tr-0mi7x7x8x00002'])).toEqual([]);
+    expect(index.read().get('tr-0mi7x7x8x00002')).toEqual({ reference: null });
+  });
+
+  it('are listed from the newest to the oldest, in whatever order the disk names them, without other files', async () => {
+    const all = [await transfer([]), await transfer([]), await transfer([])];
+    for (const name of ['tr-x', `${all[0]}.ndjson.lock`, 'other.ndjson'])
+      writeFileSync(join(folder, name), '');
+    const { readdirSync } = fs;
+    replaceForStore(fs, 'readdirSync', (path: never) => {
+      const [first = '', ...others] = readdirSync(path).toSorted().reverse();
+      return [...others, first];
+    });
+    expect(flows.newestFirst(KINDS.transfer)).toEqual(all.toReversed());
+    expect(flows.newestFirst({ prefix: '' })).toEqual([...all.toReversed(), 'other']);
+    expect(flows.newestFirst(KINDS.consent)).toEqual([]);
+    expect([all[0], 'tr-0mi7x7x8x00001'].map((flow = '') => flows.textOf(flow))).toEqual([
+      expect.stringMatching(/^\{"at":.*"created".*\}\n$/),
+      undefined,
+    ]);
+  });
+
   it('by a resource that the flow has lost, it is not found', async () => {
     await transfer([R1, AGAIN]);
     for (const isKnown of [true, false]) {
@@ -264,10 +386,10 @@ describe('flows that are looked up', () => {
   });
 
   it('with a damaged journal, the index finds the resource, and the reference stays used', async () => {
-    const flow = await transfer([R1], 'INV-1');
+    const flow = await transfer([R1, AGAIN, R2], 'INV-1');
     const [first] = readFileSync(flows.pathOf(flow), 'utf8').split('\n');
     writeFileSync(flows.pathOf(flow), `${first}\ngarbage\ngarbage\n`);
-    expect(lookup().find(KINDS.transfer, 'r1')).toBe(flow);
+    for (const resourceId of ['r1', 'r2']) expect(lookup().find(KINDS.transfer, resourceId)).toBe(flow);
     expect(lookup().withReference('INV-1')).toMatchObject([{ flow, damage: { code: 'config' } }]);
     expect(thrownBy(() => lookup().find(KINDS.transfer, 'r7'))).toMatchObject({
       code: 'flow_not_found',
@@ -279,6 +401,19 @@ describe('flows that are looked up', () => {
       hint: expect.stringMatching(
         /^Give the id that psd2 printed, or the resource id\. Not all flows could be searched: .*damaged.*\.$/,
       ),
+    });
+  });
+
+  it('by what nobody has, an error about another journal says nothing of the search', async () => {
+    const [damaged, headless] = [await transfer([R1]), await transfer([], 'INV-1')];
+    const [first] = readFileSync(flows.pathOf(damaged), 'utf8').split('\n');
+    writeFileSync(flows.pathOf(damaged), `${first}\ngarbage\ngarbage\n`);
+    writeFileSync(flows.pathOf(headless), 'garbage\n');
+    onlyIndexed();
+    expect(thrownBy(() => lookup().find(KINDS.transfer, 'r7'))).toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(`so psd2 cannot tell which reference ${headless} has$`),
+      hint: expect.not.stringContaining('Not all flows could be searched'),
     });
   });
 });

@@ -41,6 +41,12 @@ function look(text: string): string {
 it('a folder that has not changed is not read again', () => {
   expect([look('first'), look('second')]).toEqual(['first', 'first']);
   expect(readFileSync(path, 'utf8')).not.toContain('customer-1');
+  expect(readFileSync(path, 'utf8')).toMatch(/^\n[0-9a-f]{8} \d+ [\d.]+ first\n$/);
+});
+
+it('nothing is kept of a folder that does not exist', () => {
+  rmSync(folder, { recursive: true });
+  expect([look('first'), look('second'), existsSync(path)]).toEqual(['first', 'second', false]);
 });
 
 const makeAgain = () => {
@@ -84,11 +90,27 @@ it('a folder and a file that others can write to are not trusted', () => {
   expect(() => look('second')).toThrow(`${path} can be changed by others (mode 0666)`);
 });
 
-it('what is known of too many folders that have changed is forgotten', () => {
-  const old = Array.from({ length: 10_001 }, (_, inode) => checkedLine(`${inode} 5 old`));
-  writeFileSync(path, old.join(''), { mode: 0o600 });
+it.each([
+  [10_000, false, true],
+  [10_001, false, false],
+  // A folder that is still known makes up for two that have changed.
+  [10_001, true, true],
+  [10_002, true, false],
+])('of %i folders that have changed, with one that has not: %s, it is kept: %s', (count, hasOne, isKept) => {
+  if (hasOne) look('first');
+  const known = hasOne ? readFileSync(path, 'utf8') : '';
+  const old = Array.from({ length: count }, (_, inode) => checkedLine(`${-inode} 5 old`));
+  writeFileSync(path, `${known}${old.join('')}`, { mode: 0o600 });
   look('first');
-  expect(existsSync(path)).toBe(false);
+  expect(existsSync(path)).toBe(isKept);
+});
+
+it.each([
+  [2_000, 'second'],
+  [2_001, 'first'],
+])('a folder that has changed %i ms ago gives then: %s', (age, expected) => {
+  vi.setSystemTime(Math.floor(statSync(folder).ctimeMs) + age);
+  expect([look('first'), look('second')]).toEqual(['first', expected]);
 });
 
 it('a login that has not changed is known without its tokens, until the customer is forgotten', async () => {

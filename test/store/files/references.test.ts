@@ -161,6 +161,8 @@ describe('the claims of references', () => {
     claims.take('INV-1', 'tr-1', isNotFree);
     claims.take('INV-1', 'tr-2', () => true);
     expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-2');
+    // Not even if the other one has failed: it has the reference for good.
+    expect(claims.take('INV-1', 'tr-1', () => true)).toBe('tr-2');
     expect(claims.take('INV-1', 'tr-2', isNotFree)).toBe('tr-2');
     expect(claims.holders('inv-1')).toEqual(['tr-1', 'tr-2']);
   });
@@ -169,6 +171,13 @@ describe('the claims of references', () => {
     const flows = Array.from({ length: 12 }, (_, index) => `tr-${index + 1}`);
     for (const flow of flows) claims.take('INV-1', flow, () => true);
     expect(claims.holders('INV-1')).toEqual(flows);
+  });
+
+  it('a flow does not have a reference if the one before it turns out not to have failed', () => {
+    claims.take('INV-1', 'tr-1', isNotFree);
+    const answers = [true, false];
+    expect(claims.take('INV-1', 'tr-2', () => answers.shift() ?? false)).toBe('tr-1');
+    expect(answers).toEqual([]);
   });
 
   it('a use whose file was removed is not taken again, because later ones may have been paid', () => {
@@ -196,6 +205,27 @@ describe('the claims of references', () => {
     writeFileSync(`${path}.tr-1`, 'tr', { mode: 0o600 });
     expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
     expect(readdirSync(join(place, 'references'))).toEqual([claim]);
+  });
+
+  it('what a killed process left in the folder is no use of a reference', () => {
+    claims.take('INV-1', 'tr-1', isNotFree);
+    const [claim = ''] = readdirSync(join(place, 'references'));
+    const path = join(place, 'references', claim);
+    const begun = claim.replace(/1$/, '2');
+    for (const [name, text] of [
+      [begun, ''],
+      [`${claim}.tr-2`, 'tr-2'],
+      [`x${claim}`, 'tr-3'],
+      [claim.replace(/\.1$/, '.x1'), 'tr-4'],
+      [claim.replace(/\.1$/, '1'), 'tr-5'],
+    ] as const)
+      writeFileSync(join(place, 'references', name), text, { mode: 0o600 });
+    expect(claims.all()).toEqual([{ path, flow: 'tr-1' }]);
+    expect(claims.holders('INV-1')).toEqual(['tr-1']);
+    expect(claims.take('INV-1', 'tr-9', isNotFree)).toBe('tr-1');
+    expect(claims.take('INV-1', 'tr-9', (holder) => holder === 'tr-1')).toBe('tr-9');
+    expect(claims.all().map(({ flow }) => flow)).toEqual(['tr-1', 'tr-9']);
+    expect(readdirSync(join(place, 'references'))).toContain(begun.replace(/2$/, '3'));
   });
 
   it('a process that is overtaken while it takes a reference learns which flow has it', () => {

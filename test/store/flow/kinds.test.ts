@@ -20,6 +20,7 @@ function meaning<K extends Kind>(kind: KnownKind<K>, flow: FlowOf<K>, event: Eve
     'cannot be undone': kind.isPointOfNoReturn(event, flow),
     'revokes that': kind.revokesAnnouncement(event, flow),
   };
+  expect(Object.values(words).every((each) => typeof each === 'boolean')).toBe(true);
   return Object.entries(words)
     .flatMap(([word, isTrue]) => (isTrue ? [word] : []))
     .join(', ');
@@ -37,6 +38,8 @@ describe('an event of a flow', () => {
     ['that the initiation did not begin', { type: 'verify-not-begun' }, '', 'revokes that'],
     ['the answer to the initiation', VERIFIED, '', 'revokes that'],
     ['another initiation', { type: 'initiate-again' }, '', 'revokes that'],
+    ['a transfer that joins a bulk', { type: 'bulk-joined', bulk: 'tr-2' }, '', moves],
+    ['one that leaves it', { type: 'bulk-left' }, '', 'revokes that'],
   ])('%s', (_what, event, onExecute, byCustomer) => {
     expect(meaning(operation, begunOperation(), event)).toBe(onExecute);
     expect(meaning(operation, byTheCustomer, event)).toBe(byCustomer);
@@ -52,6 +55,18 @@ describe('an event of a flow', () => {
   ])('of a consent: $type', (event, expected) => {
     expect(meaning(consent, begunConsent, event)).toBe(expected);
   });
+});
+
+it('each kind says whose flow it is, and which resource it has', () => {
+  const verified = operation.apply(begunOperation(), { type: 'verify-sent', ...INTENT }, AT);
+  const requested = consent.apply(begunConsent, { type: 'requested', resourceId: 'c1', outcomes: [] }, AT);
+  expect([transfer.customerIdOf(begunTransfer()), operation.customerIdOf(verified)]).toEqual([
+    ...['1234567', '1234567'],
+  ]);
+  expect([consent.customerIdOf(begunConsent), consent.customerIdOf(requested)]).toEqual(['7', '7']);
+  const flows = [verified, operation.apply(verified, VERIFIED, AT)];
+  expect(flows.map(operation.resourceIdOf)).toEqual([null, 'r1']);
+  expect([begunConsent, requested].map(consent.resourceIdOf)).toEqual([null, 'c1']);
 });
 
 it('an announcement that did not begin, or was not answered, has its event', () => {

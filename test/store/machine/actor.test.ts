@@ -53,6 +53,11 @@ it('a user without a name has a number', () => {
   expect(actorOf({}).user).toBe(String(process.getuid?.()));
   vi.spyOn(process, 'getuid').mockReturnValue(1234);
   expect(actorOf({})).toMatchObject({ operator: '1234', user: '1234' });
+  // Windows has no numbers.
+  const number = Object.getOwnPropertyDescriptor(process, 'getuid');
+  onTestFinished(() => void (number && Object.defineProperty(process, 'getuid', number)));
+  Object.defineProperty(process, 'getuid', { configurable: true, value: undefined });
+  expect(actorOf({})).toMatchObject({ operator: 'unknown', user: 'unknown' });
 });
 
 it('names of the machine and of the user may have nothing that a terminal obeys', () => {

@@ -1,4 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { faultOf, refuseShared } from '../../../src/store/disk/permissions.ts';
@@ -43,9 +45,109 @@ it('root uses the configuration folder of another user, with a warning', () => {
 });
 
 it('all places of the store are below one root', () => {
-  const folder = storeFolder('/somewhere');
-  expect(folder.tokens('bank')).toBe('/somewhere/tokens/bank');
-  expect(folder.flows('bank')).toBe('/somewhere/flows/bank');
+  const { forgotten: _forgotten, interrupted, ...folder } = storeFolder('/somewhere');
+  const places = Object.entries(folder).map(([name, place]) => [
+    name,
+    typeof place === 'string' ? place : place('bank'),
+  ]);
+  expect(Object.fromEntries(places)).toEqual({
+    root: '/somewhere',
+    config: '/somewhere/config.json',
+    sandbox: '/somewhere/sandbox',
+    profiles: '/somewhere/profiles',
+    profile: '/somewhere/profiles/bank.json',
+    checkedBank: '/somewhere/banks/bank.json',
+    protection: '/somewhere/protection/bank.json',
+    tokens: '/somewhere/tokens/bank',
+    flows: '/somewhere/flows/bank',
+    audit: '/somewhere/audit/bank.ndjson',
+    syncFolders: '/somewhere/sync-folders/bank.json',
+    log: '/somewhere/log',
+    smoke: '/somewhere/log/smoke/bank',
+    learning: '/somewhere/log/learn/bank',
+    shapes: '/somewhere/log/shapes/bank.json',
+    stats: '/somewhere/log/stats.ndjson',
+  });
+  expect(interrupted).toBeUndefined();
+  const { signal } = new AbortController();
+  expect(storeFolder('/somewhere', signal).interrupted).toBe(signal);
+});
+
+it('a name that no profile can have leads to no other folder', () => {
+  const { smoke, learning, shapes } = storeFolder('/somewhere');
+  expect([smoke('../a b'), learning('a.b/'), shapes('A-1_é')]).toEqual([
+    '/somewhere/log/smoke/%2e%2e%2fa%20b',
+    '/somewhere/log/learn/a%2eb%2f',
+    '/somewhere/log/shapes/A-1_%e9.json',
+  ]);
+});
+
+it('a user without a home folder must name a folder', () => {
+  vi.spyOn(os, 'homedir').mockImplementation(() => {
+    throw new Error('no such user');
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  expect(thrownBy(() => storeFolder(undefined))).toMatchObject({
+    code: 'config',
+    message: 'This user has no home folder, so psd2 has no configuration folder',
+    hint: 'Set PSD2_CONFIG_DIR to a folder that only this user can write to, or set HOME.',
+  });
+  expect(storeFolder('/somewhere').root).toBe('/somewhere');
+});
+
+it('a configuration folder that cannot be reached, or is of a third user, is refused', () => {
+  const file = join(temporary, 'a-file');
+  writeFileSync(file, '');
+  expect(thrownBy(() => checkStore(storeFolder(join(file, 'psd2')), warn))).toMatchObject({
+    code: 'config',
+    message: expect.stringContaining(`The configuration folder ${join(file, 'psd2')} cannot be used: `),
+    hint: 'Check who owns the folders above it, or set PSD2_CONFIG_DIR.',
+  });
+  const { root } = storeFolder(mkdtempSync(join(temporary, 'third-')));
+  if (process.getuid?.() === 0) chownSync(root, 12345, 12345);
+  const { uid } = statSync(root);
+  expect(thrownBy(() => checkStore(storeFolder(root), warn, uid + 1))).toMatchObject({
+    message: `The configuration folder ${root} belongs to another user (${uid})`,
+    hint: 'Let that user run psd2, or set PSD2_CONFIG_DIR to a folder of your own.',
+  });
+  expect(warnings).toEqual([]);
+});
+
+it('an inspection finds files that others read or change, and folders that they list', () => {
+  const folder = storeFolder(mkdtempSync(join(temporary, 'inspected-')));
+  const place = (mode: number, ...names: string[]) => {
+    const path = join(folder.root, ...names);
+    mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
+    writeFileSync(path, '');
+    chmodSync(path, mode);
+    return path;
+  };
+  const [secret, inner] = [place(0o644, 'config.json'), place(0o640, 'log', 'smoke', 'bank')];
+  const changed = place(0o666, 'log', 'calls.ndjson');
+  for (const [mode, ...names] of [
+    [0o600, 'profiles', 'bank.json'],
+    [0o644, 'log', 'stats.ndjson'],
+  ] as const)
+    place(mode, ...names);
+  const listed = join(folder.root, 'tokens');
+  mkdirSync(listed);
+  chmodSync(listed, 0o755);
+  symlinkSync('/', join(folder.root, 'a-link'));
+  const { faults, listable } = inspectStore(folder);
+  expect(faults.map(({ message }) => message).toSorted()).toEqual(
+    [
+      `${secret} can be read by others (mode 0644)`,
+      `${inner} can be read by others (mode 0640)`,
+      `${changed} can be changed by others (mode 0666)`,
+    ].toSorted(),
+  );
+  expect(listable).toEqual([listed]);
+  const none = storeFolder(join(temporary, 'of-nobody'));
+  expect(inspectStore(none)).toEqual({ faults: [], listable: [] });
 });
 
 it('without a configured folder, the log is with the state of the user, and the rest with their configuration', () => {

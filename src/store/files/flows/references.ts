@@ -268,7 +268,6 @@ export class FlowResources {
   #learn(): void {
     const index = this.#index.read();
     const unknown = this.#flows.newestFirst({ prefix: '' }).filter((flow) => !index.get(flow)?.resourceIds);
-    if (unknown.length === 0) return;
     for (const kind of ['transfer', 'operation', 'consent'] as const) this.#learnKind(kind, unknown);
   }
 
