@@ -6,7 +6,7 @@ import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { giveCredentials } from '../../src/flows/embedded-sca.ts';
 import type { GiftRecord } from '../../src/flows/gifts.ts';
-import type { CredentialPorts, CredentialQuestion } from '../../src/flows/ports.ts';
+import type { CredentialPorts, CredentialQuestion, CustomerPorts } from '../../src/flows/ports.ts';
 import { Secret } from '../../src/secret.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { amountOf } from '../domain/bookings.ts';
@@ -35,7 +35,10 @@ interface Scene {
   turn?: ScaTurn;
   /** A refusal for want of a method ends it. */
   endsWithoutMethod?: true;
+  /** What it is for has no costs, and the bank neither begins an authorisation with a step nor says how another one begins. */
+  isBare?: true;
   pollSeconds?: number;
+  whileWaiting?: CustomerPorts['whileWaiting'];
 }
 
 const PIN: ScaLinks = { approach: 'embedded', id: 'a1', step: { next: 'password' } };
@@ -79,8 +82,8 @@ function customerOf(
       question('TAN', asked, challenge.method && ` by ${challenge.method.id}`);
       return given(codes.shift());
     },
-    async beginsAgain() {
-      done.push('anew?');
+    async beginsAgain(asked) {
+      question('anew', asked);
       return again;
     },
     note: async (what, _question, became) => void done.push(`note ${what} ${became}`),
@@ -125,11 +128,10 @@ function giftsOf({ psuId, looks = [{}], endsWithoutMethod, ...scene }: Scene, do
 }
 
 /** The bank's side. */
-function bankOf({ answers = [], listed, pollSeconds }: Scene, done: string[]): Bank {
+function bankOf({ answers = [], listed, pollSeconds, isBare }: Scene, done: string[]): Bank {
   const bank = answeringBank(() => ({ data: {} }));
   const sca: Sca = {
     ...bank.sca,
-    begins: (_id, { begins }) => begins !== undefined,
     async give({ gift, links, beforeSend }) {
       const answer = answers.shift() ?? expect.unreachable();
       if ('unsent' in answer) throw answer.unsent;
@@ -145,7 +147,10 @@ function bankOf({ answers = [], listed, pollSeconds }: Scene, done: string[]): B
         return listed && { scaStatus: listed, means: listed, message: null };
       },
     }),
-    anew: (links) => (links?.begins === undefined ? null : { approach: 'embedded', begins: links.begins }),
+    ...(!isBare && {
+      begins: (_id, { begins }) => begins !== undefined,
+      anew: (links) => (links?.begins === undefined ? null : { approach: 'embedded', begins: links.begins }),
+    }),
     ...(pollSeconds !== undefined && { timing: { pollSeconds, authorisationMinutes: 5 } }),
   };
   return { ...bank, sca };
@@ -163,11 +168,12 @@ async function goes(scene: Scene) {
   const world = fakeWorld();
   world.sleep = async (milliseconds) => void done.push(`pause ${milliseconds}`);
   const credentials = customerOf(scene, done);
+  const { whileWaiting } = scene;
   const error = await giveCredentials(
     { resourceId: 'p1', redirectUri: 'http://127.0.0.1:8910/callback', transactionId: 't' },
     scene.links ?? PIN,
     {
-      ports: { bank: bankOf(scene, done), customer: fakeCustomer(), world },
+      ports: { bank: bankOf(scene, done), customer: fakeCustomer(whileWaiting && { whileWaiting }), world },
       returns: returnsTo({
         ...{ credentials, psuId: scene.psuId },
         quote: (words) => void done.push(`quote ${words}`),
@@ -179,7 +185,7 @@ async function goes(scene: Scene) {
     },
     {
       gifts: giftsOf(scene, done),
-      cost: async () => void done.push('cost'),
+      ...(!scene.isBare && { cost: async () => void done.push('cost') }),
       started: async ({ id }) => void done.push(`started ${id}`),
     },
   ).then(
@@ -240,6 +246,20 @@ describe('what follows from the answer to a TAN', () => {
       {},
       'answered started nothing, note code accepted',
       'over',
+    ],
+    [
+      'it goes on elsewhere, whatever step is offered',
+      { links: { ...TAN, approach: 'decoupled' }, scaStatus: 'started' },
+      {},
+      'answered started code, note code accepted',
+      'over',
+    ],
+    [
+      'another one is wanted, of what has no costs',
+      { scaStatus: 'started', cost: FEES },
+      { codes: ['tan', null], isBare: true },
+      'answered started code, note code refused, TAN? again',
+      'still_open: psd2 was given no other TAN. It is open',
     ],
     [
       'nothing more is wanted',
@@ -397,6 +417,16 @@ describe('how often the bank is asked what became of a TAN without an answer', (
   });
 });
 
+it('while the bank is asked, the operator sees that, and for how long', async () => {
+  const waits: unknown[] = [];
+  const whileWaiting: CustomerPorts['whileWaiting'] = (text, work, milliseconds) => {
+    waits.push([text, milliseconds]);
+    return work;
+  };
+  await goes({ links: TAN, answers: [{ refusal: banks() }], whileWaiting });
+  expect(waits).toEqual([['Asking the bank what became of it', 9_000]]);
+});
+
 describe('another authorisation', () => {
   const BEGUN: ScaLinks = { ...TAN, begins: '/a' };
   const failed = { scaStatus: 'failed' };
@@ -408,56 +438,62 @@ describe('another authorisation', () => {
   ] as const;
 
   it.each<[string, Partial<Scene>, does: string, ends: string]>([
-    ['is not wanted', {}, 'anew?', UNSAID],
-    ['begins', { again: true }, `anew?, begin with nothing, started a2, ${OVER}`, 'over'],
+    ['is not wanted', {}, 'anew? again', UNSAID],
+    ['begins', { again: true }, `anew? again, begin with nothing, started a2, ${OVER}`, 'over'],
     [
       'begins with the link of the first one',
       { again: true, links: BEGUN },
-      `anew?, begin /a, started a2, ${OVER}`,
+      `anew? again, begin /a, started a2, ${OVER}`,
       'over',
     ],
     [
       'costs something',
       { again: true, turn: { ...NEW_TURN, cost: FEES } },
-      `anew?, begin with nothing, cost, started a2, ${OVER}`,
+      `anew? again, begin with nothing, cost, started a2, ${OVER}`,
       'over',
     ],
     [
       'goes another way',
       { again: true, turn: { next: 'wait', links: NEW_TURN.links } },
-      'anew?, begin with nothing, started a2',
+      'anew? again, begin with nothing, started a2',
       'still_open: The bank wants another way for the new authorisation. It is open',
     ],
-    ['is needless: somebody has authorised it', { again: true, listed: 'done' }, 'anew?, list', 'over'],
+    ['is needless: somebody has authorised it', { again: true, listed: 'done' }, 'anew? again, list', 'over'],
     [
       'begins although one goes on',
       { again: true, listed: 'going on' },
-      `anew?, list, begin with nothing, started a2, ${OVER}`,
+      `anew? again, list, begin with nothing, started a2, ${OVER}`,
       'over',
     ],
     [
       'begins if the bank lists none',
       { again: true, listed: null },
-      `anew?, list, begin with nothing, started a2, ${OVER}`,
+      `anew? again, list, begin with nothing, started a2, ${OVER}`,
       'over',
     ],
     [
       'begins if the bank refuses the list',
       { again: true, listed: new Psd2Error('bank_refused', 'No', { refusal: 'other' }) },
-      `anew?, list, begin with nothing, started a2, ${OVER}`,
+      `anew? again, list, begin with nothing, started a2, ${OVER}`,
       'over',
     ],
     [
       'begins if nobody can read the list',
       { again: true, listed: new Psd2Error('bank_answer', 'No') },
-      `anew?, list, begin with nothing, started a2, ${OVER}`,
+      `anew? again, list, begin with nothing, started a2, ${OVER}`,
       'over',
     ],
     [
       'does not begin if the bank cannot be asked for the list',
       { again: true, listed: new Psd2Error('bank_unreachable', 'Nobody') },
-      'anew?, list',
+      'anew? again, list',
       'bank_unreachable: Nobody',
+    ],
+    [
+      'begins at a bank that says little',
+      { again: true, isBare: true, links: BEGUN, turn: { ...NEW_TURN, cost: FEES } },
+      `anew? again, begin with nothing, started a2, ${OVER}`,
+      'over',
     ],
   ])('after a failed one %s', async (_, scene, does, ends) => {
     const found = await goes({
@@ -477,7 +513,7 @@ describe('another authorisation', () => {
       answers: [{ links: NONE, scaStatus: 'failed' }],
     });
     expect(found.does).toBe(
-      'look, anew?, begin with nothing, started a2, PIN? again, send password, kept nothing, look, note password refused, answered failed nothing, close',
+      'look, anew? again, begin with nothing, started a2, PIN? again, send password, kept nothing, look, note password refused, answered failed nothing, close',
     );
     expect(found.ends).toBe('still_open: The bank does not say what became of the PIN. It is open');
   });
@@ -604,14 +640,14 @@ describe('what an earlier run has sent', () => {
       'of an authorisation that nobody knows',
       { approach: 'embedded', step: { next: 'password' } },
       null,
-      'note password unknown, answered null password, anew?',
+      'note password unknown, answered null password, anew? again',
     ],
     ['of an authorisation of which the bank says nothing', PIN, null, 'note password unknown'],
     [
       'whose methods are lost',
       PIN,
       'psuAuthenticated',
-      'note password accepted, answered psuAuthenticated password, anew?',
+      'note password accepted, answered psuAuthenticated password, anew? again',
     ],
   ])('a PIN %s', async (_, links, scaStatus, does) => {
     const found = await goes({ links, looks: [{ scaStatus }], sent: [{ what: 'password' }] });

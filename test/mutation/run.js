@@ -39,7 +39,7 @@ const RESULTS = new URL('./results.json', import.meta.url);
 const EQUIVALENT = JSON.parse(readFileSync(new URL('./equivalent.json', import.meta.url), 'utf8'));
 
 /** How many sources a sample measures together at most: each start costs the time of the room's tests once. */
-const TOGETHER = 36;
+const TOGETHER = 150;
 
 /** The result of a source that has only types. */
 const NO_MUTANTS = { mutants: 0, noticed: 0, equivalent: 0, survivors: [] };
