@@ -8,13 +8,7 @@ import type {
   ScaLinks,
 } from '../../src/bank/ports/customer.ts';
 import { addDays, bankDay, parseDate } from '../../src/domain/calendar.ts';
-import {
-  applyConsentEvent,
-  type Consent,
-  type ConsentEvent,
-  consentEnd,
-  DAYS_OF_CONSENT,
-} from '../../src/domain/consent.ts';
+import { type ConsentEvent, consentEnd, DAYS_OF_CONSENT } from '../../src/domain/consent.ts';
 import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { type GrantPorts, recordStatus, runLinkedConsent } from '../../src/flows/consent/by-links.ts';
@@ -22,6 +16,7 @@ import { deleteAtBank } from '../../src/flows/consent/deletion.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { json, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
+import { CREATED, inMemory, NOTHING_SAID } from './consent-in-memory.ts';
 import { customerElsewhere, errorOf, fakeCustomer, fakeWorld, returnsTo } from './doubles.ts';
 import {
   cutAfter,
@@ -321,33 +316,6 @@ it('a login that was cut off is made up for, although the bank calls the consent
   expect(await resumed.run(oauthBank())).toMatchObject({ state: 'confirmed' });
   expect(resumed.tokens).toMatchObject([{ accessToken: 't1' }]);
 });
-
-/** A consent in memory, after these events. @returns `done`: the types of all later ones */
-async function inMemory(events: ConsentEvent[]) {
-  let now: Consent | undefined;
-  const done: string[] = [];
-  const record = async (event: ConsentEvent) => {
-    now = applyConsentEvent(now, event, '2026-11-24T10:00:00Z');
-    done.push(event.type);
-    return now;
-  };
-  for (const event of events) await record(event);
-  done.length = 0;
-  const current = () => now ?? expect.unreachable();
-  const open = {
-    get current() {
-      return current();
-    },
-    ...{ record, assertOurs: async () => {}, reread: async () => current() },
-  };
-  return { open, done };
-}
-
-const CREATED: ConsentEvent = {
-  ...{ type: 'created', flow: 'co-1', transactionId: 't1', customerId: 'ada' },
-  ...{ categories: [{ name: 'ACCOUNT_INFO', products: [] }], terms: {}, returnState: STATE },
-};
-const NOTHING_SAID = { validUntil: null, frequencyPerDay: null, recurring: null, access: null };
 
 describe('the links that a resumed consent goes on with', () => {
   const PAGE_LINKS: ScaLinks = { approach: 'redirect', id: 'a1', redirect: PAGE, status: '/a1' };
