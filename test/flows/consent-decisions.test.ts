@@ -50,6 +50,8 @@ interface Scene {
   /** What is special about its refusal of a TAN. */
   refused?: Psd2Error['context'];
   grant?: Partial<GrantPorts>;
+  /** What the browser brings back. Null: it stays away. */
+  brings?: Record<string, string> | null;
   /** How many seconds the customer has. */
   timeout?: number;
 }
@@ -62,10 +64,11 @@ function after<T>(list: T[]): T {
 
 /** The bank of a scene, which writes down what it is asked. */
 function bankOf(scene: Scene, done: string[]) {
-  const { turn = WAIT, announces, words = [VALID], progress = [null], code, end, refused } = scene;
+  const { turn = WAIT, announces, words = [VALID], progress = [null], code, end, refused, brings } = scene;
   const bank = answeringBank(() => ({ data: {} }));
   const sca: Sca = {
     ...bank.sca,
+    ...(brings === null && { timing: { pollSeconds: 0.001, authorisationMinutes: 5 } }),
     async proceed({ beforeSend, links }) {
       done.push(`proceed ${links ? 'on' : 'anew'}`);
       if (announces) await beforeSend({ requestId: 'q', digest: null });
@@ -110,9 +113,10 @@ function bankOf(scene: Scene, done: string[]) {
 }
 
 /** Runs a consent. @returns what happened in order, and how it ended */
-async function runs({ events = REQUESTED, timeout = 60, grant, ...scene }: Scene) {
+async function runs(scene: Scene) {
+  const { events = REQUESTED, timeout = 60, grant, brings = { code: 'my-code' } } = scene;
   const { open, done } = await inMemory(events);
-  const customer = fakeCustomer({ scaTimeoutMs: timeout * 1000 }, { code: 'my-code' });
+  const customer = fakeCustomer({ scaTimeoutMs: timeout * 1000 }, brings);
   const world = fakeWorld();
   world.sleep = async (milliseconds) => {
     done.push('pause');
@@ -442,4 +446,80 @@ describe('a TAN for a consent, which the bank refuses', () => {
     const found = await runs({ turn, ...scene, grant: { credentials: credentialsOf() } });
     expect([found.does, found.ends]).toEqual([`${SENT}, ${does}`, ends]);
   });
+});
+
+describe('while the browser stays away, psd2 asks the bank', () => {
+  const turn: ScaTurn = { next: 'open', url: PAGE, links: PAGE_LINKS };
+  it.each<[string, Scene, does: string]>([
+    [
+      'until the authorisation is done',
+      { words: [OPEN, VALID], progress: ['done'] },
+      `${ASKS}, noted, ${GRANTED}`,
+    ],
+    [
+      'until the authorisation has failed',
+      { words: [OPEN, VALID], progress: ['failed', 'done'] },
+      `${ASKS}, noted, ${GRANTED}, noted`,
+    ],
+    [
+      'while it goes on',
+      { words: [OPEN, OPEN, OPEN, VALID], progress: ['going on', 'going on', 'done'] },
+      `${ASKS}, noted, ${ASKS}, ${ASKS}, noted, ${GRANTED}`,
+    ],
+    [
+      'while a code is missing',
+      { words: [OPEN, OPEN, VALID], progress: ['needs code', 'done'] },
+      `${ASKS}, noted, ${ASKS}, noted, ${GRANTED}`,
+    ],
+    [
+      'while it says nothing',
+      { words: [OPEN, OPEN, VALID], progress: [null, 'done'] },
+      `${ASKS}, ${ASKS}, noted, ${GRANTED}`,
+    ],
+    ['until the consent is granted', {}, GRANTED],
+  ])('%s', async (_, scene, does) => {
+    const found = await runs({ turn, brings: null, ...scene });
+    expect([found.does, found.ends]).toEqual([`proceed anew, sca-started, ${does}`, 'granted']);
+  });
+});
+
+describe('the login with a consent, from which the browser brings no code', () => {
+  const links: ScaLinks = { approach: 'redirect', id: 'a1', oauth: 'https://oauth.bank.example' };
+  const turn: ScaTurn = { next: 'log in', url: PAGE, server: 'https://oauth.bank.example', links };
+  const DENIED = { error: 'access_denied' };
+  const FAILED = { error: 'server_error' };
+  const GOES_ON = [
+    ['consent', 'resume', 'co-1'],
+    ['consent', 'delete', 'co-1'],
+  ];
+  it.each<[string, Scene, does: string, code: string, next: unknown]>([
+    ['the customer refuses it', { brings: DENIED, words: [OPEN] }, 'status', 'not_authorised', undefined],
+    ['the server cannot log them in', { brings: FAILED, words: [OPEN] }, 'status', 'still_open', GOES_ON],
+    [
+      'the customer refuses it, and the consent is in force: another login gives the tokens',
+      { brings: DENIED },
+      'status',
+      'still_open',
+      GOES_ON,
+    ],
+    [
+      'the customer refuses it, and the consent has ended',
+      { brings: DENIED, words: [says('rejected')] },
+      ENDED,
+      'not_authorised',
+      undefined,
+    ],
+  ])('%s', async (_, scene, does, code, next) => {
+    const found = await runs({ turn, ...scene });
+    expect([found.does, found.error?.code]).toEqual([`proceed anew, sca-started, ${does}`, code]);
+    expect(found.error?.next).toEqual(next);
+  });
+});
+
+it.each([
+  ['nobody', {}, null],
+  ['ben', BEN, 'ben'],
+])('an authorisation is begun in the name of %s', async (_, grant, psuId) => {
+  const { consent } = await runs({ grant });
+  expect(consent.authorisations).toMatchObject([{ id: 'a1', psuId }]);
 });

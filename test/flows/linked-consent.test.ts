@@ -263,6 +263,11 @@ it.each([
   expect(await errorOf(consent.run(open().bank))).toMatchObject({
     code: 'usage',
     message: 'psd2 does not keep full card numbers, so it cannot ask again',
+    hint: 'End this consent, and ask for another one:',
+    next: [
+      ['consent', 'cancel', expect.any(String)],
+      ['consent', 'request'],
+    ],
   });
 });
 
