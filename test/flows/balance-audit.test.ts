@@ -27,6 +27,7 @@ describe('the balance that the stored one and the rows lead to', () => {
     ['has a row that was stored before its day', row(ago(1)), coming, '96.50'],
     ['has one that was, and has moved back since', row(ago(3)), coming, '96.50'],
     ['has one that was only once', row(ago(1)), { ...coming, bookingDate: ago(2) }, '100.00'],
+    ['has no row that was stored without a day', row(ago(1)), { ...coming, bookingDate: null }, '100.00'],
   ])('%s', (_, shown, how, expected) => {
     const audit = new BalanceAudit(BEFORE, 'EUR');
     const awaited = new Map(typeof how === 'string' ? [] : [[shown, how] as const]);

@@ -752,10 +752,15 @@ describe('the end of a consent at the bank', () => {
       { ...bank, sca, consents: { ...consents, ...own } },
       isAlone ? undefined : ports,
     );
-    const word = await work.catch((error: unknown) =>
-      error instanceof Psd2Error ? `${error.code} ${error.message}` : Promise.reject(error),
+    const ended = await work.then(
+      (word) => ({ word, hint: undefined, next: undefined }),
+      (error: unknown) => {
+        if (!(error instanceof Psd2Error)) throw error;
+        const { code, message, hint, next } = error;
+        return { word: `${code} ${message}`, hint, next };
+      },
     );
-    return { word, asked, done, visited: customer.visited };
+    return { ...ended, asked, done, visited: customer.visited };
   }
 
   it.each<[string, Scene, word: string | null, taken: boolean]>([
@@ -779,6 +784,7 @@ describe('the end of a consent at the bank', () => {
     ['unknown', [says('unknown', 'X')], 'terminatedByTpp'],
     ['nothing', [AWAY], 'terminatedByTpp'],
     ['nothing, in any call', null, 'terminatedByTpp'],
+    ['nothing, because of Ctrl-C', [INTERRUPTED], 'interrupted Ctrl-C'],
   ])(
     'one that was there has the last word of the bank, if that is another end: %s',
     async (_, status, word) => {
@@ -848,6 +854,26 @@ describe('the end of a consent at the bank', () => {
     const { word: found, done, visited } = await deleted(scene);
     expect(found).toMatch(word);
     expect([done, visited]).toEqual([taken ? ['delete-taken'] : [], []]);
+  });
+
+  const [STATUS, DELETE] = ['status', 'delete'].map((verb) => ['consent', verb, 'co-1']);
+  it.each<[string, Scene, string, unknown[]]>([
+    [
+      'wait longer',
+      { end: wanting(), status: null },
+      'Ask the bank what became of it, or end it there:',
+      [STATUS, DELETE],
+    ],
+    [
+      'ask for its end again, which the customer has refused',
+      { end: wanting(), progress: being('failed') },
+      'It stays in force. Ask for its end again with:',
+      [DELETE],
+    ],
+    ['ask what became of it', { end: wanting(), progress: AWAY }, 'Ask the bank again with:', [STATUS]],
+  ])('the operator reads how to %s', async (_, scene, hint, next) => {
+    const found = await deleted(scene);
+    expect([found.hint, found.next]).toEqual([hint, next]);
   });
 
   it('the customer authorises it at a page', async () => {
