@@ -116,6 +116,11 @@ const A_IS_DONE = {
   ...{ transactionStatus: 'PATC', scaStatus: 'finalised' },
   authorisations: [{ ...A_EARLIER, scaStatus: 'finalised' }, EARLIER],
 };
+const WHY = { description: 'Too late' };
+const REJECTED_WHY = {
+  ...{ state: 'rejected' as const, authorizationStatus: 'RJCT' },
+  executionStatusDescription: 'Too late',
+};
 const REFUSES_TO_BEGIN: StepEvent = { type: 'approach-refused' };
 const UNSAID = { type: 'execute-unanswered' } as const;
 const IS_DUPLICATE = { state: 'unknown', isDuplicate: true } as const;
@@ -158,6 +163,7 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     { state: 'authorized', authorizationStatus: 'ACTC', committedAt: LATER },
   ],
   ['the customer has not', GIVEN, NOT_AUTHORISED, { state: 'rejected', authorizationStatus: 'RJCT' }],
+  ['the customer has not, and the bank says why', GIVEN, { ...NOT_AUTHORISED, ...WHY }, REJECTED_WHY],
   ['it is executed', GIVEN, { type: 'executed', cro: null }, { state: 'executed' }],
   ['psd2 begins again', TWICE, { type: 'initiate-again' }, AGAIN],
   ['the bank has it, and nobody has the link', TWICE, LINKED_FEES, HAS_FEES],

@@ -97,6 +97,13 @@ describe('the balance of an earlier day', () => {
     }
   });
 
+  it('has no row of a day that is to come again, because the clock was set back', () => {
+    const audit = read(ago(3), ago(1), TODAY);
+    const carried = (today: string) =>
+      audit.carried({ money: euros(10_000), day: ago(2) }, isoDate(today))?.amount;
+    expect([carried(TODAY), carried(ago(1))]).toEqual(['93.00', '96.50']);
+  });
+
   it('is not known in another currency than that of the account, nor without one', () => {
     const audit = read(ago(3));
     const dollars = { amount: decimalOf(10_000), currency: 'USD' };

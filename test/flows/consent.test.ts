@@ -39,6 +39,9 @@ function requested(payments: boolean): ConsentEvent {
   };
 }
 
+const outcomes = (...all: boolean[]): Consent['categories'] =>
+  all.map((outcome) => ({ name: 'PAYMENTS', products: [], outcome }));
+
 /** A consent whose journal has these events. */
 async function consentAfter(events: ConsentEvent[], customer = fakeCustomer()) {
   const consent = await newConsent(newConfigFolder(temporary), customer);
@@ -124,6 +127,18 @@ it.each<[Partial<Consent>, string, string, string | undefined]>([
     'cancelled',
     'The consent co-1 was ended by psd2',
     'Request it again.',
+  ],
+  [
+    { state: 'failed', resourceId: 'c1', categories: outcomes(false, false) },
+    'bank_refused',
+    'The bank grants none of the categories for these products',
+    'See which products the customer has with:',
+  ],
+  [
+    { state: 'failed', resourceId: 'c1', categories: outcomes(false, true) },
+    'bank_refused',
+    'The bank refused to confirm the consent co-1',
+    'Request it again. See what the bank said with:',
   ],
   [
     { state: 'failed', resourceId: 'c1' },

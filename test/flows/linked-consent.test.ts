@@ -256,6 +256,19 @@ it('a consent that is killed after any event is resumed to its end, and kept for
 it.each([
   { type: 'funds', account: 'pan:525412******3017' },
   { type: 'funds', account: 'DE89370400440532013000', cardNumber: '525412******3017' },
+  { type: 'dedicated', accounts: ['pan:525412******3017'], balances: [], transactions: [] },
+  {
+    type: 'dedicated',
+    accounts: ['DE89370400440532013000', 'pan:525412******3017'],
+    balances: [],
+    transactions: [],
+  },
+  {
+    type: 'dedicated',
+    accounts: ['pan:525412******3017', 'DE89370400440532013000'],
+    balances: [],
+    transactions: [],
+  },
 ])('a consent whose answer was lost is not asked for with what is kept of a card: %j', async (access) => {
   const [created = '', ...later] = await wholeJournal();
   const begun = created.replace('"terms":{}', `"terms":${JSON.stringify({ access })}`);

@@ -39,16 +39,22 @@ describe('a bank that gives rows of days that psd2 did not ask for', () => {
 describe('a balance that differs', () => {
   const five = { amount: amountOf('5.00'), currency: 'EUR' };
   const OFF: Progress = { ...BEFORE, balance: five };
+  const AWAY = new Psd2Error('bank_failing', 'Away');
   const OLDER = range(ago(89), ago(FIRST + 1));
 
-  const rangesOf = async (before: Progress, booked: BankRow[] = [], refusesFrom?: number) => {
+  const rangesOf = async (
+    before: Progress,
+    booked: BankRow[] = [],
+    refusesFrom?: number,
+    error: Error = AWAY,
+  ) => {
     const { bank, ranges, calls } = syncBank({
       booked,
       onCall: (path) => {
         const isRefused =
           refusesFrom !== undefined &&
           decodeURIComponent(path).includes(ago(refusesFrom).split('-').reverse().join('/'));
-        if (isRefused) throw new Psd2Error('bank_failing', 'Away');
+        if (isRefused) throw error;
       },
     });
     const { target, stored } = syncTarget(before);
@@ -90,6 +96,14 @@ describe('a balance that differs', () => {
     expect([ranges, failures]).toEqual([[range(ago(FIRST))], []]);
     expect(check).toMatchObject({ balanced: false, complete: true });
     expect(stored.remembered.at(-1)).toMatchObject({ through: TODAY });
+  });
+
+  it.each([
+    new Psd2Error('interrupted', 'Ctrl-C'),
+    new Psd2Error('overtaken', 'Another sync'),
+    new TypeError('a mistake in psd2'),
+  ])('ends the sync if this comes meanwhile: %s', async (error) => {
+    await expect(rangesOf(OFF, at(0), 89, error)).rejects.toBe(error);
   });
 
   it('reads no more of a list that the bank cuts twice: the later day counts', async () => {
