@@ -171,10 +171,11 @@ function changes(
 
 /** What the customer gives psd2 is about to leave, or was answered. */
 function credentialed(
-  { credentials, authorisations, links }: Consent,
+  consent: Consent,
   event: Extract<ConsentEvent, { type: `credential-${string}` }>,
   at: string,
 ): Partial<Consent> {
+  const { credentials, authorisations, links } = consent;
   switch (event.type) {
     case 'credential-sent': {
       const { psuId, begins } = event;
@@ -192,7 +193,8 @@ function credentialed(
       const { scaStatus, links: next = links } = event;
       const begun = startedBy(authorisations, next?.id, credentials.at(-1)?.psuId ?? undefined, at);
       return {
-        state: 'authorizing',
+        // The bank may have said before what became of the consent.
+        ...(nextConsentStep(consent) !== 'done' && { state: 'authorizing' }),
         credentials: answeredIn(credentials),
         links: next,
         authorisations: scaStatus === null ? begun : saidOf(begun, next?.id, scaStatus),

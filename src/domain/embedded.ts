@@ -82,19 +82,14 @@ export function answeredIn(sent: Sent): SentCredential[] {
   return sent.map((each, index) => (index === sent.length - 1 ? { ...each, isAnswered: true } : each));
 }
 
-/** What the bank answered to something of the customer's. */
-export type StepAnswer =
-  | {
-      kind: 'answered';
-      scaStatus: string | null;
-      /** What the bank wants next. Null: nothing of psd2. */
-      next: Given | null;
-      /** The bank has chosen the decoupled approach. */
-      isElsewhere: boolean;
-    }
-  /** Something refused it. It proves nothing. */
-  | { kind: 'refused'; isBanks: boolean }
-  | { kind: 'lost' };
+/** What the bank answered to something of the customer's, with success. */
+export interface StepAnswer {
+  scaStatus: string | null;
+  /** What the bank wants next. Null: nothing of psd2. */
+  next: Given | null;
+  /** The bank has chosen the decoupled approach. */
+  isElsewhere: boolean;
+}
 
 /** What follows from it. `ask the bank`: the answer does not say what became of what was sent. */
 export type AfterStep = 'is over' | 'wait' | 'stop' | 'ask the bank' | Given;
@@ -102,9 +97,13 @@ export type AfterStep = 'is over' | 'wait' | 'stop' | 'ask the bank' | Given;
 /** What became of a credential, as far as an answer says it. */
 export type Became = 'accepted' | 'refused' | 'unknown';
 
-/** What the answer to something of the customer's says (docs/embedded.md). Only a success says it: an error to a right TAN is real. */
-export function readStep(what: Given, answer: StepAnswer): { next: AfterStep; became: Became } {
-  if (answer.kind !== 'answered') return { next: 'ask the bank', became: 'unknown' };
+/**
+ * What the answer to something of the customer's says (docs/embedded.md). Only a success says it: an error to a right TAN is real.
+ *
+ * @param answer null: it is lost, or a refusal
+ */
+export function readStep(what: Given, answer: StepAnswer | null): { next: AfterStep; became: Became } {
+  if (!answer) return { next: 'ask the bank', became: 'unknown' };
   const { scaStatus, next, isElsewhere } = answer;
   if (scaStatus !== null && DONE.includes(scaStatus)) return { next: 'is over', became: 'accepted' };
   if (scaStatus === 'failed') return { next: 'ask the bank', became: 'refused' };

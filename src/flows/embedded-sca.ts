@@ -167,10 +167,10 @@ class Steps {
       await lacksMethod();
       return 'is over';
     }
-    if (next === 'ask the bank') return this.#asked(gift.what, answer, question, became);
-    if (answer) await this.#answered(gift, answer);
+    if (!answer || next === 'ask the bank') return this.#asked(gift.what, answer, question, became);
+    await this.#answered(gift, answer);
     await this.#note(gift.what, question, became);
-    const { unusable } = answer?.links ?? {};
+    const { unusable } = answer.links;
     if (unusable !== undefined)
       throw new Psd2Error('bank_answer', unusable, {
         transactionId: this.#subject.transactionId,
@@ -179,7 +179,7 @@ class Steps {
     if (next === 'stop')
       throw this.#stop('The bank waits for a code that only a page of its own brings back');
     // What the bank tells before the TAN can still be refused.
-    if (answer?.cost && next !== 'is over' && next !== 'wait') await this.#record.cost?.(answer.cost);
+    if (answer.cost && next !== 'is over' && next !== 'wait') await this.#record.cost?.(answer.cost);
     return next;
   }
 
@@ -317,11 +317,9 @@ const POLL_SECONDS = 3;
 
 /** An answer, as the domain reads it. */
 function stepOf(answer: ScaStepAnswer | null): Parameters<typeof readStep>[1] {
-  if (!answer) return { kind: 'lost' };
-  if (answer.refusal) return { kind: 'refused', isBanks: answer.refusal.isBanks === true };
+  if (!answer || answer.refusal) return null;
   const { links, scaStatus } = answer;
-  const next = links.step?.next ?? null;
-  return { kind: 'answered', scaStatus, next, isElsewhere: links.approach === 'decoupled' };
+  return { scaStatus, next: links.step?.next ?? null, isElsewhere: links.approach === 'decoupled' };
 }
 
 async function isListedAsDone(sca: Sca, { resourceId, transactionId }: StepSubject): Promise<boolean> {

@@ -547,4 +547,18 @@ describe('what the customer gives psd2 for a consent', () => {
   ])('%s', (_, events, state) => {
     expect(consentOf(events)).toMatchObject({ state: 'authorizing', ...state });
   });
+
+  const NOTHING_SAID = { validUntil: null, frequencyPerDay: null, recurring: null };
+  it.each<[string, ConsentEvent]>([
+    ['confirmed', { type: 'granted', bankStatus: 'valid', ...NOTHING_SAID }],
+    ['rejected', { type: 'ended', state: 'rejected', bankStatus: 'rejected' }],
+    ['expired', { type: 'ended', state: 'expired', bankStatus: 'expired' }],
+    ['authorizing', { type: 'noted', bankStatus: 'received' }],
+  ])(
+    'whose consent is %s by the bank’s word, psd2 notes that it was answered, and it stays so',
+    (state, word) => {
+      const consent = consentOf([sent('q1', anna), word, answered('finalised', 'a1')]);
+      expect(consent).toMatchObject({ state, credentials: [gift('q1', 'anna', true)], links: { id: 'a1' } });
+    },
+  );
 });

@@ -116,6 +116,33 @@ const A_IS_DONE = {
   ...{ transactionStatus: 'PATC', scaStatus: 'finalised' },
   authorisations: [{ ...A_EARLIER, scaStatus: 'finalised' }, EARLIER],
 };
+const WHY = { description: 'Too late' };
+const REJECTED_WHY = {
+  ...{ state: 'rejected' as const, authorizationStatus: 'RJCT' },
+  executionStatusDescription: 'Too late',
+};
+const REFUSES_TO_BEGIN: StepEvent = { type: 'approach-refused' };
+const UNSAID = { type: 'execute-unanswered' } as const;
+const IS_DUPLICATE = { state: 'unknown', isDuplicate: true } as const;
+const IS_PAID_BY_LINK = { state: 'unknown', isPaidByLink: true } as const;
+const SENT_TWICE_OVER = having(sent('q1'), { ...UNSAID, isDuplicate: true, isPaidByLink: true });
+const RUN_AFTER_ALL = { state: 'executed', isDuplicate: false, isPaidByLink: false } as const;
+const { verification: _told, ...SAID_WITHOUT } = SAID_SPOKEN;
+const TELLS: StepEvent = { type: 'cancel-told', messages: ['Wait a day'] };
+const TOLD = { ...verification, messages: ['Wait a day'] };
+const FIRST_OF_CANCEL: StepEvent = { type: 'cancel-sca-started', id: 'b', psuId: 'ben', links: OF_B };
+const CANCELLING = having(sent('q1'), VERIFIED, { type: 'sca-started' }, FIRST_OF_CANCEL);
+const OTHER_OF_CANCEL: StepEvent = { type: 'cancel-sca-started', id: 'c', psuId: 'cleo' };
+const OF_CANCEL = { ...BEGUN, id: 'b', psuId: 'ben' };
+const BENS_CANCEL = { cancellation: [OF_CANCEL], cancellationLinks: OF_B };
+const TWO_CANCEL = {
+  cancellation: [
+    { ...OF_CANCEL, at: AT },
+    { ...BEGUN, id: 'c', psuId: 'cleo' },
+  ],
+  cancellationLinks: null,
+};
+const CANCEL_FAILED = { cancellation: [{ ...OF_CANCEL, at: AT, scaStatus: 'failed' }] };
 const JOINED = { reached: true, mayExecuteWithoutUs: true, bulk: 'op-9' };
 const ALONE = { mayExecuteWithoutUs: false, bulk: null };
 
@@ -136,6 +163,7 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     { state: 'authorized', authorizationStatus: 'ACTC', committedAt: LATER },
   ],
   ['the customer has not', GIVEN, NOT_AUTHORISED, { state: 'rejected', authorizationStatus: 'RJCT' }],
+  ['the customer has not, and the bank says why', GIVEN, { ...NOT_AUTHORISED, ...WHY }, REJECTED_WHY],
   ['it is executed', GIVEN, { type: 'executed', cro: null }, { state: 'executed' }],
   ['psd2 begins again', TWICE, { type: 'initiate-again' }, AGAIN],
   ['the bank has it, and nobody has the link', TWICE, LINKED_FEES, HAS_FEES],
@@ -177,6 +205,44 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
   ['it leaves the bulk payment', having(joined), LEFT, { reached: false, ...ALONE }],
   ['it leaves the basket', IN_BASKET, LEFT, { state: 'verified', ...ALONE }],
   ['it leaves the basket, and may run without SCA', MAY_RUN_IN_BASKET, LEFT, { bulk: null }],
+  [
+    'the bank refuses to begin another authorisation',
+    ASKED,
+    REFUSES_TO_BEGIN,
+    { authorisations: [A_EARLIER] },
+  ],
+  ['the bank refuses to begin one that has begun', OF_ANNA, REFUSES_TO_BEGIN, {}],
+  ['the bank says that it is a duplicate', SENT, { ...UNSAID, isDuplicate: true }, IS_DUPLICATE],
+  ['the customer has paid it with the link', SENT, { ...UNSAID, isPaidByLink: true }, IS_PAID_BY_LINK],
+  ['nothing says what became of it any more', SENT_TWICE_OVER, UNSAID, {}],
+  [
+    'it is executed, whatever it was taken for',
+    SENT_TWICE_OVER,
+    { type: 'executed', cro: null },
+    RUN_AFTER_ALL,
+  ],
+  ['an answer has other links', OF_ANNA, { type: 'links-left', links: OF_B }, { links: OF_B }],
+  ['its basket is deleted', IN_BASKET, { type: 'basket-deleted' }, { state: 'verified', bulk: null }],
+  [
+    'the bank says something, and psd2 has nothing of it',
+    SENT,
+    SPOKEN,
+    { ...SAID_WITHOUT, state: 'authorized' },
+  ],
+  ['its cancellation is taken', GIVEN, { type: 'cancel-taken' }, { isCancellationTaken: true }],
+  ['the bank says something to its cancellation', GIVEN, TELLS, { verification: TOLD }],
+  ['the bank says that once more', having(sent('q1'), VERIFIED, TELLS), TELLS, {}],
+  ['the bank says something to its cancellation, and psd2 has nothing of it', SENT, TELLS, {}],
+  ['its cancellation begins', GIVEN, { type: 'cancel-begun' }, { cancellation: [] }],
+  ['its cancellation begins again', CANCELLING, { type: 'cancel-begun' }, {}],
+  ['the customer gets the link of its cancellation', GIVEN, FIRST_OF_CANCEL, BENS_CANCEL],
+  ['another person does', CANCELLING, OTHER_OF_CANCEL, TWO_CANCEL],
+  [
+    'the bank says how far that is',
+    CANCELLING,
+    { type: 'cancel-noted', id: 'b', scaStatus: 'failed' },
+    CANCEL_FAILED,
+  ],
 ])('%s: exactly this changes', (_what, before, event, changes) => {
   expect(apply(before, event, LATER)).toStrictEqual({ ...before, ...changes, updatedAt: LATER });
 });

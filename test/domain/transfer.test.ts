@@ -5,6 +5,7 @@ import { isOutcomeOpen } from '../../src/domain/next-step.ts';
 import { nextFurtherData } from '../../src/domain/operation.ts';
 import {
   applyTransferEvent,
+  isForLater,
   isMoneyTransfer,
   isOverdue,
   mayBeRejected,
@@ -243,4 +244,19 @@ describe('a standing order that the bank ends', () => {
   ])('has not ended if the bank %s', (_what, event, state) => {
     expect(applyTransferEvent(by('executed'), event, TUESDAY).state).toBe(state);
   });
+});
+
+it.each<[string, Partial<Transfer>, boolean, isLast: boolean]>([
+  ['one for a later day', {}, true, true],
+  ['one for today', {}, false, false],
+  ['one for a later day that is not executed', { state: 'authorized' }, true, false],
+  ['one for a later day that the customer commits', { commits: 'by the customer' }, true, false],
+  [
+    'one for a later day that a person resolved',
+    { resolution: { outcome: 'executed', by: 'ada', note: null, at: '2026-11-22T10:00:00.000Z' } },
+    true,
+    false,
+  ],
+])('the answer to execute is the last word of the bank: %s', (_, changes, futureDated, isLast) => {
+  expect(isForLater(begunTransfer({ state: 'executed', ...changes }, { futureDated }))).toBe(isLast);
 });

@@ -27,6 +27,7 @@ describe('the balance that the stored one and the rows lead to', () => {
     ['has a row that was stored before its day', row(ago(1)), coming, '96.50'],
     ['has one that was, and has moved back since', row(ago(3)), coming, '96.50'],
     ['has one that was only once', row(ago(1)), { ...coming, bookingDate: ago(2) }, '100.00'],
+    ['has no row that was stored without a day', row(ago(1)), { ...coming, bookingDate: null }, '100.00'],
   ])('%s', (_, shown, how, expected) => {
     const audit = new BalanceAudit(BEFORE, 'EUR');
     const awaited = new Map(typeof how === 'string' ? [] : [[shown, how] as const]);
@@ -94,6 +95,13 @@ describe('the balance of an earlier day', () => {
         audit.add([], { added: [], awaited: new Map() }, from, TODAY);
       expect([carried(6), carried(7)]).toEqual(['100.00', undefined]);
     }
+  });
+
+  it('has no row of a day that is to come again, because the clock was set back', () => {
+    const audit = read(ago(3), ago(1), TODAY);
+    const carried = (today: string) =>
+      audit.carried({ money: euros(10_000), day: ago(2) }, isoDate(today))?.amount;
+    expect([carried(TODAY), carried(ago(1))]).toEqual(['93.00', '96.50']);
   });
 
   it('is not known in another currency than that of the account, nor without one', () => {

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { ConsentEvent } from '../../src/domain/consent.ts';
+import type { Consent, ConsentEvent } from '../../src/domain/consent.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { runConsent } from '../../src/flows/consent/loop.ts';
+import { endOf, runConsent } from '../../src/flows/consent/loop.ts';
 import type { Open } from '../../src/store/ports/flows.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { opened } from '../store/flows.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
-import { consentScriptOf, newConsent } from './consents.ts';
+import { CREATED, inMemory } from './consent-in-memory.ts';
+import { consentScriptOf, newConsent, requested as requestedOf } from './consents.ts';
 import { customerElsewhere, disturbed, errorOf, fakeCustomer, fakeWorld, waitsOf } from './doubles.ts';
 import { flowsIn, leaveBehind, readLines, typesOf } from './transfers.ts';
 
@@ -38,6 +39,9 @@ function requested(payments: boolean): ConsentEvent {
   };
 }
 
+const outcomes = (...all: boolean[]): Consent['categories'] =>
+  all.map((outcome) => ({ name: 'PAYMENTS', products: [], outcome }));
+
 /** A consent whose journal has these events. */
 async function consentAfter(events: ConsentEvent[], customer = fakeCustomer()) {
   const consent = await newConsent(newConfigFolder(temporary), customer);
@@ -66,6 +70,114 @@ describe('a consent that has ended', () => {
   });
 });
 
+describe('the answer to the request', () => {
+  it.each([
+    [true, true, 'confirmed'],
+    [true, false, 'confirmed'],
+    [false, true, 'confirmed'],
+    [false, false, 'failed'],
+  ])('grants one category: %s, and the other one: %s', async (one, other, state) => {
+    const { consent, run, stateOf } = await consentAfter([]);
+    script.request(requestedOf(one, other));
+    if (state === 'confirmed') {
+      script.approach();
+      script.confirm();
+      await run();
+    } else {
+      expect(await errorOf(run())).toMatchObject({
+        code: 'bank_refused',
+        message: 'The bank grants none of the categories for these products',
+        hint: 'See which products the customer has with:',
+        next: [['accounts', 'list']],
+      });
+    }
+    expect(await stateOf()).toBe(state);
+    expect(consent.events().includes('all-refused')).toBe(state === 'failed');
+  });
+});
+
+it.each<[Partial<Consent>, string, string, string | undefined]>([
+  [{ state: 'rejected' }, 'not_authorised', 'The customer did not authorise the consent', undefined],
+  [
+    { state: 'expired' },
+    'authorisation_expired',
+    'The customer did not authorise the consent in time',
+    'Request it again.',
+  ],
+  [
+    { state: 'expired', grantedAt: '2026-11-21T10:00:00Z' },
+    'not_authorised',
+    'The consent has expired',
+    'Request it again.',
+  ],
+  [
+    { state: 'revoked' },
+    'not_authorised',
+    'The customer has revoked the consent at the bank',
+    'Request it again.',
+  ],
+  [
+    { state: 'cancelled' },
+    'cancelled',
+    'The consent co-1 was cancelled before it was confirmed',
+    'Request it again.',
+  ],
+  [
+    { state: 'cancelled', grantedAt: '2026-11-21T10:00:00Z' },
+    'cancelled',
+    'The consent co-1 was ended by psd2',
+    'Request it again.',
+  ],
+  [
+    { state: 'failed', resourceId: 'c1', categories: outcomes(false, false) },
+    'bank_refused',
+    'The bank grants none of the categories for these products',
+    'See which products the customer has with:',
+  ],
+  [
+    { state: 'failed', resourceId: 'c1', categories: outcomes(false, true) },
+    'bank_refused',
+    'The bank refused to confirm the consent co-1',
+    'Request it again. See what the bank said with:',
+  ],
+  [
+    { state: 'failed', resourceId: 'c1' },
+    'bank_refused',
+    'The bank refused to confirm the consent co-1',
+    'Request it again. See what the bank said with:',
+  ],
+  [
+    { state: 'failed' },
+    'bank_refused',
+    'The bank refused the request of the consent co-1',
+    'Request it again. See what the bank said with:',
+  ],
+  [
+    {
+      state: 'failed',
+      resolution: { outcome: 'not-executed', by: 'ada', note: null, at: '2026-11-21T10:00:00Z' },
+    },
+    'bank_refused',
+    'The consent co-1 has ended: ada said that it was not confirmed',
+    'Request it again.',
+  ],
+  [
+    {
+      state: 'failed',
+      resolution: { outcome: 'not-executed', by: 'ada', note: 'Case 7', at: '2026-11-21T10:00:00Z' },
+    },
+    'bank_refused',
+    'The consent co-1 has ended: ada said that it was not confirmed: Case 7',
+    'Request it again.',
+  ],
+])('what the operator reads of a consent that is %j', async (changes, code, message, hint) => {
+  const { open } = await inMemory([CREATED]);
+  const consent = { ...open.current, ...changes };
+  const error = await errorOf((async () => endOf(consent))());
+  expect(error).toMatchObject({ code, message, transactionId: 't1' });
+  expect(error.hint).toBe(hint);
+});
+
 describe('SCA for a consent', () => {
   it('if the bank refuses to start SCA because the consent of an older journal is confirmed, the consent is confirmed', async () => {
     const { run, stateOf } = await consentAfter([REQUESTED]);
@@ -86,6 +198,45 @@ describe('SCA for a consent', () => {
     script.confirm();
     await run();
     expect(waits).toEqual([first, 'Confirming the consent']);
+  });
+});
+
+describe('a confirmation that the bank refuses because it does not know the decision yet', () => {
+  const PENDING = operationStatus('PENDING');
+  const AUTHORIZED = operationStatus('AUTHORIZED');
+
+  it.each<[string, () => void, string[], state: string]>([
+    [
+      'is sent again once the customer has decided',
+      () => script.confirm(),
+      ['confirm-sent', 'confirm-turned-away', 'authorization', 'confirm-sent', 'confirmed'],
+      'confirmed',
+    ],
+    [
+      'is not sent a third time',
+      () => {
+        script.confirm(refusal(412));
+        script.status(PENDING);
+      },
+      ['confirm-sent', 'confirm-turned-away', 'authorization', 'confirm-sent', 'confirm-unanswered'],
+      'unknown',
+    ],
+  ])('%s', async (_, second, events, state) => {
+    const { consent, run, written, stateOf } = await consentAfter(CONFIRMING.slice(0, -1));
+    script.status(refusal(404));
+    script.confirm(refusal(412));
+    for (const status of [PENDING, PENDING, AUTHORIZED]) script.status(status);
+    second();
+    const end = await run().then(
+      () => 'confirmed',
+      ({ code }) => code,
+    );
+    expect([end, written(), await stateOf()]).toEqual([
+      state === 'unknown' ? 'outcome_unknown' : end,
+      events,
+      state,
+    ]);
+    expect(consent.world.sleeps).toEqual([500]);
   });
 });
 

@@ -513,6 +513,33 @@ describe('embedded SCA of a payment', () => {
     expect(isPlainlyFailed(await paying.stored())).toBe(false);
   });
 
+  it.each<[string, Psd2Error, noted: string[], status: string]>([
+    ['a wrong setting', new Psd2Error('config', 'Wrong'), ['authorization'], 'PATC'],
+    ['Ctrl-C', new Psd2Error('interrupted', 'Interrupted'), [], 'RCVD'],
+  ])(
+    'what the bank said last is written down if psd2 stops at a second TAN, but not by %s',
+    async (why, error, noted, status) => {
+      const who = person({ codes: ['first'] });
+      const ask = who.credentials.code;
+      who.credentials.code = async (challenge, question) => {
+        if (question.wasSent) throw error;
+        return ask(challenge, question);
+      };
+      const paying = await payment(who);
+      bank.initiate({
+        ...link('startAuthorisationWithPsuAuthentication', LIST),
+        transactionStatus: 'RCVD',
+      });
+      says.pin();
+      says.challenge();
+      says.put(tpp('SCA_INVALID', 401));
+      bank.says('started', 'PATC');
+      await errorOf(paying.run());
+      expect(paying.events().slice(-1 - noted.length)).toEqual(['credential-answered', ...noted]);
+      expect([why, (await paying.stored()).transactionStatus]).toEqual([why, status]);
+    },
+  );
+
   it('fees that the bank tells before the TAN are above the limit: it is cancelled, and no TAN is asked for', async () => {
     const who = person({});
     const paying = await payment(who);

@@ -5,7 +5,12 @@ import { reservedUntil } from '../../src/domain/given-links.ts';
 import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { cancellationLinkUntil, PAID_BY_LINK, withLinkOut } from '../../src/flows/payment/link-out.ts';
+import {
+  cancellationLinkUntil,
+  PAID_BY_LINK,
+  paidByLink,
+  withLinkOut,
+} from '../../src/flows/payment/link-out.ts';
 import { fold } from './batch/groups.ts';
 import { AT_THE_BANK, createdTransfer, INITIATION } from './stored-transfers.ts';
 
@@ -168,6 +173,7 @@ describe('what becomes of a cancelled payment with a link', () => {
     ['of the link, which goes on', GOING_ON, [given({})], [], KEPT],
     ['nothing', null, [given({})], ['a1'], KEPT],
     ['of the last of two', FAILED, [given({}), given({ id: 'a2' })], ['a1'], KEPT],
+    ['of the link, beside one whose answer was lost', FAILED, [given({}), LOST], [], KEPT],
     ['of a link without an id', FAILED, [given({ id: undefined })], [undefined], KEPT],
   ])('the bank has just told %s', async (_, seen, links, ids, end) => {
     const { asked, found } = await cancelling([], GOING_ON, seen, links);
@@ -182,6 +188,14 @@ describe('what becomes of a cancelled payment with a link', () => {
   ])('of two links, made at %s and %s, the later end counts', async (first, second) => {
     const links = [given({ madeAt: first }), given({ id: 'a2', madeAt: second })];
     expect((await cancelling([], GOING_ON, null, links)).found).toEqual(KEPT);
+  });
+});
+
+it('a payment that the customer authorised after all may be executed', () => {
+  expect(paidByLink(cancelled(given({})))).toMatchObject({
+    code: 'outcome_unknown',
+    message:
+      'The bank has cancelled the transfer, and says that the customer has authorised it since, so it may be executed',
   });
 });
 

@@ -8,13 +8,7 @@ import type {
   ScaLinks,
 } from '../../src/bank/ports/customer.ts';
 import { addDays, bankDay, parseDate } from '../../src/domain/calendar.ts';
-import {
-  applyConsentEvent,
-  type Consent,
-  type ConsentEvent,
-  consentEnd,
-  DAYS_OF_CONSENT,
-} from '../../src/domain/consent.ts';
+import { type ConsentEvent, consentEnd, DAYS_OF_CONSENT } from '../../src/domain/consent.ts';
 import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { type GrantPorts, recordStatus, runLinkedConsent } from '../../src/flows/consent/by-links.ts';
@@ -22,6 +16,7 @@ import { deleteAtBank } from '../../src/flows/consent/deletion.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { json, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
+import { CREATED, inMemory, NOTHING_SAID } from './consent-in-memory.ts';
 import { customerElsewhere, errorOf, fakeCustomer, fakeWorld, returnsTo } from './doubles.ts';
 import {
   cutAfter,
@@ -261,6 +256,19 @@ it('a consent that is killed after any event is resumed to its end, and kept for
 it.each([
   { type: 'funds', account: 'pan:525412******3017' },
   { type: 'funds', account: 'DE89370400440532013000', cardNumber: '525412******3017' },
+  { type: 'dedicated', accounts: ['pan:525412******3017'], balances: [], transactions: [] },
+  {
+    type: 'dedicated',
+    accounts: ['DE89370400440532013000', 'pan:525412******3017'],
+    balances: [],
+    transactions: [],
+  },
+  {
+    type: 'dedicated',
+    accounts: ['pan:525412******3017', 'DE89370400440532013000'],
+    balances: [],
+    transactions: [],
+  },
 ])('a consent whose answer was lost is not asked for with what is kept of a card: %j', async (access) => {
   const [created = '', ...later] = await wholeJournal();
   const begun = created.replace('"terms":{}', `"terms":${JSON.stringify({ access })}`);
@@ -268,6 +276,11 @@ it.each([
   expect(await errorOf(consent.run(open().bank))).toMatchObject({
     code: 'usage',
     message: 'psd2 does not keep full card numbers, so it cannot ask again',
+    hint: 'End this consent, and ask for another one:',
+    next: [
+      ['consent', 'cancel', expect.any(String)],
+      ['consent', 'request'],
+    ],
   });
 });
 
@@ -321,33 +334,6 @@ it('a login that was cut off is made up for, although the bank calls the consent
   expect(await resumed.run(oauthBank())).toMatchObject({ state: 'confirmed' });
   expect(resumed.tokens).toMatchObject([{ accessToken: 't1' }]);
 });
-
-/** A consent in memory, after these events. @returns `done`: the types of all later ones */
-async function inMemory(events: ConsentEvent[]) {
-  let now: Consent | undefined;
-  const done: string[] = [];
-  const record = async (event: ConsentEvent) => {
-    now = applyConsentEvent(now, event, '2026-11-24T10:00:00Z');
-    done.push(event.type);
-    return now;
-  };
-  for (const event of events) await record(event);
-  done.length = 0;
-  const current = () => now ?? expect.unreachable();
-  const open = {
-    get current() {
-      return current();
-    },
-    ...{ record, assertOurs: async () => {}, reread: async () => current() },
-  };
-  return { open, done };
-}
-
-const CREATED: ConsentEvent = {
-  ...{ type: 'created', flow: 'co-1', transactionId: 't1', customerId: 'ada' },
-  ...{ categories: [{ name: 'ACCOUNT_INFO', products: [] }], terms: {}, returnState: STATE },
-};
-const NOTHING_SAID = { validUntil: null, frequencyPerDay: null, recurring: null, access: null };
 
 describe('the links that a resumed consent goes on with', () => {
   const PAGE_LINKS: ScaLinks = { approach: 'redirect', id: 'a1', redirect: PAGE, status: '/a1' };
@@ -779,10 +765,15 @@ describe('the end of a consent at the bank', () => {
       { ...bank, sca, consents: { ...consents, ...own } },
       isAlone ? undefined : ports,
     );
-    const word = await work.catch((error: unknown) =>
-      error instanceof Psd2Error ? `${error.code} ${error.message}` : Promise.reject(error),
+    const ended = await work.then(
+      (word) => ({ word, hint: undefined, next: undefined }),
+      (error: unknown) => {
+        if (!(error instanceof Psd2Error)) throw error;
+        const { code, message, hint, next } = error;
+        return { word: `${code} ${message}`, hint, next };
+      },
     );
-    return { word, asked, done, visited: customer.visited };
+    return { ...ended, asked, done, visited: customer.visited };
   }
 
   it.each<[string, Scene, word: string | null, taken: boolean]>([
@@ -806,6 +797,7 @@ describe('the end of a consent at the bank', () => {
     ['unknown', [says('unknown', 'X')], 'terminatedByTpp'],
     ['nothing', [AWAY], 'terminatedByTpp'],
     ['nothing, in any call', null, 'terminatedByTpp'],
+    ['nothing, because of Ctrl-C', [INTERRUPTED], 'interrupted Ctrl-C'],
   ])(
     'one that was there has the last word of the bank, if that is another end: %s',
     async (_, status, word) => {
@@ -875,6 +867,26 @@ describe('the end of a consent at the bank', () => {
     const { word: found, done, visited } = await deleted(scene);
     expect(found).toMatch(word);
     expect([done, visited]).toEqual([taken ? ['delete-taken'] : [], []]);
+  });
+
+  const [STATUS, DELETE] = ['status', 'delete'].map((verb) => ['consent', verb, 'co-1']);
+  it.each<[string, Scene, string, unknown[]]>([
+    [
+      'wait longer',
+      { end: wanting(), status: null },
+      'Ask the bank what became of it, or end it there:',
+      [STATUS, DELETE],
+    ],
+    [
+      'ask for its end again, which the customer has refused',
+      { end: wanting(), progress: being('failed') },
+      'It stays in force. Ask for its end again with:',
+      [DELETE],
+    ],
+    ['ask what became of it', { end: wanting(), progress: AWAY }, 'Ask the bank again with:', [STATUS]],
+  ])('the operator reads how to %s', async (_, scene, hint, next) => {
+    const found = await deleted(scene);
+    expect([found.hint, found.next]).toEqual([hint, next]);
   });
 
   it('the customer authorises it at a page', async () => {

@@ -730,6 +730,28 @@ describe('the application alone', () => {
     expect(await store.read(null)).toMatchObject({ accessToken: 'access-1', refreshToken: null });
   });
 
+  it.each<[string, number | null, sent: number, token: string]>([
+    ['without a token gets its first one', null, 1, 'access-1'],
+    ['with a token uses it', HOUR, 0, 'access-0'],
+    ['whose token has ended gets another one', 0, 1, 'access-1'],
+  ])('an application that logs in by itself %s', async (_, left, sent, token) => {
+    const world = fakeWorld();
+    const store = storeIn(newConfigFolder(temporary));
+    if (left !== null)
+      await write(store, null, {
+        ...{ ...NO_TOKENS, accessToken: 'access-0' },
+        accessTokenExpiresAt: new Date(world.now().getTime() + left).toISOString(),
+      });
+    for (let call = 0; call < sent; call += 1) recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
+    const session = openSession({
+      ...{ begins: true, login: openClient({ now: world.now }).bankWith().login },
+      ...{ grantType: 'client_credentials', holder: null, world, keeper: keeperOf(store, null) },
+      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+    });
+    for (const _call of ['first', 'second']) expect(await session.current()).toBe(token);
+    expect(recorded.received).toHaveLength(sent);
+  });
+
   it('the error of an application without a token says how to log in', async () => {
     const session = sessionOf(newConfigFolder(temporary), fakeWorld(), 'client_credentials');
     await expect(session.current()).rejects.toMatchObject({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PersonsAuthorisation } from '../../src/domain/authorisations.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
 import { type ErrorContext, Psd2Error } from '../../src/errors.ts';
 import {
   type LeftOpen,
@@ -7,8 +8,10 @@ import {
   onlyAsking,
   othersIn,
   stillOpen,
+  unlessOpen,
   whoDid,
 } from '../../src/flows/still-open.ts';
+import { begunTransfer } from '../domain/orders.ts';
 
 // What psd2 says if it stops while somebody can still authorise at the bank: who, and the commands that ask or end it.
 
@@ -140,4 +143,28 @@ it.each<[string, PersonsAuthorisation[] | null, string, string[], boolean]>([
   expect(othersIn(authorisations ?? [])).toEqual({ who, named });
   // Nobody is named of a cancellation that nobody has authorised.
   expect(namingNext(authorisations)).toEqual(isAuthorised ? named : []);
+});
+
+describe('a payment that psd2 stopped with', () => {
+  const LINKED = begunTransfer({ state: 'authorizing', linkIsOut: true, mayExecuteWithoutUs: true });
+  const WRONG = new Psd2Error('config', 'Wrong');
+
+  it.each([
+    ['the customer', undefined],
+    ['ben', 'ben'],
+  ])('can still be authorised by %s', (name, who) => {
+    expect(unlessOpen(LINKED, WRONG, who)).toMatchObject({
+      code: 'still_open',
+      message: `Wrong. The payment is not over: ${name} can still authorise it`,
+    });
+  });
+
+  it.each<[string, Partial<Transfer>, Psd2Error]>([
+    ['nobody has a link', { linkIsOut: false }, WRONG],
+    ['it has ended', { state: 'rejected', mayExecuteWithoutUs: false }, WRONG],
+    ['the error says more', {}, new Psd2Error('interrupted', 'Ctrl-C')],
+    ['nobody knows what became of it', {}, new Psd2Error('outcome_unknown', 'Unknown')],
+  ])('ends with its error if %s', (_, changes, error) => {
+    expect(unlessOpen({ ...LINKED, ...changes }, error)).toBe(error);
+  });
 });

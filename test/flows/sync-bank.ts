@@ -101,11 +101,16 @@ export interface Stored {
   contradictions?: Progress['contradictions'];
   replaced: Record<string, object[]>;
   commits: number;
+  /** How often rows of any day were made known. */
+  recalls: number;
 }
 
 /** A folder in memory, with the progress of earlier syncs. @param lastDay the last day of the rows on disk */
 export function syncTarget(progress?: Progress, lastDay?: IsoDate): { target: SyncTarget; stored: Stored } {
-  const stored: Stored = { readsAll: undefined, appended: [], remembered: [], replaced: {}, commits: 0 };
+  const stored: Stored = {
+    ...{ readsAll: undefined, appended: [], remembered: [], replaced: {} },
+    ...{ commits: 0, recalls: 0 },
+  };
   const target: SyncTarget = {
     async place(accounts) {
       stored.replaced.accounts = [...accounts];
@@ -119,6 +124,9 @@ export function syncTarget(progress?: Progress, lastDay?: IsoDate): { target: Sy
         async append(rows) {
           stored.appended.push(rows.map(textOf));
           return { added: [...rows], awaited: new Map(), unsure: 0, doubtful: [] };
+        },
+        async recall() {
+          stored.recalls += 1;
         },
         lastDay: async (most) => (lastDay !== undefined && lastDay <= most ? lastDay : undefined),
       };

@@ -540,20 +540,10 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
       // A customer who refuses the login refuses the consent, if the bank says so.
       const { means } = await recordStatus(open, ports, grant);
       if (!isUndecided(open.current)) return;
-      if (means === 'valid') throw error.with(withoutLogin(open.current));
+      // Another login gives the tokens for one in force.
+      if (means === 'valid') throw error;
       throw isCustomers ? error.restated('not_authorised', error.message) : error;
     },
     gifts: giftsOfConsent(open, ports, grant),
-  };
-}
-
-/** The customer has granted the consent, and the bank gives no tokens for it any more. */
-function withoutLogin({ flow, customerId }: Consent): ErrorContext {
-  return {
-    hint: 'The consent is in force at the bank, but psd2 has no tokens for it. End it, and ask for another:',
-    next: [
-      ['consent', 'delete', flow],
-      ['consent', 'request', '--customer', customerId],
-    ],
   };
 }

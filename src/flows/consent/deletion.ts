@@ -117,8 +117,8 @@ async function askForEnd(
 const ENDED_BEFORE: readonly string[] = ['revoked', 'rejected', 'expired'];
 const ENDED: readonly string[] = ['ended by us', ...ENDED_BEFORE];
 
-function requestOf({ flow, transactionId }: Consent): ScaRequest {
-  return { doing: 'authorise the end of the consent', whenLate: { flow }, transactionId };
+function requestOf({ transactionId }: Consent): ScaRequest {
+  return { doing: 'authorise the end of the consent', whenLate: {}, transactionId };
 }
 
 /** The error if the customer can still authorise the end. @param why psd2 has stopped */

@@ -94,8 +94,7 @@ export class RangeWatch {
   }
 
   add(rows: readonly Transaction[], { hasPages, cut, contradictions = [], unreadDays = 0 }: Ended): this {
-    const { from, to, today } = this.#range;
-    const earliest = from && addDays(from, -OUTSIDE_DAYS);
+    const { to, today } = this.#range;
     const latest = to && addDays(to, OUTSIDE_DAYS);
     this.#hasPages ||= hasPages;
     this.#cut ??= cut;
@@ -106,7 +105,6 @@ export class RangeWatch {
       this.#rows += row.status === 'booked' ? 1 : 0;
       if (day === null) continue;
       if (this.#oldest === undefined || day < this.#oldest) this.#oldest = day;
-      this.#isIgnored ||= earliest !== undefined && day < earliest;
       this.#isIgnored ||= latest !== undefined && day <= today && day > latest;
     }
     return this;

@@ -54,6 +54,29 @@ it.each<[string, number[], number | undefined]>([
   expect(watch.certainFrom).toBe(certain && ago(certain));
 });
 
+it('counts the rows whose booking day cannot be read, on all pages, in each reading anew', async () => {
+  const list = {
+    ...scriptedBank({ booked: '' }).bank.accounts,
+    async *pages() {
+      for (const unreadDays of [1, undefined, 2])
+        yield {
+          booked: { rows: [row(unreadDays ?? 0)], total: null, hasMore: unreadDays !== 2 },
+          ...(unreadDays !== undefined && { unreadDays }),
+        };
+    },
+  };
+  const range = { from: ago(30), to: undefined };
+  const query = { customerId: 'c', productId: 'p', transactionId: 't', ...range, status: undefined };
+  const whole = new WholeReadings(list, query);
+  const watch = new RangeWatch({ ...range, today: TODAY });
+  for (const _ of ['once', 'again']) {
+    await whole.next();
+    for await (const page of watch.over(list).pages(query)) expect(page.booked).toBeDefined();
+    expect([whole.unreadDays, watch.unreadDays]).toEqual([3, 3]);
+  }
+  expect(new RangeWatch({ ...range, today: TODAY }).add([], whole).add([], whole).unreadDays).toBe(6);
+});
+
 it('a row of a day to come does not mean that the bank ignores the range', () => {
   const watch = new RangeWatch({ from: ago(30), to: ago(10), today: TODAY }).add([row(-20), row(12)], {
     hasPages: false,
