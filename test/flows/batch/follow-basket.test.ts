@@ -111,6 +111,7 @@ it.each<[Partial<GenericOperation>, BasketMeans]>([
   [{ state: 'executed' }, 'authorised'],
   [{ state: 'settled' }, 'authorised'],
   [{ state: 'cancelled' }, 'none'],
+  [{ state: 'cancelled', executionStatus: 'KO', linkIsOut: true }, 'none'],
   [{ state: 'failed' }, 'none'],
   [{ state: 'failed', executionStatus: 'KO' }, 'none'],
   [{ state: 'failed', executionStatus: 'KO', linkIsOut: true }, 'not authorised'],
