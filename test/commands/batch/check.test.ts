@@ -182,6 +182,42 @@ describe('psd2 batch check', () => {
     expect(data.errors).toBe(expected.length);
   });
 
+  const CHOOSES = 'At this bank the customer chooses the account to debit, and a payment names none';
+  const [OF_ADA, OF_BEA] = [`Ada,${IBAN},1`, `Bea,${IBAN},2`];
+  const TWO_ROWS = `name,iban,amount,from\n${OF_ADA},0000012345\n${OF_BEA},0000012345\n`;
+  test.each<[string, string, string[], unknown[][]]>([
+    [
+      'of two groups',
+      GROUPS,
+      [],
+      [1, 2].map((n) => [null, expect.any(Number), `${GROUP}[${n}]/DbtrAcct`, CHOOSES]),
+    ],
+    ['of rows', TWO_ROWS, [], [[1, 2, 'line 2', `${CHOOSES} (the same for 1 other payment)`]]],
+    [
+      'of a row, by its IBAN',
+      `name,iban,amount,from\n${OF_ADA},\n${OF_BEA},${IBAN}\n`,
+      [],
+      [[2, 3, 'line 3', CHOOSES]],
+    ],
+    ['of an option', `name,iban,amount\n${OF_ADA}\n`, ['--from', '0000012345'], [[null, null, '', CHOOSES]]],
+    [
+      'of an option, by its IBAN',
+      `name,iban,amount\n${OF_ADA}\n`,
+      ['--from', IBAN],
+      [[null, null, '', CHOOSES]],
+    ],
+    ['that nobody names', `name,iban,amount\n${OF_ADA}\n`, [], []],
+  ])('where a payment names no account to debit, one %s is refused', async (_what, text, words, expected) => {
+    const find = (debtorAccount: 'never' | 'optional') => ({ find: bankWhere({ debtorAccount }) });
+    const { data } = await checked(text, { words, ...find('never') });
+    const ofAccount = data.problems.filter(({ message }: Json) => `${message}`.startsWith(CHOOSES));
+    expect(
+      ofAccount.map(({ line, fileLine, place, message }: Json) => [line, fileLine, place, message]),
+    ).toEqual(expected);
+    const other = (await checked(text, { words, ...find('optional') })).data;
+    expect(other.problems.filter(({ message }: Json) => `${message}`.startsWith(CHOOSES))).toEqual([]);
+  });
+
   test('at a terminal of 80 columns names the line of the file, and leaves room for what is wrong', async () => {
     const { printed } = await checked(
       document([
