@@ -122,6 +122,22 @@ it('payments that the bank says it has executed are named', async () => {
 });
 
 it.each([
+  ['has accepted', 'executed', 'executed'],
+  ['will execute on its day', 'ordered', 'ordered'],
+] as const)('a payment of a basket that the bank %s counts as executed', async (_, became, state) => {
+  const { bank, payer } = await payees(BASKET, 'Ada', 'Bea', 'Cleo');
+  bank.next = { becomes: null };
+  bank.isFinal = false;
+  await payer.run([...RUN, '--as', 'basket'], { globals: { scaTimeout: '1' } });
+  for (const id of ['pay-1', 'pay-3']) bank.payment(id).became = became;
+  const ended = endOf(await payer.run(RESOLVE))[0];
+  expect(ended).toBe('exit 2, usage: The bank says that it has executed the payments 1, 3');
+  const { data } = await payer.run(['batch', 'report', 'batch-1']);
+  expect(data).toMatchObject([{ state }, { state: 'unknown' }, { state }]);
+  expect(await audited(payer)).toEqual([]);
+});
+
+it.each([
   ['fails', () => new Psd2Error('bank_failing', 'Down'), ['done'], true],
   ['is interrupted', () => new Psd2Error('interrupted', 'Interrupted'), null, false],
 ] as const)(
