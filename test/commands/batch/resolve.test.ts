@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { endOf } from '../payer-here.ts';
-import { BASKET, BULK, LINKED, RUN, storeOf, told, useBatches } from './with-batch.ts';
+import { BASKET, BULK, beginLine, LINKED, RUN, storeOf, told, useBatches } from './with-batch.ts';
 
 // A person ends the payments of a batch whose outcome nobody knows.
 
@@ -230,3 +231,54 @@ it.each([
     expect(left).toEqual(['failed']);
   },
 );
+
+const UNKNOWN: TransferEvent[] = [
+  { type: 'accepted' },
+  { type: 'verify-sent', requestId: 'r', digest: null },
+  { type: 'execute-unanswered' },
+];
+
+/** A batch of so many payments, of which the first are unknown. */
+async function withUnknown(unknown: number, count: number) {
+  const names = Array.from({ length: count }, (_, index) => `P${index + 1}`);
+  const { payer } = await payees(UNSEEN, ...names);
+  const store = await storeOf(payer);
+  for (let line = 1; line <= unknown; line += 1) await beginLine(store, line, { events: UNKNOWN });
+  const asked = async (...words: string[]) => {
+    const ran = await payer.run([...RESOLVE, ...words], { answers: [false] });
+    expect(ran.failure?.code).toBe('cancelled');
+    return { said: ran.said.trimEnd().split('\n'), asked: ran.asked };
+  };
+  return { payer, store, asked };
+}
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+const waiting = (from: number, to: number) =>
+  range(from, to)
+    .map((line) => `line ${line} is waiting`)
+    .join(', ');
+
+it('of more than 20 unknown payments a person sees the first 20, and of more than 10 others the first 10', async () => {
+  const { asked } = await withUnknown(21, 32);
+  const all = await asked();
+  expect([all.said[19], all.said.slice(20)]).toEqual([
+    'Payment 20: 29.00 EUR to P20, DE89370400440532013000, is unknown',
+    ['and 1 more', `psd2 leaves the other 11 alone: ${waiting(22, 31)}, and 1 more.`],
+  ]);
+  const some = await asked('--only', ...range(1, 20).map(String));
+  expect(some.said.slice(20)).toEqual([
+    `psd2 leaves the other 12 alone: line 21 is unknown, ${waiting(22, 30)}, and 2 more.`,
+  ]);
+});
+
+it('one unknown payment, and what cannot be read, are named as such', async () => {
+  const { asked, store } = await withUnknown(1, 11);
+  const one = await asked();
+  expect([one.said.at(-1), one.asked]).toEqual([
+    `psd2 leaves the other 10 alone: ${waiting(2, 11)}.`,
+    ['Record for good that 1 payment of 10.00 EUR was not executed? You can then pay its reference again'],
+  ]);
+  await store.change({ type: 'line-begun', line: 2, flow: 'tr-0mwuiwxs0iiiii' });
+  expect((await asked()).said.at(-1)).toMatch(
+    /alone: line 2 cannot be read \(No flow of this profile matches "tr-\w+"\.\), line 3 is waiting, /,
+  );
+});
