@@ -6,6 +6,7 @@ import { showFees, showVerified } from '../../../src/commands/transfer/summary.t
 import { sayPaid, TRANSFERS } from '../../../src/commands/transfer/transfers.ts';
 import { withWords } from '../../../src/commands/transfer/words.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
+import { type AccountId, isAccountId } from '../../../src/domain/identifiers.ts';
 import type { StepEvent } from '../../../src/domain/operation.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
@@ -104,10 +105,15 @@ it.each([
 });
 
 const DE = parseSepaIban('DE02100100109307118603');
+/** An IBAN as the id of an account. */
+function accountOf(iban: string): AccountId {
+  if (isAccountId(iban)) return iban;
+  throw new TypeError('This is no account');
+}
 it.each<[string, Partial<Transfer['order']>, string | null, string]>([
   ['by its id', {}, null, '0000012345'],
   ['by its id and IBAN', { fromIban: DE }, null, `${DE} (0000012345)`],
-  ['by its IBAN, which is its id', { from: DE, fromIban: DE }, null, DE],
+  ['by its IBAN, which is its id', { from: accountOf(DE), fromIban: DE }, null, DE],
   ['by the bank, after the customer has chosen it', { from: null }, 'DE03', 'DE03'],
   ['by nobody', { from: null }, null, 'the account that the customer chooses at the bank'],
 ])('the debited account is named %s', (_, order, debtor, named) => {

@@ -171,7 +171,7 @@ it.each<[string, Line[], Partial<Batch>, number[] | null]>([
   const change: Batches['change'] = async (id, decide) => {
     if (id !== 'b1') throw new Psd2Error('usage', 'There is no such batch');
     const batch = batchOf(lines.length, now);
-    events.push(decide(batch));
+    events.push(decide(batch, null));
     return { batch, recorded: true };
   };
   const batches: Batches = Object.assign(Object.create({}), { change });
