@@ -270,6 +270,23 @@ it('of more than 20 unknown payments a person sees the first 20, and of more tha
   ]);
 });
 
+it('a person sees that psd2 asks the bank first', async () => {
+  const { payer } = await withUnknown(1, 1);
+  const texts: unknown[] = [];
+  await payer.run(RESOLVE, {
+    changes: ({ terminal }) => ({
+      terminal: {
+        ...terminal,
+        whileWaiting: (text, work) => {
+          texts.push(text);
+          return work;
+        },
+      },
+    }),
+  });
+  expect(texts).toEqual(['Asking the bank for the outcome of the payments']);
+});
+
 it('one unknown payment, and what cannot be read, are named as such', async () => {
   const { asked, store } = await withUnknown(1, 11);
   const one = await asked();

@@ -70,6 +70,16 @@ it.each(['monthly', 'MONTHLY', 'Monthly'])('--frequency %s is a word in any lett
   expect(JSON.parse(String(bank.last.asked)).standing.frequency).toBe('Monthly');
 });
 
+it.each(['Often', 'MonthlyVariable', ''])(
+  '--frequency %j is none, and the error names those that are',
+  async (word) => {
+    const { payer } = await payerWith(temporary, linkedBank());
+    await expect(payer.run([...STANDING, '--frequency', word])).rejects.toThrow(
+      /Allowed choices are Daily, Weekly, (\w+, )*Monthly, (\w+, )*Annual\.$/,
+    );
+  },
+);
+
 it.each(['0', '32', '1.5', '', ' 1', '01', '31x'])('%j is no day of a month', async (day) => {
   const bank = linkedBank();
   const ran = await (await payerAt(bank, temporary)).run([...STANDING, '--day', day]);
