@@ -102,6 +102,26 @@ it('of several bulk payments, one that cannot be cancelled keeps no other one', 
   `);
 });
 
+it('a bulk payment whose link may work on keeps the references of its payments, until the bank says that it is over', async () => {
+  const { bank, payer } = await awaited(BULK);
+  bank.linksStay = true;
+  const cancelled = await payer.run(CANCEL);
+  expect([cancelled.data.state, cancelled.said, endOf(cancelled)]).toMatchInlineSnapshot(`
+    ["cancelled",
+     "A customer has a link to authorise 2 payments, which may work, although the bank has cancelled them. Their references stay reserved until the bank says that the link is over, or you do. Then ask the bank again with: psd2 batch status batch-1
+    ",
+     ["done"]]
+  `);
+  expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toMatchInlineSnapshot(`
+    ["exit 2, usage: There is nothing to retry: no payment is known to have failed",
+     "psd2 has stored nothing. A customer has a link to authorise the payment, which may work, although the bank has cancelled it. The bank does not say what time it is. The reference "R-1" stays reserved until the bank says that the link is over, or you do. See its payments with:",
+     "$ batch report batch-1"]
+  `);
+  bank.linksStay = false;
+  await payer.run(['batch', 'status', 'batch-1']);
+  expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toEqual(['done']);
+});
+
 it('of several that cannot be cancelled, the first one is the error, and the others and what goes alone are said', async () => {
   const names = ['Ada', 'Bea', 'Cleo', 'Dora'];
   const { bank, payer } = await payees({ ...BULK, bulk: { maxEntries: 1 } }, ...names);
