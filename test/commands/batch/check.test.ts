@@ -2,6 +2,7 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { check } from '../../../src/commands/batch/check.ts';
+import { shortPlace } from '../../../src/commands/batch/place.ts';
 import { document, information, transaction } from '../../batch-file/reading.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeTransfer } from '../access.ts';
@@ -216,6 +217,24 @@ describe('psd2 batch check', () => {
     ).toEqual(expected);
     const other = (await checked(text, { words, ...find('optional') })).data;
     expect(other.problems.filter(({ message }: Json) => `${message}`.startsWith(CHOOSES))).toEqual([]);
+  });
+
+  const ROOT = '/Document/CstmrCdtTrfInitn';
+  const PAYMENT = `${ROOT}/PmtInf[12]/CdtTrfTxInf[34]`;
+  test.each([
+    ['line 7', 7, 'line 7'],
+    ['', null, ''],
+    [`${PAYMENT}/Cdtr/Nm`, null, `${PAYMENT}/Cdtr/Nm`],
+    [ROOT, 3, 'line 3'],
+    [`${ROOT}/GrpHdr/NbOfTxs`, 4, 'line 4 GrpHdr/NbOfTxs'],
+    [`${ROOT}/PmtInf[12]/DbtrAcct`, 5, 'line 5 PmtInf[12]/DbtrAcct'],
+    [PAYMENT, 6, 'line 6'],
+    [`${PAYMENT}/Cdtr/Nm`, 7, 'line 7 Cdtr/Nm'],
+    [`${PAYMENT}/CdtrAcct/Id/IBAN`, 8, 'line 8 CdtrAcct/Id/IBAN'],
+    [`${PAYMENT}/RmtInf/Strd/CdtrRefInf/Ref`, 9, 'line 9 Strd/CdtrRefInf/Ref'],
+    [`${ROOT}/PmtInf[12]/CdtTrfTxInf/Cdtr`, 10, 'line 10 PmtInf[12]/CdtTrfTxInf/Cdtr'],
+  ])('names the place %s in line %s for people: %s', (place, fileLine, short) => {
+    expect(shortPlace({ place, fileLine })).toBe(short);
   });
 
   test('at a terminal of 80 columns names the line of the file, and leaves room for what is wrong', async () => {

@@ -275,6 +275,12 @@ it('a retry has the unpaid payments alone, with their references and the payee c
   `);
 });
 
+it('the name of who approves may have 100 characters', async () => {
+  const { payer } = await payees({}, 'Ada');
+  const { failure, data } = await payer.run(approve('x'.repeat(100)), { env: TWO });
+  expect([failure, data.approvals?.length]).toEqual([null, 1]);
+});
+
 it.each<[Record<string, string>, number]>([
   [{}, 0],
   [{ PSD2_ENVIRONMENT: 'production' }, 1],

@@ -47,6 +47,23 @@ it('a run pays line by line, says how far it is, and a second run sends nothing'
   expect([again.failure, bank.payments.length]).toEqual([null, 2]);
 });
 
+it.each([
+  ['true', 'table', false],
+  ['true', 'json', true],
+  ['none', 'table', true],
+  ['none', 'json', true],
+] as const)(
+  'where PSD2_BROWSER is %s and the output is %s, a run says each address: %s',
+  async (browser, format, says) => {
+    for (const terms of [{}, LINKED]) {
+      const { payer } = await payees(terms, 'Ada', 'Bea');
+      const { said, failure } = await payer.run(RUN, { format, env: { PSD2_BROWSER: browser } });
+      expect(failure).toBeNull();
+      expect(said.match(/https:\/\/customers\.bank\.example\/pay-\d/g) ?? []).toHaveLength(says ? 2 : 0);
+    }
+  },
+);
+
 it('a run pays only the chosen lines, in the order of their days', async () => {
   const { bank, payer } = await payees({}, 'Ada', 'Bea', 'Cleo');
   const wrong = [
