@@ -514,16 +514,6 @@ it('what somebody decides about a line before its transfer is written down count
   `);
 });
 
-it('psd2 says of a batch that is added again how many references it pays only once', async () => {
-  const { payer } = await payees({}, 'Ada', 'Bea');
-  const add = ['batch', 'add', join(temporary, 'payments.csv'), '--from', OWN_ACCOUNT, '--again'];
-  expect((await payer.run(add)).said).toMatchInlineSnapshot(`
-    "2 of 2 payments have references of their own. psd2 pays a reference once, in this batch or in the one before. To pay both, give them other references
-    Stored. It can be paid now.
-    "
-  `);
-});
-
 it('a payment that psd2 cannot begin is ended, and the next run begins another one', async () => {
   const { bank, pay } = await payees({}, 'Ada');
   bank.meets('prepare', new Psd2Error('usage', 'Not possible'));
