@@ -325,6 +325,14 @@ Bob,${IBAN},-1,1000001,0000012345,
     ]);
   });
 
+  test.each([
+    [[], 'transfer'],
+    [['--instant', '--payee-verified'], 'instant'],
+  ])('with %j says that the product is: %s', async (words, product) => {
+    const { printed } = await checked(`${HEAD}\nAda,${IBAN},1\n`, { words, format: 'table' });
+    expect(printed).toBe(`\t\twhen it is paid\t${product}\t1\t1.00 EUR\t1\n`);
+  });
+
   test('shows the first 10 000 problems, and counts the rest', async () => {
     const { said, printed, error } = await checked(wrong(10_001), { format: 'table' });
     expect(said).toBe(
