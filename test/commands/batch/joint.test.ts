@@ -244,6 +244,19 @@ it('a bulk payment is that of the customer who began it', async () => {
   `);
 });
 
+it('payments of a bulk payment that the bank does not have are not sent alone', async () => {
+  const { bank, pay } = await payees(BULK, 'Ada', 'Bea');
+  const none = { beganNothing: true, lacksService: true } as const;
+  bank.meets('verify', new Psd2Error('bank_refused', 'It has none', none));
+  expect([await pay(), bank.sent]).toEqual([
+    [
+      ...['1 failed tr-1 It has none', '2 failed tr-2 It has none'],
+      ...['0 of 2 paid, 2 not paid.', 'exit 8, unpaid 2 of 2: retry batch-1'],
+    ],
+    ['verify bulk payment'],
+  ]);
+});
+
 it('a bulk payment that could not be sent stays written down, and the next run sends it', async () => {
   const here = await payees(BULK, 'Ada', 'Bea');
   const { bank, payer, pay } = here;
