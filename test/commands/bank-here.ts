@@ -109,6 +109,8 @@ export class BankHere {
   funds = 100;
   /** Whether customers authorise as soon as they have a link. */
   customersAgree = true;
+  /** Whether a link works on after the bank has cancelled its payment. */
+  linksStay = false;
   /** The state of each transfer of a bulk payment, by its reference. */
   entries = new Map<string, EntryState>();
   /** Whether the bank calls final what it has executed. */
@@ -380,9 +382,11 @@ export class BankHere {
         proceed,
         // The bank ends the authorisations of what it has cancelled.
         progress: async (resourceId: string) =>
-          this.payment(resourceId).became === 'cancelled'
-            ? { scaStatus: 'failed', means: 'failed' as const, message: null }
-            : null,
+          this.payment(resourceId).became !== 'cancelled'
+            ? null
+            : this.linksStay
+              ? { scaStatus: 'started', means: 'going on' as const, message: null }
+              : { scaStatus: 'failed', means: 'failed' as const, message: null },
       }),
     };
   }

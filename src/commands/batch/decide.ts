@@ -117,7 +117,8 @@ function describeBatch(
   paid: ReadonlySet<string>,
 ): string {
   const sums = totals.map(
-    ({ from, amount, currency, count }) => `  ${count} from ${from}: ${amount} ${currency}`,
+    ({ from, amount, currency, count }) =>
+      `  ${count} from ${from ?? 'the account that the customer chooses at the bank'}: ${amount} ${currency}`,
   );
   const checks = new Map<string, number>();
   for (const { result } of batch.payees) checks.set(result, (checks.get(result) ?? 0) + 1);

@@ -70,7 +70,10 @@ export const OPERATIONS: FlowNoun<'operation'> = {
     ['Total', writeMoney(verification?.totalAmount ?? null)],
     ['Data', order.data.length > MAX_DATA ? `${order.data.slice(0, MAX_DATA)} ...` : order.data],
   ],
-  inShort: ({ order }) => `${order.operation} of ${order.from}`,
+  inShort: ({ order, debtor }) => {
+    const account = order.from ?? debtor;
+    return account === null ? order.operation : `${order.operation} of ${account}`;
+  },
   payment: ({ order }) => order.operation,
   referenceOf: () => null,
   sent: 'execute',

@@ -216,13 +216,11 @@ export function unpaidOf({ batch, outcomes }: Pick<KnownBatch, 'batch' | 'outcom
       hint: hintFor(outcomes),
       next: [['batch', 'report', batch.batch]],
     });
-  const { sha256 } = batch;
-  const isWhole = lines.length === outcomes.length && outcomes.every(({ line }) => line.reference !== null);
+  // Lines that failed again have the content of the batch that failed.
+  const again = lines.length === outcomes.length && outcomes.every(({ line }) => line.reference !== null);
   const payees = batch.payees
     .filter(({ line }) => numbers.includes(line))
     .map((check) => ({ ...check, line: numbers.indexOf(check.line) + 1 }));
-  // Lines that failed again have the content of the batch that failed.
-  const again = isWhole && sha256 === batch.sha256;
   return { lines, payees, again };
 }
 

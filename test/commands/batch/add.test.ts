@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { Surroundings } from '../../../src/commands/context.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { storeConsent, storeConsentFlow } from '../access.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { ANNA, endOf, payerAt, TODAY } from '../payer-here.ts';
@@ -109,6 +111,76 @@ it('a payment without an account to debit needs --from, and the file counts more
     [OWN_ACCOUNT, ANNA, '2099-03-01', true, true],
     ['0000099999', '2073915', '2099-03-02', true, true],
   ]);
+});
+
+it('an account by its IBAN and a way of booking in the file count more than those of the options', async () => {
+  const other = 'DE75512108001245126199';
+  const { payer, add } = await withText(
+    `name,iban,amount,from\nAda,${IBAN},1,${other}\nBea,${IBAN},2,\nCleo,${IBAN},3,0000099999\n`,
+  );
+  const added = await add(['--from', OWN_ACCOUNT, '--batch-booking', 'no']);
+  expect(endOf(added)).toEqual(['done']);
+  const stored = async () => {
+    const { batches, read } = await storeOf(payer);
+    return batches.lines(await read());
+  };
+  expect((await stored()).map(({ from, fromIban, batchBooking }) => [from, fromIban, batchBooking])).toEqual([
+    [null, other, false],
+    [OWN_ACCOUNT, null, false],
+    ['0000099999', null, false],
+  ]);
+  const booked = PAIN_001.replace('</PmtMtd>', '</PmtMtd><BtchBookg>true</BtchBookg>');
+  for (const [text, expected] of [
+    [booked, true],
+    [PAIN_001, false],
+  ] as const) {
+    writeFileSync(PATH, text);
+    const again = await payer.run(['batch', 'check', PATH, '--batch-booking', 'no', '--again']);
+    expect([again.failure, JSON.parse(again.printed).totals[0].batchBooking]).toEqual([null, expected]);
+  }
+});
+
+it('what an option asks for and the bank does not take is an error without a place', async () => {
+  const { payer } = await withText(LINES);
+  const at = new BankHere();
+  Object.assign(at.interface, {
+    refusePayment: ({ executionDate }: { executionDate: string | null }) => {
+      if (executionDate !== null) throw new Psd2Error('invalid_date', 'This bank takes no day');
+    },
+  });
+  const ran = await payer.run(['batch', 'add', PATH, '--date', TODAY], { at });
+  expect(endOf(ran)[0]?.replaceAll(PATH, 'FILE')).toBe(
+    'exit 2, usage: The file FILE has 1 error. This bank takes no day. Without a date, psd2 pays as soon as possible',
+  );
+});
+
+it.each([
+  ['R-1', 'R-2', '2 of 2 payments have references of their own. '],
+  ['', 'R-2', '1 of 2 payments has a reference of its own. '],
+  ['', '', ''],
+])('of a batch that is added again with the references %j and %j psd2 says: %s', async (one, two, says) => {
+  const text = `name,iban,amount,from,reference\nAda,${IBAN},1,${OWN_ACCOUNT},${one}\nBea,${IBAN},2,${OWN_ACCOUNT},${two}\n`;
+  const { add } = await withText(text);
+  expect((await add()).said).toBe('Stored. It can be paid now.\n');
+  const more =
+    'psd2 pays a reference once, in this batch or in the one before. To pay both, give them other references\n';
+  expect((await add(['--again'])).said).toBe(`${says && says + more}Stored. It can be paid now.\n`);
+});
+
+it('a person sees that psd2 checks the payees of what it adds', async () => {
+  const { add } = await withText(LINES);
+  const texts: unknown[] = [];
+  const changes = ({ terminal }: Surroundings): Partial<Surroundings> => ({
+    terminal: {
+      ...terminal,
+      whileWaiting: (text, work) => {
+        texts.push(text);
+        return work;
+      },
+    },
+  });
+  expect((await add([], { env: payeeCheck({}), changes })).failure).toBeNull();
+  expect(texts).toEqual(['Checking 2 payees']);
 });
 
 it('psd2 warns of an instant payment whose payee nobody checks, and not if somebody does', async () => {

@@ -132,6 +132,28 @@ it('at a bank without baskets each payment is authorised alone, and the run says
   `);
 });
 
+it.each<[string, (bank: BankHere) => void, string, string]>([
+  [
+    'was refused',
+    (bank) => bank.meets('verify', refused().with({ beganNothing: true })),
+    '1 failed tr-1 Not this one',
+    'pay-1',
+  ],
+  ['is lost', (bank) => bank.meets('verify', 'lost'), '1 executed tr-1 ', 'pay-2'],
+])(
+  'at a bank without baskets, a payment that %s does not stop the next one',
+  async (_, prepare, first, second) => {
+    const { bank, pay } = await payees(BASKET, 'Ada', 'Bea');
+    prepare(bank);
+    bank.meanwhile = async (call) => {
+      if (call === 'verify signing basket')
+        throw new Psd2Error('bank_refused', 'It has none', { beganNothing: true, lacksService: true });
+    };
+    expect((await pay(AS_BASKET)).slice(0, 2)).toEqual([first, '2 executed tr-2 ']);
+    expect(bank.sent).toContain(`sca ${second}`);
+  },
+);
+
 it('what becomes of a basket becomes of its payments, and the bank says it of each', async () => {
   const ends: unknown[] = [];
   const cases: [string, (bank: BankHere) => void][] = [

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
+import { INITIATION } from '../../flows/stored-transfers.ts';
 import { endOf } from '../payer-here.ts';
-import { BASKET, BULK, RUN, storeOf, told, useBatches } from './with-batch.ts';
+import { BASKET, BULK, beginLine, RUN, storeOf, told, useBatches } from './with-batch.ts';
 
 // Bulk payments are cancelled as a whole, and signing baskets deleted. Their payments follow what the bank says.
 
@@ -99,6 +100,59 @@ it('of several bulk payments, one that cannot be cancelled keeps no other one', 
       "$ batch cancel batch-1", "transactionId: "an-id""],
      "cancelled authorizing cancelled authorizing"]
   `);
+});
+
+it('a bulk payment whose link may work on keeps the references of its payments, until the bank says that it is over', async () => {
+  const { bank, payer } = await awaited(BULK);
+  bank.linksStay = true;
+  const cancelled = await payer.run(CANCEL);
+  expect([cancelled.data.state, cancelled.said, endOf(cancelled)]).toMatchInlineSnapshot(`
+    ["cancelled",
+     "A customer has a link to authorise 2 payments, which may work, although the bank has cancelled them. Their references stay reserved until the bank says that the link is over, or you do. Then ask the bank again with: psd2 batch status batch-1
+    ",
+     ["done"]]
+  `);
+  expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toMatchInlineSnapshot(`
+    ["exit 2, usage: There is nothing to retry: no payment is known to have failed",
+     "psd2 has stored nothing. A customer has a link to authorise the payment, which may work, although the bank has cancelled it. The bank does not say what time it is. The reference "R-1" stays reserved until the bank says that the link is over, or you do. See its payments with:",
+     "$ batch report batch-1"]
+  `);
+  bank.linksStay = false;
+  await payer.run(['batch', 'status', 'batch-1']);
+  expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toEqual(['done']);
+});
+
+it('of several that cannot be cancelled, the first one is the error, and the others and what goes alone are said', async () => {
+  const names = ['Ada', 'Bea', 'Cleo', 'Dora'];
+  const { bank, payer } = await payees({ ...BULK, bulk: { maxEntries: 1 } }, ...names);
+  bank.customersAgree = false;
+  await payer.run([...RUN, '--as', 'bulk', '--only', '1', '2'], BRIEFLY);
+  await payer.run([...RUN, '--as', 'single', '--only', '3'], BRIEFLY);
+  const tooLate = (text: string) => new Psd2Error('bank_refused', text, { refusal: 'other', isBanks: true });
+  bank.meets('cancel', tooLate('Too late'), tooLate('Not this one'));
+  expect(told(await payer.run(CANCEL))).toMatchInlineSnapshot(`
+    ["Not this one. The payment is not over: the customer can still authorise it.",
+     "One payment has begun and has not ended: line 3 is authorizing.",
+     "exit 13, still_open of op-1: Too late. The payment is not over: the customer can still authorise it",
+     "Ask the bank what became of it, or end it there:", "$ batch status batch-1",
+     "$ batch cancel batch-1", "transactionId: "an-id""]
+  `);
+});
+
+it('of many payments that have not ended, the error names ten, and the commands for five', async () => {
+  const names = Array.from({ length: 12 }, (_, index) => `P${index + 1}`);
+  const { payer } = await payees({ commits: 'by the customer' }, ...names);
+  const store = await storeOf(payer);
+  const events = [{ type: 'accepted' }, { type: 'verify-sent', requestId: 'r', digest: null }] as const;
+  for (let line = 1; line <= 11; line += 1)
+    await beginLine(store, line, { initiation: INITIATION, events: [...events] });
+  const [message, hint, ...next] = endOf(await payer.run(CANCEL));
+  const lines = Array.from({ length: 10 }, (_, index) => `line ${index + 1} is executing`);
+  expect([message, hint]).toEqual([
+    `exit 2, usage: 11 payments have begun and have not ended: ${lines.join(', ')}`,
+    '1 payment is cancelled. As long as nothing irreversible was sent:',
+  ]);
+  expect(next).toHaveLength(5);
 });
 
 it('a bulk payment of which the bank has not said what it calls it is not cancelled', async () => {

@@ -2,6 +2,7 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { check } from '../../../src/commands/batch/check.ts';
+import { shortPlace } from '../../../src/commands/batch/place.ts';
 import { document, information, transaction } from '../../batch-file/reading.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeTransfer } from '../access.ts';
@@ -182,6 +183,60 @@ describe('psd2 batch check', () => {
     expect(data.errors).toBe(expected.length);
   });
 
+  const CHOOSES = 'At this bank the customer chooses the account to debit, and a payment names none';
+  const [OF_ADA, OF_BEA] = [`Ada,${IBAN},1`, `Bea,${IBAN},2`];
+  const TWO_ROWS = `name,iban,amount,from\n${OF_ADA},0000012345\n${OF_BEA},0000012345\n`;
+  test.each<[string, string, string[], unknown[][]]>([
+    [
+      'of two groups',
+      GROUPS,
+      [],
+      [1, 2].map((n) => [null, expect.any(Number), `${GROUP}[${n}]/DbtrAcct`, CHOOSES]),
+    ],
+    ['of rows', TWO_ROWS, [], [[1, 2, 'line 2', `${CHOOSES} (the same for 1 other payment)`]]],
+    [
+      'of a row, by its IBAN',
+      `name,iban,amount,from\n${OF_ADA},\n${OF_BEA},${IBAN}\n`,
+      [],
+      [[2, 3, 'line 3', CHOOSES]],
+    ],
+    ['of an option', `name,iban,amount\n${OF_ADA}\n`, ['--from', '0000012345'], [[null, null, '', CHOOSES]]],
+    [
+      'of an option, by its IBAN',
+      `name,iban,amount\n${OF_ADA}\n`,
+      ['--from', IBAN],
+      [[null, null, '', CHOOSES]],
+    ],
+    ['that nobody names', `name,iban,amount\n${OF_ADA}\n`, [], []],
+  ])('where a payment names no account to debit, one %s is refused', async (_what, text, words, expected) => {
+    const find = (debtorAccount: 'never' | 'optional') => ({ find: bankWhere({ debtorAccount }) });
+    const { data } = await checked(text, { words, ...find('never') });
+    const ofAccount = data.problems.filter(({ message }: Json) => `${message}`.startsWith(CHOOSES));
+    expect(
+      ofAccount.map(({ line, fileLine, place, message }: Json) => [line, fileLine, place, message]),
+    ).toEqual(expected);
+    const other = (await checked(text, { words, ...find('optional') })).data;
+    expect(other.problems.filter(({ message }: Json) => `${message}`.startsWith(CHOOSES))).toEqual([]);
+  });
+
+  const ROOT = '/Document/CstmrCdtTrfInitn';
+  const PAYMENT = `${ROOT}/PmtInf[12]/CdtTrfTxInf[34]`;
+  test.each([
+    ['line 7', 7, 'line 7'],
+    ['', null, ''],
+    [`${PAYMENT}/Cdtr/Nm`, null, `${PAYMENT}/Cdtr/Nm`],
+    [ROOT, 3, 'line 3'],
+    [`${ROOT}/GrpHdr/NbOfTxs`, 4, 'line 4 GrpHdr/NbOfTxs'],
+    [`${ROOT}/PmtInf[12]/DbtrAcct`, 5, 'line 5 PmtInf[12]/DbtrAcct'],
+    [PAYMENT, 6, 'line 6'],
+    [`${PAYMENT}/Cdtr/Nm`, 7, 'line 7 Cdtr/Nm'],
+    [`${PAYMENT}/CdtrAcct/Id/IBAN`, 8, 'line 8 CdtrAcct/Id/IBAN'],
+    [`${PAYMENT}/RmtInf/Strd/CdtrRefInf/Ref`, 9, 'line 9 Strd/CdtrRefInf/Ref'],
+    [`${ROOT}/PmtInf[12]/CdtTrfTxInf/Cdtr`, 10, 'line 10 PmtInf[12]/CdtTrfTxInf/Cdtr'],
+  ])('names the place %s in line %s for people: %s', (place, fileLine, short) => {
+    expect(shortPlace({ place, fileLine })).toBe(short);
+  });
+
   test('at a terminal of 80 columns names the line of the file, and leaves room for what is wrong', async () => {
     const { printed } = await checked(
       document([
@@ -268,6 +323,14 @@ Bob,${IBAN},-1,1000001,0000012345,
       '1000001   0000012345  when it is paid  transfer         1   1.00 EUR     1',
       '',
     ]);
+  });
+
+  test.each([
+    [[], 'transfer'],
+    [['--instant', '--payee-verified'], 'instant'],
+  ])('with %j says that the product is: %s', async (words, product) => {
+    const { printed } = await checked(`${HEAD}\nAda,${IBAN},1\n`, { words, format: 'table' });
+    expect(printed).toBe(`\t\twhen it is paid\t${product}\t1\t1.00 EUR\t1\n`);
   });
 
   test('shows the first 10 000 problems, and counts the rest', async () => {

@@ -28,8 +28,9 @@ it.each<[string, boolean, string[], RegExp]>([
     'each alone',
     true,
     ['--as', 'single'],
-    /^2 PINs and 2 TANs for 2 payments\. psd2 stops at the first PIN/m,
+    /^2 PINs and 2 TANs for 2 payments\. psd2 stops at the first PIN that the bank does not accept\.$/m,
   ],
+  ['one alone', true, ['--as', 'single', '--only', '1'], /^1 PIN and 1 TAN for 1 payment\./m],
   ['one basket', true, ['--as', 'basket'], /^1 PIN and 1 TAN for 2 payments\./m],
   ['another way', false, ['--as', 'single'], /^If the bank wants them from psd2: 2 PINs and 2 TANs/m],
 ])('%s: how many of each', async (_, isAlone, words, says) => {
@@ -45,16 +46,27 @@ it.each([
   ['TAN', '--otp-file'],
 ])('a pipe with one %s is refused for two authorisations, before any call', async (kind, option) => {
   const { failure, calls } = await twoPayments(true, FILES, ['--as', 'single', option, '-']);
-  expect([failure?.code, failure?.message]).toEqual([
-    'usage',
-    `Standard input has one ${kind}, and this run takes 2`,
+  expect([failure?.code, failure?.message, failure?.hint]).toEqual([
+    ...['usage', `Standard input has one ${kind}, and this run takes 2`],
+    'psd2 has sent nothing. Choose one payment with --only, or name a file.',
   ]);
   expect(calls).toEqual([]);
 });
 
 it('a file with a TAN is read anew for each, and the run says so', async () => {
   const { said } = await twoPayments(true, FILES, ['--as', 'single', '--otp-file', fileOf('tan')]);
-  expect(said).toContain('reads the TAN file for each authorisation anew');
+  const anew = 'psd2 reads the TAN file for each authorisation anew: it must have the new TAN by then.\n';
+  expect(said).toContain(anew);
+  const once = await twoPayments(true, FILES, ['--as', 'basket', '--otp-file', fileOf('tan')]);
+  expect(once.said).not.toContain(anew);
+});
+
+it('nothing is said of a run in which nobody authorises anything any more', async () => {
+  const { bank, payer } = await payees(BASKET, 'Ada', 'Bea');
+  await payer.run(RUN);
+  Object.assign(bank.interface, { takesCredentials: { isAlone: true } });
+  const { said, failure } = await payer.run(RUN, { env: FILES });
+  expect([failure, said]).toEqual([null, '2 of 2 paid (21.00 EUR).\n']);
 });
 
 it('a file with the PIN of one customer is refused for the payments of two', async () => {
@@ -63,9 +75,8 @@ it('a file with the PIN of one customer is refused for the payments of two', asy
   Object.assign(bank.interface, { takesCredentials: { isAlone: true } });
   bank.calls.length = 0;
   const { failure } = await payer.run([...RUN, '--psu-password-file', fileOf('pin')], { env: FILES });
-  expect([failure?.code, failure?.message, bank.calls]).toEqual([
-    'usage',
-    'A file has the PIN of one customer, and these payments are of 2',
-    [],
+  expect([failure?.code, failure?.message, failure?.hint, bank.calls]).toEqual([
+    ...['usage', 'A file has the PIN of one customer, and these payments are of 2'],
+    ...['psd2 has sent nothing. Choose the payments of one customer with --only.', []],
   ]);
 });

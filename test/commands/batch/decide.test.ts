@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { OWN_ACCOUNT } from '../bank-here.ts';
+import { document, information, transaction } from '../../batch-file/reading.ts';
+import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, type Ran } from '../payer-here.ts';
 import { BULK, IBAN, RUN, storeOf, useBatches } from './with-batch.ts';
 
@@ -69,6 +70,31 @@ it('a second person sees what is paid from which account, the note and the payee
   const { printed } = await payer.run(['batch', 'show', 'batch-2'], { env, format: 'table' });
   expect(printed).toContain('Approvals\t2 of 2: bea, cleo\n');
   expect(printed).toContain('\tclose match, the account is held by Other\t');
+});
+
+it('who approves a batch that names no account reads that the customer chooses it', async () => {
+  const bank = new BankHere();
+  Object.assign(bank.interface, { debtorAccount: 'optional' });
+  const text = `name,iban,amount,from\nAda,${IBAN},1.10,\nBea,${IBAN},2,${OWN_ACCOUNT}\nCleo,${IBAN},3,\n`;
+  const { payer } = await withFile(bank, text);
+  expect((await payer.run(approve('bea'))).said.split('\n').slice(1, 3)).toEqual([
+    '  2 from the account that the customer chooses at the bank: 4.10 EUR',
+    `  1 from ${OWN_ACCOUNT}: 2.00 EUR`,
+  ]);
+  expect((await payer.run(show, { format: 'table' })).printed).toContain(
+    `Total\t4.10 EUR; 2.00 EUR from ${OWN_ACCOUNT}\n`,
+  );
+});
+
+it('who approves a batch reads the structured reference of each payee', async () => {
+  const reference = '<Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry></Tp><Ref>RF18539007547034</Ref>';
+  const rest = `<RmtInf><Strd><CdtrRefInf>${reference}</CdtrRefInf></Strd></RmtInf>`;
+  const payments = [transaction({ rest }), transaction({ id: '<EndToEndId>E-2</EndToEndId>' })];
+  const { payer } = await withFile(new BankHere(), document([information(payments)]));
+  expect((await payer.run(approve('bea'))).said.split('\n').slice(2, 4)).toEqual([
+    `  12.50 EUR to Ada Lovelace, ${IBAN}, reference RF18539007547034, new`,
+    `  12.50 EUR to Ada Lovelace, ${IBAN}, new`,
+  ]);
 });
 
 it('of more than 20 payees a person sees the largest payments, and which payees are new', async () => {
@@ -247,6 +273,12 @@ it('a retry has the unpaid payments alone, with their references and the payee c
     ["exit 2, usage: There is nothing to retry: no payment is known to have failed",
      "psd2 has stored nothing. See its payments with:", "$ batch report batch-4"]
   `);
+});
+
+it('the name of who approves may have 100 characters', async () => {
+  const { payer } = await payees({}, 'Ada');
+  const { failure, data } = await payer.run(approve('x'.repeat(100)), { env: TWO });
+  expect([failure, data.approvals?.length]).toEqual([null, 1]);
 });
 
 it.each<[Record<string, string>, number]>([

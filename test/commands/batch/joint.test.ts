@@ -244,6 +244,19 @@ it('a bulk payment is that of the customer who began it', async () => {
   `);
 });
 
+it('payments of a bulk payment that the bank does not have are not sent alone', async () => {
+  const { bank, pay } = await payees(BULK, 'Ada', 'Bea');
+  const none = { beganNothing: true, lacksService: true } as const;
+  bank.meets('verify', new Psd2Error('bank_refused', 'It has none', none));
+  expect([await pay(), bank.sent]).toEqual([
+    [
+      ...['1 failed tr-1 It has none', '2 failed tr-2 It has none'],
+      ...['0 of 2 paid, 2 not paid.', 'exit 8, unpaid 2 of 2: retry batch-1'],
+    ],
+    ['verify bulk payment'],
+  ]);
+});
+
 it('a bulk payment that could not be sent stays written down, and the next run sends it', async () => {
   const here = await payees(BULK, 'Ada', 'Bea');
   const { bank, payer, pay } = here;
@@ -511,16 +524,6 @@ it('what somebody decides about a line before its transfer is written down count
       ["1 unknown tr-1 No flow of this profile matches "tr-1"", "0 of 1 paid, 1 unknown.",
        "exit 9, unknown 1 of 1: run batch-1"],
       [], "cancelled"]]
-  `);
-});
-
-it('psd2 says of a batch that is added again how many references it pays only once', async () => {
-  const { payer } = await payees({}, 'Ada', 'Bea');
-  const add = ['batch', 'add', join(temporary, 'payments.csv'), '--from', OWN_ACCOUNT, '--again'];
-  expect((await payer.run(add)).said).toMatchInlineSnapshot(`
-    "2 of 2 payments have references of their own. psd2 pays a reference once, in this batch or in the one before. To pay both, give them other references
-    Stored. It can be paid now.
-    "
   `);
 });
 

@@ -10,7 +10,7 @@ import { transactionOf } from '../../bank/transaction.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { ANNA, TODAY } from '../payer-here.ts';
-import { BULK, IBAN, LINKED, paid, RUN, takingIbans, told, useBatches } from './with-batch.ts';
+import { BULK, failing, IBAN, LINKED, paid, RUN, takingIbans, told, useBatches } from './with-batch.ts';
 
 // A bulk payment of which the bank has rejected some: what became of each payment, by its word or by the bookings.
 
@@ -174,6 +174,38 @@ it('the bookings are those of the account that was debited, by its id or its IBA
       "0 of 2 paid, 2 unknown.", "verify bulk payment", "sca pay-1", "status pay-1", "entries pay-1",
       "accounts 1048262"]]
   `);
+});
+
+const said = (transactionStatus: string, means: EntryState['means']): EntryState => ({
+  ...{ transactionStatus, means },
+});
+const [NO, YES] = [said('RJCT', 'refused'), said('ACSC', 'paid')];
+it.each<[string, (EntryState | null)[] | Psd2Error, string]>([
+  ['says nothing of its payments', [null, null], 'failed failed'],
+  ['has rejected both', [NO, NO], 'failed failed'],
+  ['has rejected one, and says nothing of the other', [NO, null], 'failed failed'],
+  ['has paid one, and says nothing of the other', [YES, null], 'unknown unknown'],
+  ['has paid one, and rejected the other', [YES, NO], 'unknown failed'],
+  ['has not decided one, and rejected the other', [said('PDNG', 'open'), NO], 'unknown failed'],
+  [
+    'calls one a duplicate, and says nothing of the other',
+    [said('RJCT', 'duplicate'), null],
+    'unknown unknown',
+  ],
+  ['contradicts itself', new Psd2Error('bank_answer', 'Both', { contradicts: true }), 'unknown unknown'],
+  ['fails when it is asked about its payments', failing(), 'failed failed'],
+])('of a bulk payment that the bank has rejected, it %s', async (_, words, states) => {
+  const bank = new BankHere(BULK);
+  bank.next = { becomes: 'failed' };
+  const { payer } = await payees(bank, 'Ada', 'Bea');
+  if (words instanceof Psd2Error) bank.meets('entries', words);
+  else for (const [index, word] of words.entries()) if (word) bank.entries.set(`R-${index + 1}`, word);
+  const { data } = await payer.run(RUN);
+  expect(
+    Object.values(data)
+      .map(({ state }) => state)
+      .join(' '),
+  ).toBe(states);
 });
 
 const NOTHING = { level: 'payment', code: null, proprietary: null, text: null } as const;

@@ -362,3 +362,36 @@ it('a batch of two accounts has a sum for each', async () => {
     'Total\t1.10 EUR from 0000012345; 2.00 EUR from 0010482620\n',
   );
 });
+
+/** The titles of the columns that a table has at a terminal of each of these widths. */
+async function titlesAt(
+  payer: Awaited<ReturnType<typeof payees>>['payer'],
+  words: string[],
+  widths: number[],
+) {
+  const titles: string[] = [];
+  for (const stdout of widths) {
+    const { printed } = await payer.run(words, { format: 'table', stdout });
+    titles.push(`${stdout}: ${printed.split('\n')[0]?.replaceAll(/ {2,}/g, ' ')}`);
+  }
+  return titles;
+}
+
+it('a narrow terminal leaves out of batches and of their payments what matters less', async () => {
+  const text = `name,iban,amount,reference,customer\nAda Lovelace and Daughters,${IBAN},1,INVOICE-2026-0001,1048262\nBea,${IBAN},2,INVOICE-2026-0002,1048262\n`;
+  const { payer } = await withFile({}, text, ['--from', OWN_ACCOUNT, '--note', 'Suppliers of November']);
+  expect(await titlesAt(payer, ['batch', 'list'], [130, 100, 85, 78, 70, 60])).toMatchInlineSnapshot(`
+    ["130: BATCH STATE PAYMENTS TOTAL LINES ADDED BY CUSTOMER NOTE",
+     "100: BATCH STATE PAYMENTS TOTAL LINES ADDED CUSTOMER NOTE",
+     "85: BATCH STATE PAYMENTS TOTAL LINES CUSTOMER NOTE",
+     "78: BATCH STATE PAYMENTS TOTAL LINES CUSTOMER NOTE", "70: BATCH STATE PAYMENTS TOTAL LINES NOTE",
+     "60: BATCH STATE PAYMENTS TOTAL LINES"]
+  `);
+  const env = payeeCheck({ Bea: 'close' });
+  await payer.run([...RUN, '--accept-close'], { env });
+  expect(await titlesAt(payer, ['batch', 'report', 'batch-1'], [160, 100, 90, 80])).toMatchInlineSnapshot(`
+    ["160: LINE STATE AMOUNT TO IBAN PAYEE FLOW REFERENCE",
+     "100: LINE STATE AMOUNT TO IBAN FLOW REFERENCE", "90: LINE STATE AMOUNT TO IBAN FLOW",
+     "80: LINE STATE AMOUNT TO IBAN FLOW"]
+  `);
+});

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { endOf } from '../payer-here.ts';
-import { BASKET, BULK, LINKED, RUN, storeOf, told, useBatches } from './with-batch.ts';
+import { BASKET, BULK, beginLine, LINKED, RUN, storeOf, told, useBatches } from './with-batch.ts';
 
 // A person ends the payments of a batch whose outcome nobody knows.
 
@@ -122,6 +123,22 @@ it('payments that the bank says it has executed are named', async () => {
 });
 
 it.each([
+  ['has accepted', 'executed', 'executed'],
+  ['will execute on its day', 'ordered', 'ordered'],
+] as const)('a payment of a basket that the bank %s counts as executed', async (_, became, state) => {
+  const { bank, payer } = await payees(BASKET, 'Ada', 'Bea', 'Cleo');
+  bank.next = { becomes: null };
+  bank.isFinal = false;
+  await payer.run([...RUN, '--as', 'basket'], { globals: { scaTimeout: '1' } });
+  for (const id of ['pay-1', 'pay-3']) bank.payment(id).became = became;
+  const ended = endOf(await payer.run(RESOLVE))[0];
+  expect(ended).toBe('exit 2, usage: The bank says that it has executed the payments 1, 3');
+  const { data } = await payer.run(['batch', 'report', 'batch-1']);
+  expect(data).toMatchObject([{ state }, { state: 'unknown' }, { state }]);
+  expect(await audited(payer)).toEqual([]);
+});
+
+it.each([
   ['fails', () => new Psd2Error('bank_failing', 'Down'), ['done'], true],
   ['is interrupted', () => new Psd2Error('interrupted', 'Interrupted'), null, false],
 ] as const)(
@@ -190,17 +207,22 @@ it.each([
 ] as const)(
   'a %s is not sent again with a payment that a person has ended alone',
   async (name, terms, as) => {
-    const { bank, payer, pay } = await payees(terms, 'Ada', 'Bea');
+    const { bank, payer, pay } = await payees(terms, 'Ada', 'Bea', 'Cleo');
     bank.meanwhile = async (call) => {
       if (call === `verify ${name}`) bank.meets('verify', 'lost');
     };
-    await pay([...RUN, ...as]);
+    await pay([...RUN, ...as, '--only', '1', '2']);
     bank.meanwhile = async () => {};
     const sent = bank.sent.length;
     expect(endOf(await payer.run(['transfer', 'resolve', 'tr-1', '--not-executed']))).toEqual(['done']);
-    expect(await pay([...RUN, ...as])).toContain(
-      '2 unknown tr-2 Payment 1 has ended alone, so psd2 does not send it again with the others',
-    );
+    const why = 'Payment 1 has ended alone, so psd2 does not send it again with the others';
+    const todo =
+      'Look at the account statement. If the others were not executed either, record that with: psd2 batch resolve batch-1 --not-executed';
+    expect((await pay([...RUN, ...as])).slice(1, 4)).toEqual([
+      `2 unknown tr-2 ${why}`,
+      `3 waiting  ${why}`,
+      `Payment 3: ${why}. ${todo}`,
+    ]);
     expect(bank.sent.slice(sent)).toEqual([]);
     expect(endOf(await payer.run(RESOLVE))).toEqual(['done']);
     const left: string[] = [];
@@ -209,3 +231,71 @@ it.each([
     expect(left).toEqual(['failed']);
   },
 );
+
+const UNKNOWN: TransferEvent[] = [
+  { type: 'accepted' },
+  { type: 'verify-sent', requestId: 'r', digest: null },
+  { type: 'execute-unanswered' },
+];
+
+/** A batch of so many payments, of which the first are unknown. */
+async function withUnknown(unknown: number, count: number) {
+  const names = Array.from({ length: count }, (_, index) => `P${index + 1}`);
+  const { payer } = await payees(UNSEEN, ...names);
+  const store = await storeOf(payer);
+  for (let line = 1; line <= unknown; line += 1) await beginLine(store, line, { events: UNKNOWN });
+  const asked = async (...words: string[]) => {
+    const ran = await payer.run([...RESOLVE, ...words], { answers: [false] });
+    expect(ran.failure?.code).toBe('cancelled');
+    return { said: ran.said.trimEnd().split('\n'), asked: ran.asked };
+  };
+  return { payer, store, asked };
+}
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+const waiting = (from: number, to: number) =>
+  range(from, to)
+    .map((line) => `line ${line} is waiting`)
+    .join(', ');
+
+it('of more than 20 unknown payments a person sees the first 20, and of more than 10 others the first 10', async () => {
+  const { asked } = await withUnknown(21, 32);
+  const all = await asked();
+  expect([all.said[19], all.said.slice(20)]).toEqual([
+    'Payment 20: 29.00 EUR to P20, DE89370400440532013000, is unknown',
+    ['and 1 more', `psd2 leaves the other 11 alone: ${waiting(22, 31)}, and 1 more.`],
+  ]);
+  const some = await asked('--only', ...range(1, 20).map(String));
+  expect(some.said.slice(20)).toEqual([
+    `psd2 leaves the other 12 alone: line 21 is unknown, ${waiting(22, 30)}, and 2 more.`,
+  ]);
+});
+
+it('a person sees that psd2 asks the bank first', async () => {
+  const { payer } = await withUnknown(1, 1);
+  const texts: unknown[] = [];
+  await payer.run(RESOLVE, {
+    changes: ({ terminal }) => ({
+      terminal: {
+        ...terminal,
+        whileWaiting: (text, work) => {
+          texts.push(text);
+          return work;
+        },
+      },
+    }),
+  });
+  expect(texts).toEqual(['Asking the bank for the outcome of the payments']);
+});
+
+it('one unknown payment, and what cannot be read, are named as such', async () => {
+  const { asked, store } = await withUnknown(1, 11);
+  const one = await asked();
+  expect([one.said.at(-1), one.asked]).toEqual([
+    `psd2 leaves the other 10 alone: ${waiting(2, 11)}.`,
+    ['Record for good that 1 payment of 10.00 EUR was not executed? You can then pay its reference again'],
+  ]);
+  await store.change({ type: 'line-begun', line: 2, flow: 'tr-0mwuiwxs0iiiii' });
+  expect((await asked()).said.at(-1)).toMatch(
+    /alone: line 2 cannot be read \(No flow of this profile matches "tr-\w+"\.\), line 3 is waiting, /,
+  );
+});

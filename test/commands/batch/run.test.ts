@@ -47,6 +47,23 @@ it('a run pays line by line, says how far it is, and a second run sends nothing'
   expect([again.failure, bank.payments.length]).toEqual([null, 2]);
 });
 
+it.each([
+  ['true', 'table', false],
+  ['true', 'json', true],
+  ['none', 'table', true],
+  ['none', 'json', true],
+] as const)(
+  'where PSD2_BROWSER is %s and the output is %s, a run says each address: %s',
+  async (browser, format, says) => {
+    for (const terms of [{}, LINKED]) {
+      const { payer } = await payees(terms, 'Ada', 'Bea');
+      const { said, failure } = await payer.run(RUN, { format, env: { PSD2_BROWSER: browser } });
+      expect(failure).toBeNull();
+      expect(said.match(/https:\/\/customers\.bank\.example\/pay-\d/g) ?? []).toHaveLength(says ? 2 : 0);
+    }
+  },
+);
+
 it('a run pays only the chosen lines, in the order of their days', async () => {
   const { bank, payer } = await payees({}, 'Ada', 'Bea', 'Cleo');
   const wrong = [
@@ -343,6 +360,33 @@ it('a line that nobody wants any more is not begun again, whether it has had a t
   expect([payer.flows(), bank.calls]).toEqual([before, []]);
 });
 
+const TABLE = { format: 'table', stdout: 200 } as const;
+it('at a terminal, what became of several payments alike is said once for all', async () => {
+  const { bank, payer } = await payees(LINKED, 'Ada', 'Bea');
+  bank.next = { decision: 'NOT_AUTHORIZED', word: 'They refused' };
+  expect((await payer.run(RUN, TABLE)).said).toContain('\n2 payments were rejected: They refused.\n');
+  const late = await payees(LINKED, 'Ada', 'Bea');
+  late.bank.next = { decision: 'EXPIRED', word: 'Too late' };
+  expect((await late.payer.run(RUN, TABLE)).said).toContain('\n2 payments expired: Too late.\n');
+  const lost = await payees(LINKED, 'Ada', 'Bea');
+  lost.bank.meets('verify', 'lost', 'lost');
+  expect((await lost.payer.run(RUN, TABLE)).said).toMatch(/^2 payments are unknown: The bank may have /m);
+});
+
+it('payments that are cancelled alike because of their payees are said once for all', async () => {
+  const { payer } = await payees({}, 'Ada', 'Bea');
+  const store = await storeOf(payer);
+  const verified = (line: number): TransferEvent[] => [
+    { type: 'verify-sent', requestId: 'r', digest: null },
+    { ...VERIFIED, resourceId: `r${line}` },
+  ];
+  for (const line of [1, 2]) await beginLine(store, line, { commits: 'on execute', events: verified(line) });
+  const env = { PSD2_PAYEE_CHECK: checkThatSays({ result: 'none', name: 'Adele' }) };
+  expect((await payer.run(RUN, { env, ...TABLE })).said).toContain(
+    '2 payments were cancelled: The payee check says: no match, the account is held by Adele.\n',
+  );
+});
+
 it('a payment that the bank does not take is refused before a transfer begins', async () => {
   const { bank, payer, pay } = await payees(LINKED, 'Ada');
   bank.meanwhile = async (call) => {
@@ -391,6 +435,11 @@ async function accepted(way: 'single' | 'bulk') {
   return { bank, payer, stateOfBatch, asked };
 }
 
+const ALL_REJECTED = {
+  single: /^2 of 2 transfers could not be continued\. First failure: The payment failed$/,
+  bulk: /^2 of 2 transfers could not be continued\. First failure: The bank has rejected the transfer tr-\d, which it had accepted$/,
+};
+
 describe.each(['single', 'bulk'] as const)('payments that the bank has accepted (--as %s)', (way) => {
   it('are asked about, although the bank cannot be asked about one of them', async () => {
     const { bank, payer, stateOfBatch } = await accepted(way);
@@ -398,7 +447,7 @@ describe.each(['single', 'bulk'] as const)('payments that the bank has accepted 
     bank.isFinal = true;
     const { data, said } = await payer.run(STATUS);
     expect([data.length, await stateOfBatch()]).toEqual([way === 'single' ? 1 : 2, 'running']);
-    expect(said).toContain('The bank is failing');
+    expect(said).toMatch(/^psd2 could not ask the bank about tr-\d: The bank is failing$/m);
   });
 
   it('stay as they are at a bank whose file no longer has bulk payments', async () => {
@@ -428,14 +477,21 @@ describe.each(['single', 'bulk'] as const)('payments that the bank has accepted 
   });
 
   it.each([
-    ['batch status', STATUS, 'batch retry batch-1'],
-    ['transfer resume --all', ALL, 'transfer list --attention'],
-    ['batch run', [...RUN, '--as', way], 'batch retry batch-1'],
-  ])('%s exits 8 if the bank rejects them then', async (_, words, next) => {
+    [
+      'batch status',
+      STATUS,
+      /^The bank has rejected 2 of 2 payments that it had accepted$/,
+      'batch retry batch-1',
+    ],
+    ['transfer resume --all', ALL, ALL_REJECTED[way], 'transfer list --attention'],
+    ['batch run', [...RUN, '--as', way], /^2 of 2 payments were not made$/, 'batch retry batch-1'],
+  ])('%s exits 8 if the bank rejects them then', async (_, words, message, next) => {
     const { bank, payer, stateOfBatch, asked } = await accepted(way);
     for (const payment of bank.payments) payment.became = 'failed';
     const { failure } = await asked(words);
-    expect([failure?.exitCode, failure?.next]).toEqual([8, [next.split(' ')]]);
+    expect([failure?.exitCode, failure?.message, failure?.next]).toEqual([
+      ...[8, expect.stringMatching(message), [next.split(' ')]],
+    ]);
     expect(await stateOfBatch()).toBe('done');
     expect((await payer.run(['batch', 'retry', 'batch-1'])).data.lines).toBe(2);
   });

@@ -177,6 +177,31 @@ describe('cancel', () => {
     `);
   });
 
+  it('a customer whose link may work on keeps the reference, and psd2 says how it becomes free', async () => {
+    const { bank, payer } = await payerWith(temporary, { commits: 'by the customer' });
+    bank.customersAgree = false;
+    bank.linksStay = true;
+    await payer.run([...CREATE, '--reference', 'INV-1'], { globals: { scaTimeout: '1' } });
+    const { data, said } = await payer.run(['transfer', 'cancel', 'tr-1']);
+    expect([data.state, data.linkUntil !== null, said]).toMatchInlineSnapshot(`
+      ["cancelled", true,
+       "The transfer tr-1 is authorizing:
+        From               DE02100100109307118603 (0000012345)
+        Payee              Mario Rossi
+        IBAN               IT60 X054 2811 1010 0000 0123 456
+        Amount             12.50 EUR
+        Execution          TODAY
+        Reference          INV-1
+        Begun              NOW
+        Last change        NOW
+      A customer has a link to authorise the transfer, which may work, although the bank has cancelled it. The bank does not say what time it is. The reference "INV-1" stays reserved until the bank says that the link is over, or you do. Then ask the bank again with: psd2 transfer resume tr-1
+      "]
+    `);
+    bank.linksStay = false;
+    await payer.run(['transfer', 'resume', 'tr-1']);
+    expect((await payer.run(['transfer', 'show', 'tr-1'])).data).toMatchObject({ linkUntil: null });
+  });
+
   it('an interrupted cancellation may have been carried out, and the bank knows', async () => {
     const { payer, bank } = await withOpen('by the customer');
     bank.meets('cancel', new Psd2Error('interrupted', 'Interrupted'));

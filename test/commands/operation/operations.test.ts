@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { describeFlow } from '../../../src/commands/flow/fields.ts';
 import { OPERATIONS } from '../../../src/commands/operation/operations.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { GenericOperation } from '../../../src/store/ports/flows.ts';
@@ -312,6 +313,7 @@ it.each([
 
 // What psd2 says of an operation with a name of the bank's own, before and after it has a resource at the bank.
 
+const LATE = '9999-12-31T00:00:00.000Z';
 const operationWith = (changes: Partial<GenericOperation>) => begunOperation(changes, { data: '{"a":1}' });
 
 it('an operation that the bank does not have yet has no total and no next step, and a question leaves that out', () => {
@@ -337,6 +339,18 @@ it('an operation that the bank does not have yet has no total and no next step, 
   `);
 });
 
+it.each<[string, string | null, string | null, product: string, short: string]>([
+  ['psd2 names', OWN_ACCOUNT, null, OWN_ACCOUNT, `bulk-payments of ${OWN_ACCOUNT}`],
+  ['psd2 names, also as the bank does', OWN_ACCOUNT, 'DE03', OWN_ACCOUNT, `bulk-payments of ${OWN_ACCOUNT}`],
+  ['the customer has chosen at the bank', null, 'DE03', 'DE03', 'bulk-payments of DE03'],
+  ['nobody has named', null, null, '', 'bulk-payments'],
+])('an operation has the account that %s', (_, from, debtor, product, short) => {
+  const account = from === null ? null : parseProductId(from);
+  const operation = begunOperation({ debtor }, { operation: 'bulk-payments', from: account });
+  expect(OPERATIONS.form.data(operation)).toMatchObject({ product });
+  expect([OPERATIONS.inShort(operation), OPERATIONS.payment?.(operation)]).toEqual([short, 'bulk-payments']);
+});
+
 it.each<[string, Partial<GenericOperation>, [isUnknown: boolean, isEnded: boolean]]>([
   ['executed', { state: 'executed' }, [false, true]],
   ['failed', { state: 'failed' }, [false, true]],
@@ -344,6 +358,8 @@ it.each<[string, Partial<GenericOperation>, [isUnknown: boolean, isEnded: boolea
   ['executing', { state: 'executing' }, [true, false]],
   ['unknown', { state: 'unknown' }, [true, false]],
   ['authorized', { state: 'authorized' }, [false, false]],
+  ['cancelled, and its link may work', { state: 'cancelled', linkUntil: LATE }, [true, true]],
+  ['cancelled', { state: 'cancelled' }, [false, true]],
 ])('of one that is %s, psd2 knows whether a person may decide it, and whether it ended', (_, changes, is) => {
   const operation = operationWith(changes);
   expect([OPERATIONS.isUnknown(operation), OPERATIONS.isEnded(operation)]).toEqual(is);

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { printFlow } from '../../../src/commands/flow/describe.ts';
 import { OPERATIONS } from '../../../src/commands/operation/operations.ts';
+import { isFirst } from '../../../src/commands/shared/once.ts';
 import { showFees, showVerified } from '../../../src/commands/transfer/summary.ts';
 import { sayPaid, TRANSFERS } from '../../../src/commands/transfer/transfers.ts';
 import { withWords } from '../../../src/commands/transfer/words.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { type AccountId, isAccountId } from '../../../src/domain/identifiers.ts';
 import type { StepEvent } from '../../../src/domain/operation.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
 import { openOutput } from '../../../src/terminal/output/output.ts';
+import { decimalOf } from '../../domain/bookings.ts';
 import { begunOperation, begunTransfer } from '../../domain/orders.ts';
 import { INITIATION } from '../../flows/stored-transfers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -19,6 +23,8 @@ import { openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
 const AT = '2026-11-22T10:00:00.000Z';
+/** The account of the orders here. */
+const OWN = '0000012345';
 
 /** All that can be known of one. */
 const WHOLE = begunTransfer(
@@ -50,6 +56,118 @@ it.each([
     ...{ state: 'executed', committedAt, createdAt: AT, updatedAt: '2026-11-22T10:00:32.000Z' },
   });
   expect(sayPaid(paid)).toBe(`Paid 12.50 EUR to Mario Rossi, ${took}, tr-1.`);
+});
+
+const STANDING = { frequency: 'Monthly', day: 31, end: null } as const;
+it.each<[string, Partial<Transfer>, Partial<Transfer['order']>, string]>([
+  ['for today', {}, {}, 'Paid 12.50 EUR to Mario Rossi, executed, tr-1.'],
+  [
+    'with all that is known',
+    { cro: '001' },
+    { reference: 'INV-1' },
+    'Paid 12.50 EUR to Mario Rossi, executed, CRO 001, reference INV-1, tr-1.',
+  ],
+  [
+    'for later',
+    { state: 'ordered' },
+    { futureDated: true },
+    'Ordered 12.50 EUR to Mario Rossi for 2026-11-21, ordered, tr-1.',
+  ],
+  [
+    'for later, at a bank that executes it',
+    {},
+    { futureDated: true },
+    'Ordered 12.50 EUR to Mario Rossi for 2026-11-21, accepted, tr-1.',
+  ],
+  [
+    'again and again',
+    {},
+    { standing: STANDING },
+    'Ordered 12.50 EUR to Mario Rossi (Monthly, day 31), executed, tr-1.',
+  ],
+  [
+    'again and again from a day on',
+    {},
+    { standing: { ...STANDING, day: null, end: parseDate('--end', '2027-01-31') }, futureDated: true },
+    'Ordered 12.50 EUR to Mario Rossi from 2026-11-21 (Monthly, until 2027-01-31), accepted, tr-1.',
+  ],
+])('the outcome of a payment %s is one sentence', (_, changes, order, sentence) => {
+  const paid = begunTransfer({ state: 'executed', ...changes }, { instant: false, ...order });
+  expect(sayPaid(paid)).toBe(sentence);
+});
+
+it.each([
+  ['2026-11-22T10:01:39.400Z', '99 s'],
+  ['2026-11-22T10:01:39.500Z', '2 min'],
+])('until %s the bank took %s', (updatedAt, took) => {
+  const paid = begunTransfer({ state: 'executed', committedAt: AT, updatedAt });
+  expect(sayPaid(paid)).toContain(`, executed after ${took}, `);
+});
+
+const DE = parseSepaIban('DE02100100109307118603');
+/** An IBAN as the id of an account. */
+function accountOf(iban: string): AccountId {
+  if (isAccountId(iban)) return iban;
+  throw new TypeError('This is no account');
+}
+it.each<[string, Partial<Transfer['order']>, string | null, string]>([
+  ['by its id', {}, null, '0000012345'],
+  ['by its id and IBAN', { fromIban: DE }, null, `${DE} (0000012345)`],
+  ['by its IBAN, which is its id', { from: accountOf(DE), fromIban: DE }, null, DE],
+  ['by the bank, after the customer has chosen it', { from: null }, 'DE03', 'DE03'],
+  ['by nobody', { from: null }, null, 'the account that the customer chooses at the bank'],
+])('the debited account is named %s', (_, order, debtor, named) => {
+  const transfer = begunTransfer({ debtor }, order);
+  expect(TRANSFERS.describe(transfer)[0]).toEqual(['From', named]);
+  expect(TRANSFERS.form.data(transfer)).toMatchObject({
+    from: order.from === null ? debtor : (order.from ?? OWN),
+  });
+});
+
+it.each<[string, Partial<Transfer>, Partial<Transfer['order']>, boolean]>([
+  ['that the bank has accepted', { state: 'executed' }, {}, true],
+  ['that the bank calls final', { state: 'executed', isFinal: true }, {}, false],
+  ['that psd2 commits', { state: 'executed', commits: 'on execute' }, {}, false],
+  ['of a standing order', { state: 'executed' }, { standing: STANDING }, false],
+])('the bank is asked again about a payment %s: %s', (_, changes, order, isAccepted) => {
+  const transfer = begunTransfer({ commits: 'by the customer', ...changes }, order);
+  expect(TRANSFERS.isAccepted?.(transfer)).toBe(isAccepted);
+});
+
+it('a payment is named by its amount and its payee, and its reference is the one of its order', () => {
+  const transfer = begunTransfer({}, { reference: 'INV-1' });
+  expect([
+    TRANSFERS.inShort(transfer),
+    TRANSFERS.payment?.(transfer),
+    TRANSFERS.referenceOf(transfer),
+  ]).toEqual([...['12.50 EUR to Mario Rossi', 'payment of 12.50 EUR to Mario Rossi', 'INV-1']]);
+});
+
+it.each<[string, Partial<Transfer>, string[]]>([
+  [
+    'the same of the authorisation',
+    { authorizationStatus: 'RCVD', transactionStatus: 'RCVD' },
+    ['Status RCVD'],
+  ],
+  [
+    'other things',
+    { authorizationStatus: 'ACTC', transactionStatus: 'RCVD' },
+    ['Status RCVD', 'Authorisation ACTC'],
+  ],
+  ['a status alone', { executionStatus: 'OK' }, ['Execution OK']],
+  ['a reason alone', { executionStatusDescription: 'Closed' }, ['Execution Closed']],
+  ['that a link works', { linkUntil: AT }, ['Link until 2026-11-22 10:00']],
+  [
+    'who ended it',
+    { resolution: { outcome: 'not-executed', by: 'ada', at: AT, note: 'Case 1' } },
+    ['Resolved not-executed, by ada at 2026-11-22 10:00: Case 1'],
+  ],
+])('a person reads what the bank says: %s', (_, changes, lines) => {
+  const names = /^(Status|Authorisation|Execution(?! date)|Link until|Resolved)\b/;
+  const shown = printed(begunTransfer(changes), 'table', 120)
+    .split('\n')
+    .filter((line) => names.test(line));
+  expect(shown.map((line) => line.replace(/ {2,}/, ' '))).toEqual(lines);
 });
 
 function printed(transfer: Transfer, format: 'table' | 'json', columns?: number): string {
@@ -190,6 +308,20 @@ it.each<[string, Partial<Transfer>, string[]]>([
     },
     ['Waits for\temil'],
   ],
+  [
+    'two, while others are missing',
+    {
+      authorisations: [entry('dora', 'finalised'), entry('emil', 'exempted'), entry('fay', 'failed')],
+      state: 'authorizing',
+    },
+    ['Authorised by\tdora, emil', 'Refused by\tfay', 'Waits for\tanother person'],
+  ],
+  [
+    'one, when another refused it',
+    { authorisations: [entry('dora', 'finalised'), entry('emil', 'failed')], state: 'rejected' },
+    ['Authorised by\tdora', 'Refused by\temil'],
+  ],
+  ['one who refused it alone', { authorisations: [entry('dora', 'failed')], state: 'rejected' }, []],
   ['nobody, and its cancellation is asked for', { cancellation: [] }, ['Cancellation\tasked for']],
   [
     'nobody, and dora has cancelled it',
@@ -206,6 +338,43 @@ it.each<[string, Partial<Transfer>, string[]]>([
     .split('\n')
     .map((line) => line.replace(/ {2,}/, '\t'));
   expect(shown.filter((line) => /^(Authorised|Refused|Waits|Cancellation)/.test(line))).toEqual(lines);
+});
+
+it.each<[string, Partial<Transfer>, object]>([
+  [
+    'it begins',
+    {},
+    { authorisations: [], authorisedBy: [], refusedBy: [], waitsFor: null, cancellation: null },
+  ],
+  [
+    'it waits for others',
+    {
+      authorisations: [entry('dora', 'finalised'), entry('emil', 'failed'), entry('fay', null)],
+      state: 'authorizing',
+    },
+    { authorisedBy: ['dora'], refusedBy: ['emil'], waitsFor: ['fay'] },
+  ],
+  [
+    'it is over',
+    { authorisations: [entry('dora', 'finalised'), entry('fay', null)], state: 'rejected' },
+    {
+      authorisations: [entry('dora', 'finalised'), entry('fay', null)],
+      authorisedBy: ['dora'],
+      waitsFor: null,
+    },
+  ],
+  [
+    'its cancellation waits',
+    { cancellation: [entry('dora', 'finalised'), entry('emil', 'failed'), entry('fay', null)] },
+    { cancellation: { authorisedBy: ['dora'], refusedBy: ['emil'], waitsFor: ['fay'] } },
+  ],
+  [
+    'its cancellation is over',
+    { cancellation: [entry('dora', 'finalised'), entry('fay', null)], state: 'cancelled' },
+    { cancellation: { authorisedBy: ['dora'], refusedBy: [], waitsFor: [] } },
+  ],
+])('a program reads who authorises it when %s', (_, changes, data) => {
+  expect(JSON.parse(printed(begunTransfer(changes), 'json'))).toMatchObject(data);
 });
 
 describe('what an operator confirms', () => {
@@ -232,6 +401,11 @@ describe('what an operator confirms', () => {
       'fees, which are added',
       verified({ commissions: eur('0.5') }),
       ['Amount 12.50 EUR', 'Commission 0.50 EUR', 'Total 13.00 EUR'],
+    ],
+    [
+      'fees with a minus, which are added too',
+      verified({ commissions: { amount: decimalOf(-50), currency: 'EUR' } }),
+      ['Amount 12.50 EUR', 'Commission -0.50 EUR', 'Total 13.00 EUR'],
     ],
     [
       'fees and a total, which counts',
@@ -274,6 +448,19 @@ describe('what an operator confirms', () => {
     ['psd2 commits', begunTransfer(), 'The bank has verified this transfer:'],
   ])('says so of a payment that %s', (_, transfer, title) => {
     expect(showVerified(terminal, transfer).split('\n')[0]).toBe(title);
+  });
+
+  it('says what the bank says, without what was said before', () => {
+    const said = openCommand(newConfigFolder(temporary), AT).context.terminal;
+    const bankSays = (messages: string[]) =>
+      showVerified(said, verified({ messages }))
+        .split('\n')
+        .filter((line) => line.includes('Bank says'));
+    expect(bankSays(['One', 'two'])).toEqual(['  Bank says     One two']);
+    isFirst(said, 'One');
+    expect(bankSays(['One', 'two'])).toEqual(['  Bank says     two']);
+    isFirst(said, 'two');
+    expect(bankSays(['One', 'two'])).toEqual([]);
   });
 
   it('has all that is known of the payment', () => {

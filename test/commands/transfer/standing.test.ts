@@ -70,6 +70,16 @@ it.each(['monthly', 'MONTHLY', 'Monthly'])('--frequency %s is a word in any lett
   expect(JSON.parse(String(bank.last.asked)).standing.frequency).toBe('Monthly');
 });
 
+it.each(['Often', 'MonthlyVariable', ''])(
+  '--frequency %j is none, and the error names those that are',
+  async (word) => {
+    const { payer } = await payerWith(temporary, linkedBank());
+    await expect(payer.run([...STANDING, '--frequency', word])).rejects.toThrow(
+      /Allowed choices are Daily, Weekly, (\w+, )*Monthly, (\w+, )*Annual\.$/,
+    );
+  },
+);
+
 it.each(['0', '32', '1.5', '', ' 1', '01', '31x'])('%j is no day of a month', async (day) => {
   const bank = linkedBank();
   const ran = await (await payerAt(bank, temporary)).run([...STANDING, '--day', day]);
@@ -160,6 +170,60 @@ it.each([
   const warning = `The bank says that the account ${OWN_IBAN} is blocked. It may leave the payment undone.`;
   expect(ran.said.includes(warning)).toBe(warns);
 });
+
+interface Kept {
+  iban: string | null;
+  currency: string;
+  kind?: 'card';
+}
+const OWN_EUR: Kept = { iban: OWN_IBAN, currency: 'EUR' };
+const OWN_USD: Kept = { iban: OWN_IBAN, currency: 'USD' };
+const SPACED: Kept = { iban: 'de02 1001 0010 9307 1186 03', currency: 'USD' };
+const CARD: Kept = { iban: OWN_IBAN, currency: 'USD', kind: 'card' };
+const ELSEWHERE: Kept = { iban: 'DE89370400440532013000', currency: 'USD' };
+it.each<[string, Kept[], string, currency: string | undefined]>([
+  ['nothing is known of it', [], OWN_IBAN, undefined],
+  ['nothing is known of it, and its currency is named', [], `${OWN_IBAN}:USD`, 'USD'],
+  ['it is one account', [OWN_EUR], OWN_IBAN, undefined],
+  ['it is one account, in two lists', [OWN_EUR, OWN_EUR], OWN_IBAN, undefined],
+  ['it is two, and one is named', [OWN_EUR, OWN_USD], `${OWN_IBAN}:USD`, 'USD'],
+  ['it is two, and the other is named', [OWN_EUR, OWN_USD], `${OWN_IBAN}:EUR`, 'EUR'],
+  ['it has a card, too', [OWN_EUR, CARD], OWN_IBAN, undefined],
+  [
+    'another one has another currency',
+    [ELSEWHERE, OWN_EUR, { iban: null, currency: 'USD' }],
+    OWN_IBAN,
+    undefined,
+  ],
+])(
+  'the payment names the currency of an account only among several of its IBAN: %s',
+  async (_, kept, from, currency) => {
+    const { bank, payer } = await payerWith(temporary, linkedBank());
+    const { customers } = await payer.open().context.store();
+    await grant(payer, [OWN_IBAN]);
+    const accounts = kept.map((each, index) => ({ accountId: `a-${index}`, ...each }));
+    await customers.change(ANNA, (before) => ({ ...before, accounts }));
+    expect((await payer.run([...CREATE, from])).failure).toBeNull();
+    const { fromIban, fromCurrency } = JSON.parse(String(bank.last.asked));
+    expect([fromIban, fromCurrency]).toEqual([OWN_IBAN, currency]);
+  },
+);
+
+it.each([[[OWN_EUR, OWN_USD]], [[SPACED, OWN_EUR]]])(
+  'of several accounts of an IBAN psd2 asks for the currency: %j',
+  async (kept) => {
+    const { bank, payer } = await payerWith(temporary, linkedBank());
+    const { customers } = await payer.open().context.store();
+    await grant(payer, [OWN_IBAN]);
+    const accounts = kept.map((each, index) => ({ accountId: `a-${index}`, ...each }));
+    await customers.change(ANNA, (before) => ({ ...before, accounts }));
+    const [message, hint] = endOf(await payer.run([...CREATE, OWN_IBAN]));
+    expect(message).toMatch(/^exit 2, usage: More than one account of the customer has the IBAN /);
+    expect(hint).toMatch(/^psd2 has sent no payment\. Name the one that pays by its currency: /);
+    expect(hint?.match(/:(EUR|USD)/g)?.toSorted()).toEqual([':EUR', ':USD']);
+    expect(bank.payments).toEqual([]);
+  },
+);
 
 it('if psd2 cannot read the accounts, the bank alone checks an IBAN, and an id is not enough', async () => {
   const { bank, payer } = await payerWith(temporary, linkedBank());

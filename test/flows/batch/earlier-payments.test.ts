@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { newBatch } from '../../../src/domain/batch/batch.ts';
+import { type Batch, newBatch } from '../../../src/domain/batch/batch.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
 import { type EarlierPayments, readEarlierPayments } from '../../../src/flows/batch/earlier-payments.ts';
 import { addCompared } from '../../../src/flows/batch/examine.ts';
-import { AddedMeanwhile } from '../../../src/store/batch/refusals.ts';
-import type { NewBatch } from '../../../src/store/ports/batches.ts';
+import { AddedMeanwhile, batchIsDamaged } from '../../../src/store/batch/refusals.ts';
+import type { NewBatch, OnDamagedBatch } from '../../../src/store/ports/batches.ts';
 import type { FlowOf, Kind } from '../../../src/store/ports/flows.ts';
 import { batchAdded, batchLine } from '../../domain/batch/lines.ts';
 import { begunTransfer } from '../../domain/orders.ts';
@@ -18,15 +18,27 @@ const TODAY = parseDate('--date', '2026-11-23');
 const LONG_AGO = parseDate('--date', '2026-01-01');
 const LINE = batchLine();
 
+const added = batchAdded({ by: 'ada', user: 'ada', machine: 'pisp-1' });
+const batchOf = (id: string, count: number): Batch =>
+  newBatch(
+    id,
+    { ...added, type: 'added', sha256: 'x', count, ordered: `ordered ${id}` },
+    '2026-11-23T10:00:00Z',
+  );
+
 /** What is found of these transfers. No batch is stored. */
 async function found(...transfers: Transfer[]) {
   const unused = () => expect.unreachable();
+  const batches = { lines: unused, async *list() {} };
+  return readEarlierPayments({ flows: flowsWith(transfers), batches }, TODAY, unused);
+}
+
+function flowsWith(transfers: readonly Transfer[]) {
   function list<K extends Kind>(kind: K): AsyncIterable<FlowOf<K>>;
   async function* list(kind: Kind): AsyncIterable<Transfer> {
     if (kind === 'transfer') yield* transfers;
   }
-  const batches = { lines: unused, async *list() {} };
-  return readEarlierPayments({ flows: { list }, batches }, TODAY, unused);
+  return { list };
 }
 
 /** A transfer that pays the line, as one of a batch. */
@@ -75,13 +87,95 @@ it.each<[string, Partial<typeof LINE>, boolean, boolean]>([
   expect([same(other) !== undefined, sameLine(other) !== undefined]).toEqual([payment, line]);
 });
 
-describe('a batch that is stored while others are added', () => {
-  const added = batchAdded({ by: 'ada', user: 'ada', machine: 'pisp-1' });
-  const stored = newBatch(
-    'b9',
-    { ...added, type: 'added', sha256: 'x', count: 1, ordered: '' },
-    '2026-11-23T10:00:00Z',
+const OTHER = batchLine({ line: 2, name: 'Ada' });
+const decided = { by: 'bea', user: 'bea', machine: 'm', role: null, sha256: 'x', at: '' };
+/** The first line of the batch is paid by such a transfer, or the second one. */
+const first = (changes: Partial<Transfer> = {}) => paid(changes, { batch: { batch: 'b9', line: 1 } });
+const second = (changes: Partial<Transfer> = {}) =>
+  paid(changes, { batch: { batch: 'b9', line: 2 }, name: OTHER.name });
+const FAILED = { state: 'failed' } as const;
+const IN_VAIN = { state: 'cancelled', reached: false } as const;
+const REACHED = { state: 'cancelled', reached: true } as const;
+
+it.each<[string, Partial<Batch>, Transfer[], isLive: boolean, isFirst: boolean, isSecond: boolean]>([
+  ['that waits', {}, [], true, true, true],
+  ['that was rejected', { rejection: { ...decided, note: 'No' } }, [], false, false, false],
+  ['of a forgotten customer', { pseudonymised: new Set(['y']) }, [], false, false, false],
+  ['whose first line psd2 has refused', { refused: new Map([[1, 'No']]) }, [], true, false, true],
+  ['whose last line is cancelled', { cancelled: new Set([2]) }, [], true, true, false],
+  [
+    'whose lines all are',
+    { refused: new Map([[1, 'No']]), cancelled: new Set([2]) },
+    [],
+    false,
+    false,
+    false,
+  ],
+  ['of which one was paid long ago', {}, [first()], true, false, true],
+  ['of which both were', {}, [first(), second()], true, false, false],
+  ['of which one failed', {}, [first(FAILED)], true, false, true],
+  ['of which both failed', {}, [second(FAILED), first(FAILED)], false, false, false],
+  ['of which one was paid and one failed', {}, [first(), second(FAILED)], true, false, false],
+  ['of which one failed before it was sent', {}, [first(IN_VAIN)], true, true, true],
+  ['of which one was cancelled at the bank', {}, [first(REACHED), second(REACHED)], false, false, false],
+  [
+    'that was rejected when one was paid',
+    { rejection: { ...decided, note: 'No' } },
+    [first()],
+    true,
+    false,
+    false,
+  ],
+])('of a batch %s, what it orders may be repeated by a file: %#', async (_, changes, transfers, ...found) => {
+  const stored = { ...batchOf('b9', 2), ...changes };
+  const read: string[] = [];
+  const batches = {
+    async *list() {
+      yield stored;
+    },
+    async lines({ batch }: Batch) {
+      read.push(batch);
+      return [LINE, OTHER];
+    },
+  };
+  const unused = () => expect.unreachable();
+  const earlier = await readEarlierPayments({ flows: flowsWith(transfers), batches }, TODAY, unused);
+  const [isLive, isFirst, isSecond] = found;
+  expect([...earlier.batches]).toEqual(['b9']);
+  expect(earlier.sameContent('ordered b9')).toBe(isLive ? 'b9' : undefined);
+  expect(earlier.sameContent('ordered b8')).toBeUndefined();
+  const wanted = (is: boolean, line: number) => (is ? { batch: 'b9', line } : undefined);
+  expect([earlier.sameLine(LINE), earlier.sameLine(OTHER)]).toEqual([
+    wanted(isFirst, 1),
+    wanted(isSecond, 2),
+  ]);
+  // The lines are read only if one of them still waits.
+  expect(read).toEqual(isFirst || isSecond ? ['b9'] : []);
+});
+
+it('a batch that is damaged, or whose lines are, is told of, and counts as one that is stored', async () => {
+  const told: string[] = [];
+  const damaged = (batch: string) => batchIsDamaged(batch, 'changed');
+  const batches = {
+    async *list(onDamaged?: OnDamagedBatch) {
+      yield batchOf('b1', 1);
+      onDamaged?.(damaged('b2'), 'b2');
+      yield batchOf('b3', 1);
+    },
+    lines: async ({ batch }: Batch) => (batch === 'b1' ? Promise.reject(damaged('b1')) : [LINE]),
+  };
+  const earlier = await readEarlierPayments({ flows: flowsWith([]), batches }, TODAY, ({ message }) =>
+    told.push(message),
   );
+  expect([[...earlier.batches], told, earlier.sameLine(LINE)]).toEqual([
+    ['b1', 'b2', 'b3'],
+    ['The batch b1 is damaged: changed', 'The batch b2 is damaged: changed'],
+    { batch: 'b3', line: 1 },
+  ]);
+});
+
+describe('a batch that is stored while others are added', () => {
+  const stored = batchOf('b9', 1);
   const NONE: EarlierPayments = {
     withReference: () => undefined,
     same: () => undefined,
@@ -103,7 +197,7 @@ describe('a batch that is stored while others are added', () => {
     const work = addCompared({ add: store }, { added, lines: [LINE], again: false }, compare);
     const end = await work.then(
       ({ batch }) => batch,
-      (error: Error) => error.message,
+      (error: Error) => [error.message, ...('hint' in error ? [error.hint] : [])].join(' '),
     );
     return { attempts, end };
   }
@@ -121,7 +215,24 @@ describe('a batch that is stored while others are added', () => {
       'another one has its content',
       [new AddedMeanwhile(), null],
       [{ ...seen('b1'), sameContent: () => 'b1' }],
-      { attempts: [null], end: 'The batch b1 has the same content' },
+      {
+        attempts: [null],
+        end: expect.stringMatching(/^The batch b1 has the same content psd2 has stored nothing/),
+      },
+    ],
+    [
+      'another one has a line of it',
+      [new AddedMeanwhile(), null],
+      [
+        {
+          ...seen('b1'),
+          sameLine: ({ name }) => (name === LINE.name ? { batch: 'b1', line: 4 } : undefined),
+        },
+      ],
+      {
+        attempts: [null],
+        end: 'Payment 4 of the batch b1 pays the same payee the same amount for the same text. If you mean to pay it once more, add --again psd2 has stored nothing.',
+      },
     ],
     [
       'another error is no reason to compare',

@@ -111,6 +111,7 @@ it.each<[Partial<GenericOperation>, BasketMeans]>([
   [{ state: 'executed' }, 'authorised'],
   [{ state: 'settled' }, 'authorised'],
   [{ state: 'cancelled' }, 'none'],
+  [{ state: 'cancelled', executionStatus: 'KO', linkIsOut: true }, 'none'],
   [{ state: 'failed' }, 'none'],
   [{ state: 'failed', executionStatus: 'KO' }, 'none'],
   [{ state: 'failed', executionStatus: 'KO', linkIsOut: true }, 'not authorised'],
@@ -141,6 +142,7 @@ it.each<[Partial<GenericOperation>, boolean]>([
   expect(isWithoutLink(basket(state))).toBe(expected);
 });
 
+const UNCLEAR = { type: 'execute-unanswered' } as const;
 const DECLINED: TransferEvent = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RCVD' };
 const SETTLED: PaymentSaid = {
   event: { type: 'settlement', status: 'KO', description: 'No funds' },
@@ -153,6 +155,8 @@ it.each<[string, Partial<GenericOperation>, PaymentSaid | null, TransferEvent[]]
   ['with the customer', { state: 'authorizing' }, null, [{ type: 'sca-started' }]],
   ['unknown', { state: 'unknown' }, OPEN, [{ type: 'execute-unanswered' }]],
   ['authorised', { state: 'executed' }, OPEN, []],
+  ['authorised, and contradicted', { state: 'executed' }, { event: UNCLEAR }, [UNCLEAR]],
+  ['rejected, and contradicted', { state: 'rejected' }, { event: UNCLEAR, isUnauthorised: true }, [UNCLEAR]],
   ['not sent', { state: 'created' }, PAID, []],
 ])('exactly this is recorded of a transfer whose basket is %s', (_what, state, said, events) => {
   expect(followBasket(inBasket(), basket(state), said)).toEqual(events);

@@ -11,6 +11,8 @@ import { batchLine } from '../../domain/batch/lines.ts';
 
 const day = (date: string) => parseDate('date', date);
 const problem = (code: ErrorCode) => new Psd2Error(code, code);
+const away = () => problem('bank_unreachable');
+const openFor = (cause: Error) => new Psd2Error('still_open', 'It is open', { cause });
 
 interface Scene {
   /** What paying each share does, by its first line: nothing is fine. */
@@ -110,15 +112,29 @@ describe('a run', () => {
   );
 
   it('counts a payment that is open by what stopped psd2', async () => {
-    const third = new Psd2Error('still_open', 'It is open', { cause: problem('config') });
+    const third = openFor(problem('config'));
     const pay = { 1: third, 2: third, 3: third };
     const { did, end } = run([[1], [2], [3], [4]], { pay });
     await expect(end).rejects.toBe(third);
     expect(did.at(-1)).toBe('ended 3: still_open');
   });
 
+  it('stops at once if what stopped psd2 while a payment is open stops all others', async () => {
+    const open = openFor(problem('certificate'));
+    const { did, end } = run([[1], [2]], { pay: { 1: open } });
+    await expect(end).rejects.toBe(open);
+    expect(did).toEqual(paid(1, 'still_open'));
+  });
+
   it.each<[string, Scene]>([
     ['is paid', {}],
+    ['is open without a reason', { pay: { 3: problem('still_open') } }],
+    ['is open for a reason of its own', { pay: { 3: openFor(problem('usage')) } }],
+    ['is open because of a fault', { pay: { 3: openFor(new TypeError('A bug')) } }],
+    [
+      'is unknown, whatever the reason',
+      { pay: { 3: new Psd2Error('outcome_unknown', 'x', { cause: away() }) } },
+    ],
     ['fails', { pay: { 3: problem('bank_refused') } }],
     ['was ended by another run', { meanwhile: (line, closed) => line === 3 && closed.add(3) }],
   ])('begins to count again after a line that %s', async (_what, scene) => {
@@ -243,6 +259,7 @@ describe('lines do not go together', () => {
     ['speed', { instant: true }],
     ['urgency', { urgent: true }],
     ['currency', { currency: 'CHF' }],
+    ['way of booking', { batchBooking: false }],
   ])('with another %s', (_what, changes) => {
     const lines = [batchLine({ line: 1 }), batchLine({ line: 2, ...changes }), batchLine({ line: 3 })];
     const [one, other, third] = lines;
