@@ -254,6 +254,16 @@ it.each([
   expect((await payer.run(['transfer', 'list'])).data[0]?.state).toBe('authorizing');
 });
 
+it('psd2 continues no operation of another customer than the one that is named', async () => {
+  const payer = await withUnfinished(1);
+  expect(endOf(await payer.run(RESUME_ANY, { globals: { customer: '1000001' } }))).toEqual([
+    'exit 2, usage: There is no unfinished operation of customer 1000001',
+    'See all of them with:',
+    '$ operation list',
+  ]);
+  expect((await payer.run(['operation', 'show', 'op-1'])).data.state).toBe('authorizing');
+});
+
 it('without a terminal, psd2 names five of the unfinished operations, the newest first', async () => {
   const payer = await withUnfinished(6);
   expect(endOf(await payer.run(RESUME_ANY))).toEqual([

@@ -232,3 +232,24 @@ it('a person reads which payments were interrupted, and how to continue them', a
   `);
   expect(await list(false)).toBe('');
 });
+
+it.each([
+  [0, 1, 'Waiting: transfer tr-1 (authorizing). Ask the bank with:'],
+  [1, 0, 'Interrupted: transfer tr-1 (verified). Continue with:'],
+  [2, 0, 'Interrupted: 2 flows. Continue with:'],
+  [1, 1, 'Unfinished: 2 flows. Continue with:'],
+])(
+  'of %d that were stopped and %d that wait for the customer a person reads so',
+  async (stopped, waiting, words) => {
+    const { bank, payer } = await payerWith(temporary);
+    bank.customersAgree = false;
+    for (let made = 0; made < stopped; made += 1) {
+      bank.meets('sca', new Psd2Error('interrupted', 'Interrupted'));
+      await payer.run(CREATE);
+    }
+    for (let made = 0; made < waiting; made += 1) await payer.run(CREATE, { globals: { scaTimeout: '1' } });
+    payer.leaveBehind();
+    const { said } = await payer.run(['transfer', 'list'], { changes: () => ({ isForPerson: true }) });
+    expect(said.split('\n')[0]).toBe(words);
+  },
+);
