@@ -24,6 +24,7 @@ import {
   logIn,
   type Operator,
   PROGRAM,
+  readDocument,
   useOperator,
 } from '../e2e/support/psd2.ts';
 import * as shapes from '../e2e/support/shapes.ts';
@@ -311,9 +312,13 @@ function receivedIn(lines: BankLine[], isWanted: (line: BankLine) => boolean): R
   return [...calls.values()];
 }
 
-/** How often each amount was taken from the account, booked or pending. */
+/** How often each amount was taken from the account, booked or pending. Other tries pay from it meanwhile. */
 async function debits(operator: Operator): Promise<Map<string, number>> {
-  const rows = await operator.json(shapes.transactions, ['accounts', 'transactions', ACCOUNT]);
+  const list = ['accounts', 'transactions', ACCOUNT, '--json'];
+  let ended = await operator.psd2(list);
+  while (/"code":"list_changed"/.test(ended.stderr)) ended = await operator.psd2(list);
+  expect(ended.code, ended.stderr).toBe(0);
+  const rows = readDocument(shapes.transactions, ended.stdout);
   const counts = new Map<string, number>();
   for (const row of rows) {
     const amount = new Big(row.amount).neg().toFixed(2);
