@@ -16,7 +16,7 @@ import type {
   SyncedData,
 } from '../../../src/store/ports/synced.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeLogin } from '../access.ts';
+import { keepConsent, storeLogin } from '../access.ts';
 import { openCommand } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
@@ -240,6 +240,7 @@ describe('a month of all accounts', () => {
       month = '2026-10',
       now = NOW,
       known = Object.keys(stored),
+      consented = [] as string[],
       tried = [] as string[],
       needsFolder = true,
       format = 'ofx' as 'csv' | 'ofx',
@@ -247,6 +248,7 @@ describe('a month of all accounts', () => {
   ) {
     const { context, printed } = openCommand(newConfigFolder(temporary), now, { format: 'table' });
     for (const customer of known) await storeLogin(context, customer);
+    for (const customer of consented) await keepConsent(context, customer, 'co-1');
     const failures = [{ productId: null, code: 'not_logged_in', message: 'Nobody' }];
     const { results } = await context.store();
     await results.add(tried.map((customerId) => ({ customerId, at: NOW, failures, skipped: [] })));
@@ -300,6 +302,17 @@ describe('a month of all accounts', () => {
     const accountsWith = async (needsFolder: boolean) =>
       ids((await exporting(stored, { known: ['2'], needsFolder })).accounts);
     expect([await accountsWith(true), await accountsWith(false)]).toEqual([['2 B'], ['1 A', '2 B']]);
+  });
+
+  it.each([
+    ['who has logged in', { known: ['9'] }],
+    ['who has consented', { known: [], consented: ['9'] }],
+    ['whom a sync has tried to read', { known: [], tried: ['9'] }],
+  ])('has a customer %s, with what a folder has of them or nothing', async (_, how) => {
+    const accountsWith = async (stored: Record<string, Stored[]>) =>
+      ids((await exporting(stored, how)).accounts);
+    expect(await accountsWith({})).toEqual(['9 null']);
+    expect(await accountsWith({ '1': [read('A')], '9': [read('B')] })).toEqual(['9 B']);
   });
 
   it('lists a customer whom a sync has only tried to read, and ends with another failure of an account', async () => {

@@ -11,7 +11,7 @@ import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { login } from '../../store/whole-store.ts';
-import { storeTransfer } from '../access.ts';
+import { storeConsentFlow, storeOperation, storeTransfer } from '../access.ts';
 import { cellsIn, type How, openCommand, ranIn, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
@@ -188,6 +188,21 @@ describe('psd2 audit', () => {
     // Also if somebody has removed the record of the first line.
     rmSync(join(folder.root, 'audit-begun'), { recursive: true });
     expect(await failure('--verify')).toMatchObject(changed(`the lines of ${flow} were removed`));
+  });
+
+  it.each<[string, (context: ReturnType<typeof open>['context']) => Promise<string>]>([
+    ['a transfer', (context) => storeTransfer(context, { reference: 'INV 8' })],
+    ['an operation', (context) => storeOperation(context, {})],
+    ['a consent', (context) => storeConsentFlow(context, {})],
+  ])('--verify misses the lines of %s, whatever else has lines in a new log', async (_, store) => {
+    folder = newConfigFolder(temporary);
+    const begun = await store(open().context);
+    await verified();
+    for (const name of ['audit', 'audit-begun']) rmSync(join(folder.root, name), { recursive: true });
+    await append({ action: 'logged-out' });
+    expect((await failure('--verify')).message).toBe(
+      `The audit log is not as psd2 wrote it: the lines of ${begun} were removed`,
+    );
   });
 
   it('--verify misses no lines of flows that store copy brought to a log of its own', async () => {

@@ -4,12 +4,13 @@ import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readLine, readLines } from '../../../src/flows/batch/known-lines.ts';
 import { VERIFIED } from '../../domain/orders.ts';
-import { BankHere } from '../bank-here.ts';
+import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, NOW } from '../payer-here.ts';
 import {
   BULK,
   beginLine,
   failing,
+  IBAN,
   LINKED,
   paid,
   RUN,
@@ -21,7 +22,7 @@ import {
 
 // The run of a batch, at a bank in the memory of the test: what is paid, what is said, and what a second run does.
 
-const { payees, withPayees } = useBatches();
+const { payees, withFile, withPayees } = useBatches();
 const checkThatSays = (answer: object) => `sh -c 'cat > /dev/null; echo "$0"' '${JSON.stringify(answer)}'`;
 
 it('a run pays line by line, says how far it is, and a second run sends nothing', async () => {
@@ -213,13 +214,23 @@ it('a payment above the limit is refused, though a second person has approved th
   expect(bank.calls).toEqual([]);
 });
 
-it.each<[string, string]>([
-  ['11.49', 'exit 8, unpaid 2 of 2: retry batch-1'],
-  ['11.50', 'done'],
-])(
-  'of a bulk payment of 10 and 11 EUR, the largest payment with the fees of all is held against the limit of %s',
-  async (limit, end) => {
-    const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
+it.each<[string, string, string]>(
+  // Wherever it is in the file, and however many digits the others have.
+  ['10 11', '11 10', '9 11', '11 9', '9.50 11 2.00', '11.00 2'].flatMap(
+    (amounts): [string, string, string][] => {
+      const count = amounts.split(' ').length;
+      return [
+        [amounts, '11.49', `exit 8, unpaid ${count} of ${count}: retry batch-1`],
+        [amounts, '11.50', 'done'],
+      ];
+    },
+  ),
+)(
+  'of a bulk payment of %s EUR, the largest payment with the fees of all is held against the limit of %s',
+  async (amounts, limit, end) => {
+    const rows = amounts.split(' ').map((amount, index) => `Ada,${IBAN},${amount},R-${index + 1}\n`);
+    const text = `name,iban,amount,reference\n${rows.join('')}`;
+    const { bank, payer, pay } = await withFile(BULK, text, ['--from', OWN_ACCOUNT]);
     bank.verified = { commissions: { amount: parsePaymentAmount('0.50'), currency: 'EUR' } };
     const env = { PSD2_MAX_AMOUNT: limit };
     await payer.run(['batch', 'approve', 'batch-1', '--by', 'bea'], { env });

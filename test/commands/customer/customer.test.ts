@@ -223,6 +223,26 @@ describe('what is not over', () => {
     expect((await forgetAnna()).pseudonymised).toMatchObject({ flows: [flow], batches: [batch] });
   });
 
+  it.each<[Reached, Parameters<typeof storeTransfer>[3], boolean]>([
+    ['settled', {}, false],
+    ['executed', { instant: false }, false],
+    // The bank does not say afterwards that it has paid.
+    ['executed', { instant: false, futureDated: true }, false],
+    ['accepted', { instant: false, executionDate: parseDate('--date', '2026-01-02') }, false],
+    ['failed', {}, true],
+    ['unknown', {}, true],
+  ])('a batch whose only payment is %s (%j) keeps its customer: %s', async (reached, changes, keeps) => {
+    const { context } = operator.open();
+    const batch = await addBatch(operator, csv('from,customer', `Ada 1,${ACCOUNT},${ANNA}`));
+    // The transfer of somebody else, so that the batch alone can keep this customer.
+    const flow = await storeTransfer(context, BRUNO, reached, changes);
+    const { batches } = await context.store();
+    await batches.change(batch, () => ({ type: 'line-begun', line: 1, flow }));
+    const message = `A batch with payments of customer ${ANNA} is not over: ${batch}`;
+    if (keeps) expect(await refusal()).toMatchObject({ message });
+    else expect((await forgetAnna()).pseudonymised.batches).toEqual([batch]);
+  });
+
   it('a batch that somebody has changed keeps every customer, unless --leave-damaged says otherwise', async () => {
     await storeLogin(operator.open().context, ANNA);
     const batch = await addBatch(operator, csv('from', 'Ada 1,0000099999'));

@@ -119,6 +119,26 @@ it('a call that the bank refuses is the failure of the signature, and the connec
   ]);
 });
 
+it.each<[failures: number, retries: string, statuses: number[], line: RegExp]>([
+  [0, '1', [200], /^pass balance/],
+  [1, '0', [400], /^fail balance/],
+  [1, '1', [400, 200], /^warn balance \[again,flaky\]/],
+  [2, '1', [400, 400], /^fail balance/],
+  [2, '2', [400, 400, 200], /^warn balance \[again,flaky\]/],
+])(
+  'a reading that fails %i times, with --retry %s, has the calls of all tries',
+  async (times, retries, statuses, line) => {
+    await operator.logIn('anna');
+    if (times > 0)
+      await order(operator.bank.sandbox, 'POST', '/faults', { fault: 'status=400', on: 'balance', times });
+    const { lines, run } = await smoke(['--steps', 'accounts..transactions', '--retry', retries]);
+    const of = (id: string) => run.steps.find((step) => step.id === id)?.calls.map(({ status }) => status);
+    expect(lines.find((each) => / balance/.test(each))).toMatch(line);
+    // The steps around it have their own.
+    expect(['accounts', 'balance', 'transactions'].map(of)).toEqual([[200], statuses, [200]]);
+  },
+);
+
 it('what ends soon is told with its days, of each certificate', async () => {
   const { lines, exitCode } = await smoke(['--steps', 'certificates..connection', '--within', '400d']);
   const days = /(\d+) days/.exec(lines[0] ?? '')?.[1];

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Batch } from '../../../src/domain/batch/batch.ts';
+import { type Batch, countedApprovals } from '../../../src/domain/batch/batch.ts';
 import { FileBatches } from '../../../src/store/files/batches.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
@@ -25,6 +25,31 @@ it('a line whose claim cannot be written is not a line that another worker has',
 });
 
 const ADA = { by: 'ada', user: 'ada', machine: 'pisp-1' };
+
+it.each([
+  ['in one go', [2]],
+  ['of which the copy had the beginning', [1, 2]],
+  ['that comes twice', [2, 2]],
+])('an approval %s, brought by a copy, does not count where it was not given', async (_, counts) => {
+  const open = (root: string) => {
+    const flows = join(root, 'flows');
+    mkdirSync(flows, { recursive: true });
+    return new FileBatches(flows, { now: () => new Date() });
+  };
+  const [from, to] = [open(newConfigFolder(temporary).root), open(newConfigFolder(temporary).root)];
+  const added = { ...batchAdded(ADA), messageId: null };
+  const { batch, sha256 } = await from.add({ added, lines: [batchLine(1)], again: false });
+  const approve = (store: FileBatches) =>
+    store.change(batch, () => ({ type: 'approved', sha256, ...ADA, by: 'bea', user: 'bea' }));
+  await approve(from);
+  const record = from.record(batch);
+  if (!record) throw new TypeError('There is no batch');
+  for (const count of counts) to.keep({ ...record, events: record.events.slice(0, count) });
+  const counted = async (store: FileBatches) => countedApprovals(await store.find(batch)).map(({ by }) => by);
+  expect([await counted(from), await counted(to)]).toEqual([['bea'], []]);
+  await approve(to);
+  expect(await counted(to)).toEqual(['bea']);
+});
 
 /** Two batches of two lines, the second one with two events. @returns the second one, and where it is */
 async function twoBatches() {

@@ -195,6 +195,22 @@ describe('the body in XML', () => {
     expect(body).toContain(`<CdtrAcct><Id><IBAN>${PAYEE}</IBAN></Id><Ccy>USD</Ccy></CdtrAcct>`);
   });
 
+  it.each([
+    ['USD', undefined],
+    [undefined, 'USD'],
+    ['USD', 'CHF'],
+  ])('names the account of each payee by its own currency: %s, %s', async (...currencies) => {
+    const orders = currencies.map((toCurrency, index) =>
+      order(`INV-${index}`, '1.10', toCurrency === undefined ? {} : { toCurrency }),
+    );
+    const { body } = await made(orders);
+    const inXml = body.match(/<CdtrAcct>.*?<\/CdtrAcct>/g) ?? [];
+    expect(inXml.map((account) => /<Ccy>(.*)<\/Ccy>/.exec(account)?.[1])).toEqual(currencies);
+    const inJson = JSON.parse((await bulkAt(JSON_BULK).bulk.initiation(orders, BACK, () => NEW_ID)).body);
+    const accounts: { creditorAccount: { currency?: string } }[] = inJson.payments;
+    expect(accounts.map(({ creditorAccount }) => creditorAccount.currency)).toEqual(currencies);
+  });
+
   const made = async (orders: TransferOrder[], payments = XML, qwac?: X509Certificate) =>
     bulkAt(payments, [], qwac).bulk.initiation(orders, BACK, () => NEW_ID);
   const text = (value: string) => parseSepaText('--payee-town', value, 70);

@@ -255,6 +255,11 @@ describe('the balance of an account', () => {
   const CLOSED_18 = both('closingBooked', '1', D18);
   const CLOSED_19 = both('closingBooked', '2', D19);
   const TIMED = both('closingBooked', '1', D19, TIME);
+  /** Times that are earlier, and texts that are greater. */
+  const LATE_TIME = '2026-11-20T10:00:00.5Z';
+  const LATE = both('closingBooked', '2', null, LATE_TIME);
+  const EARLY_ELSEWHERE = both('closingBooked', '1', null, '2026-11-20T11:00:00+02:00');
+  const EARLY_WHOLE = both('closingBooked', '1', null, TIME);
   const OPENED = both('openingBooked', '1', D20);
   const CLOSED_NOW = both('closingBooked', '2', TODAY);
   const [NOW_TIME, COMING] = ['2026-11-21T08:00:00Z', '2026-11-25'];
@@ -283,6 +288,13 @@ describe('the balance of an account', () => {
     ['the time of the balance', [TIMED], shown('1', null, TIME, D19)],
     ['the newest of one type, whatever their order', [CLOSED_18, CLOSED_19], shown('2', null, D19, D19)],
     ['the newest of one type, the other way round', [CLOSED_19, CLOSED_18], shown('2', null, D19, D19)],
+    ...[EARLY_ELSEWHERE, EARLY_WHOLE].flatMap((early): [string, (typeof LATE)[], object][] => {
+      const late = shown('2', null, LATE_TIME, D20);
+      return [
+        [`the newest of one day, and not ${early.read.at}`, [early, LATE], late],
+        [`the newest of one day, and not ${early.read.at}, the other way round`, [LATE, early], late],
+      ];
+    }),
     ['the first type of one day', [both('expected', '1'), CLOSED_NOW], shown('2', null, TODAY, TODAY)],
     [
       'the first type of one day, in any order',
