@@ -2,15 +2,20 @@ import { describe, expect, it } from 'vitest';
 import type { Sca } from '../../src/bank/ports/customer.ts';
 import { standingOf } from '../../src/domain/flow-states.ts';
 import { reservedUntil } from '../../src/domain/given-links.ts';
+import type { StepEvent } from '../../src/domain/operation.ts';
 import type { ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import {
   cancellationLinkUntil,
+  endLinkInTime,
+  laterOf,
   PAID_BY_LINK,
   paidByLink,
+  recordSigned,
   withLinkOut,
 } from '../../src/flows/payment/link-out.ts';
+import type { OpenPayment } from '../../src/flows/ports.ts';
 import { fold } from './batch/groups.ts';
 import { AT_THE_BANK, createdTransfer, INITIATION } from './stored-transfers.ts';
 
@@ -205,4 +210,67 @@ it('a link whose end nobody knows keeps its reference until it is over', () => {
   expect(standingOf(transfer)).toBe('kept');
   expect(reservedUntil(NOBODY_KNOWS) > new Date('2999-01-01')).toBe(true);
   expect(standingOf(fold(transfer, [{ type: 'link-over' }]))).toBe('refused');
+});
+
+it.each<[string | null, string, string]>([
+  [null, MADE, MADE],
+  [MADE, MADE, MADE],
+  [MADE, SAID, SAID],
+  [SAID, MADE, SAID],
+  // As a text, this one comes later.
+  ['2031-05-01T10:00:00.000+02:00', MADE, MADE],
+  ['2031-05-01T08:45:00.000-01:00', MADE, '2031-05-01T08:45:00.000-01:00'],
+])('of the times %s and %s, %s is later', (one, other, later) => {
+  expect(laterOf(one, other)).toBe(later);
+});
+
+/** The payment of a command, and what it records. */
+function openOf(...events: TransferEvent[]) {
+  const recorded: StepEvent[] = [];
+  const current = cancelled(...events);
+  const open: OpenPayment = {
+    current,
+    async record(event) {
+      recorded.push(event);
+      return current;
+    },
+    assertOurs: async () => {},
+    reread: async () => current,
+  };
+  return { recorded, open };
+}
+
+describe('Ctrl-C ends it, and trouble of the bank does not', () => {
+  const INTERRUPTED = new Psd2Error('interrupted', 'Ctrl-C');
+  const AWAY = new Psd2Error('bank_unreachable', 'The bank is away');
+  const failing = (error: Error) => async () => Promise.reject(error);
+
+  it('the question before a cancellation whether the customer has authorised it', async () => {
+    const { open, recorded } = openOf(given({}));
+    const asking = (progress: NonNullable<Sca['progress']>) =>
+      recordSigned(open, { ...saying(null), progress });
+    await expect(asking(failing(INTERRUPTED))).rejects.toBe(INTERRUPTED);
+    await asking(failing(AWAY));
+    await asking(async () => GOING_ON);
+    expect(recorded).toEqual([]);
+    await asking(async () => ({ scaStatus: 'finalised', means: 'done', message: null }));
+    expect(recorded).toEqual([
+      expect.objectContaining({ type: 'authorization', status: 'PENDING', bankStatus: 'finalised' }),
+    ]);
+  });
+
+  it('the question what time it is at the bank, which is asked for a link alone', async () => {
+    const { open, recorded } = openOf(given({}), { type: 'cancelled', linkUntil: SAID });
+    await expect(endLinkInTime(open, { clock: failing(INTERRUPTED) })).rejects.toBe(INTERRUPTED);
+    await endLinkInTime(open, { clock: failing(AWAY) });
+    await endLinkInTime(open, { clock: async () => new Date(SAID) });
+    expect(recorded).toEqual([]);
+    await endLinkInTime(open, { clock: async () => reservedUntil(SAID) });
+    expect(recorded).toEqual([{ type: 'link-over' }]);
+    const unlinked = openOf(given({}), { type: 'cancelled' });
+    await endLinkInTime(unlinked.open, {
+      clock: async () => Promise.reject(new TypeError('It is not asked')),
+    });
+    expect(unlinked.recorded).toEqual([]);
+  });
 });
