@@ -13,7 +13,7 @@ import { valuesIn } from '../../../src/bank-file/values.ts';
 import { BegunThings } from '../../../src/commands/bank/learn/begun.ts';
 import { ONLY } from '../../../src/commands/bank/learn/draft.ts';
 import { learned } from '../../../src/commands/bank/learn/learned.ts';
-import { bankDay } from '../../../src/domain/calendar.ts';
+import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { accountIban } from '../../../src/sandbox/customers/italian-iban.ts';
 import type { Variation } from '../../../src/sandbox/nextgenpsd2/variations.ts';
@@ -43,18 +43,15 @@ async function atDoor<T>(
   }
 }
 
-type Changes = NonNullable<How['changes']>;
-
 function openLearning(
   { sandbox }: TestDoor,
   folder = newConfigFolder(temporary),
   more: Environment = {},
-  changes: Changes = () => ({}),
+  how: Omit<How, 'env'> = {},
 ): Command {
   const { registration } = sandbox;
   return openCommand(folder, now, {
-    globals: { yes: true },
-    changes,
+    ...{ globals: { yes: true }, ...how },
     env: {
       ...{ PSD2_BASE_URL: `${sandbox.baseUrl}/nextgenpsd2`, PSD2_CA: registration.caFile },
       ...{ PSD2_QWAC_CERT: registration.qwacCertFile, PSD2_QWAC_KEY: registration.qwacKeyFile },
@@ -69,9 +66,9 @@ const newFile = () => join(temporary, `bank-${++files}.json`);
 async function learn(door: TestDoor, words: string[] = [], file = newFile(), command = openLearning(door)) {
   const failure = await failureIfAny(runIn(command.context, 'bank', 'learn', file, ...words));
   const printed = command.printed();
-  const result = printed === '' ? null : learned.read(JSON.parse(printed));
+  const result = printed.startsWith('{') ? learned.read(JSON.parse(printed)) : null;
   const left = listFolder(command.context.folder.learning('env')).length > 0;
-  return { file, failure, result, said: command.said(), left };
+  return { file, failure, result, printed, said: command.said(), left };
 }
 
 /** What the questions find out. */
@@ -259,8 +256,8 @@ const learnAt = (
   env: Environment,
   file = newFile(),
   folder = newConfigFolder(temporary),
-  { words = [], changes }: { words?: string[]; changes?: Changes } = {},
-) => atDoor((door) => learn(door, words, file, openLearning(door, folder, env, changes)));
+  { words = [], ...how }: { words?: string[] } & Omit<How, 'env'> = {},
+) => atDoor((door) => learn(door, words, file, openLearning(door, folder, env, how)));
 
 const WEBSITE = { status: 404, body: '<html><title>Not here</title></html>' };
 const ELSEWHERE = { status: 302, headers: { location: 'https://elsewhere.example' } };
@@ -282,6 +279,85 @@ it.each(ODD)('asks little of a bank that %s, and writes no file', async (_, bank
     expect(`${failure?.message} ${said}`).toMatch(says);
     expect(calls.length).toBeLessThanOrEqual(most);
     expect(existsSync(file)).toBe(false);
+  });
+});
+
+const SO_FAR = 'What psd2 found out so far is in the list.';
+const beginning =
+  (reply: Reply): SmallBank =>
+  (method, path, ...of) =>
+    method === 'POST' && path === '/v1/consents' ? reply : friendly(method, path, ...of);
+const NO_ID = { code: 'bank_answer', exitCode: 11, hint: SO_FAR };
+const NOT_TAKEN = { code: 'bank_refused', exitCode: 7, hint: SO_FAR };
+const NO_LOGIN = {
+  ...{ code: 'not_logged_in', exitCode: 4 },
+  hint: 'The bank wants a login first. Store the file in the profile, log a customer in, and ask for a consent.',
+};
+it.each<[string, Reply, object, string]>([
+  [
+    'begins one without an id',
+    { status: 201, body: {} },
+    NO_ID,
+    'The answer of the bank has no id of a consent',
+  ],
+  [
+    'refuses it',
+    refuses(400, 'FORMAT_ERROR', 'psuData'),
+    NOT_TAKEN,
+    'The bank does not accept the form of POST /v1/consents (HTTP 400): FORMAT_ERROR (psuData)',
+  ],
+  [
+    'wants a login',
+    refuses(401, 'TOKEN_UNKNOWN'),
+    NO_LOGIN,
+    'The bank does not know the token of POST /v1/consents (HTTP 401): TOKEN_UNKNOWN',
+  ],
+])('says why a bank has begun no consent, and what to do: it %s', async (_, reply, failure, why) => {
+  await atSmallBank(beginning(reply), async (env) => {
+    const { failure: said, result } = await learnAt(env);
+    expect(said).toEqual({ ...failure, message: `No consent could be begun. ${why}` });
+    expect(result?.ok).toBe(false);
+  });
+});
+
+const missing = { message: 'The path of the bank file is missing', hint: 'For example mybank.json.' };
+const NEW_FILE = { hint: 'Leave out --extends, or name a new file.' };
+it.each<[string, string[], How['globals'], object]>([
+  ['', [], {}, missing],
+  ['-', [], {}, missing],
+  [
+    'sparda',
+    [],
+    {},
+    {
+      message: 'sparda looks like the name of a platform, not like a file',
+      hint: 'For example ./sparda.json.',
+    },
+  ],
+  ['FILE', ['--extends', 'sparda'], {}, { message: 'FILE extends nothing, not sparda', ...NEW_FILE }],
+  [
+    'PLATFORM',
+    ['--extends', 'sparkassen'],
+    {},
+    { message: 'PLATFORM extends sparda, not sparkassen', ...NEW_FILE },
+  ],
+  [
+    'NEW',
+    ['--extends', '../x.json'],
+    {},
+    { message: '--extends must name a platform, or a bank file in the folder of the new file' },
+  ],
+  ['NEW', [], { raw: true }, { message: '--raw works only with the commands that read from the bank' }],
+])('asks nothing with the file %j, %j and %j', async (name, words, globals, failure) => {
+  const file = /[A-Z]/.test(name) ? newFile() : name;
+  const platform = name === 'PLATFORM' ? { extends: 'sparda' } : {};
+  if (/FILE|PLATFORM/.test(name))
+    writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', ...platform }));
+  await atSmallBank(friendly, async (env, calls) => {
+    const refused = await learnAt(env, file, undefined, { words, globals: { yes: true, ...globals } });
+    const message = refused.failure?.message.replaceAll(file || ' ', name || ' ');
+    expect({ ...refused.failure, message }).toEqual({ code: 'usage', exitCode: 2, ...failure });
+    expect([refused.said, calls]).toEqual(['', []]);
   });
 });
 
@@ -474,10 +550,47 @@ it('after Ctrl-C deletes what it has begun, and writes nothing', async () => {
   await atSmallBank(stopping, async (env, calls) => {
     const { signal } = interruption;
     const sleep = async () => signal.throwIfAborted();
-    const changes: Changes = ({ world }) => ({ world: { ...world, signal, sleep } });
+    const changes: How['changes'] = ({ world }) => ({ world: { ...world, signal, sleep } });
     const { failure, file, left } = await learnAt(env, undefined, undefined, { changes });
     expect([failure?.exitCode, existsSync(file), left]).toEqual([130, false, false]);
     expect([begun(calls), ended(calls), calls.at(-1)]).toEqual([1, 1, 'DELETE /v1/consents/c1']);
+  });
+});
+
+it.each<
+  [
+    string,
+    days: number | null,
+    frequency: number | null,
+    maxDays: string | null,
+    frequencyPerDay: string | null,
+  ]
+>([
+  ['neither', null, null, null, null],
+  ['what was asked for', 180, 4, null, '4'],
+  ['a day less', 179, 3, '179', '3'],
+  ['more', 181, 5, null, null],
+  ['tomorrow', 1, 1, '1', '1'],
+  ['today', 0, 0, null, null],
+  ['yesterday', -1, -1, null, null],
+])('of the first consent, the bank makes %s', async (_, days, frequency, maxDays, frequencyPerDay) => {
+  let reads = 0;
+  const at = now();
+  const terms = {
+    ...(days !== null && { validUntil: addDays(bankDay(at), days) }),
+    ...(frequency !== null && { frequencyPerDay: frequency }),
+  };
+  const bank: SmallBank = (method, path, ...of) => {
+    if (method !== 'GET' || path !== '/v1/consents/c1') return friendly(method, path, ...of);
+    reads += 1;
+    // The last consent is asked for ever, and this bank does not say what it made of that.
+    return { status: 200, body: { consentStatus: 'received', ...(reads === 1 && terms) } };
+  };
+  await atSmallBank(bank, async (env) => {
+    const changes: How['changes'] = ({ world }) => ({ world: { ...world, now: () => at } });
+    const { result } = await learnAt(env, undefined, undefined, { changes });
+    const found = (field: string) => result?.findings.find((each) => each.field === field)?.value ?? null;
+    expect([found('consent.maxDays'), found('consent.frequencyPerDay')]).toEqual([maxDays, frequencyPerDay]);
   });
 });
 
@@ -587,10 +700,6 @@ it('keeps what a file says, says what has changed, and overwrites nothing else',
     const other = newFile();
     writeFileSync(other, '{"some": "thing"}');
     expect((await learnAt(env, other)).failure?.code).toBe('config');
-    expect((await learnAt(env, file, undefined, { words: ['--extends', 'sparda'] })).failure?.code).toBe(
-      'usage',
-    );
-    expect((await learnAt(env, 'sparda')).failure?.code).toBe('usage');
     expect([readFileSync(other, 'utf8'), calls.length]).toEqual(['{"some": "thing"}', asked]);
   });
 });
