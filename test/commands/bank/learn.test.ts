@@ -21,7 +21,7 @@ import { listFolder } from '../../../src/store/disk/files.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import { type Bank, CURRENT, openDoor, type TestDoor } from '../../sandbox/nextgenpsd2/door-client.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { type Command, type How, openCommand, runIn } from '../command.ts';
+import { type Command, cellsIn, type How, openCommand, runIn } from '../command.ts';
 import { failureIfAny } from '../failure.ts';
 
 const temporary = temporaryFolder();
@@ -514,10 +514,24 @@ it.each([
   });
 });
 
+const begunAt = (at: string, requestId: string) => ({ what: 'dedicated', id: null, requestId, at, bank: '' });
+const [EARLY, LATE] = ['2026-11-30T08:00:00.000Z', '2026-11-30T09:00:00.000Z'];
+it.each<[string, string[], string[]]>([
+  ['nothing', [], []],
+  ['one thing', [`${LATE} a`], ['a']],
+  ['two, the names in order', [`${EARLY} a`, `${LATE} b`], ['a', 'b']],
+  ['two, the names in the other order', [`${LATE} a`, `${EARLY} b`], ['b', 'a']],
+])('what was begun is in the order of its times: %s', (name, things, order) => {
+  const begunThings = new BegunThings(join(temporary, `begun ${name}`));
+  for (const [at = '', requestId = ''] of things.map((each) => each.split(' ')))
+    begunThings.keep(begunAt(at, requestId));
+  expect(begunThings.all.map(({ requestId }) => requestId)).toEqual(order);
+});
+
 it('keeps what each of two processes has begun for one profile', () => {
   const folder = join(temporary, 'begun');
   const [one, other] = [new BegunThings(folder), new BegunThings(folder)];
-  const thing = (requestId: string) => ({ what: 'dedicated', id: null, requestId, at: requestId, bank: '' });
+  const thing = (requestId: string) => begunAt(requestId, requestId);
   one.keep(thing('1'));
   other.keep(thing('2'));
   one.keep({ ...thing('1'), id: 'c1' });
@@ -676,7 +690,6 @@ it('leads with the two fields that decide what a refused payment proves, and say
       'payments.executesWithoutSca is not known: nobody has said it. psd2 assumes possible.',
     );
     expect(said).toContain('sca.approaches is redirect.');
-    expect(said).toContain('Next, name the file in the environment, as PSD2_BANK: ');
     const file = newFile();
     writeFileSync(
       file,
@@ -735,6 +748,138 @@ it('says of each field what the bank has shown, or why nothing has shown it', as
       oauth.scope unknown null: psd2 cannot ask for it: it shows only when a customer logs in
       oauth.clientAuth unknown null: psd2 cannot ask for it: it shows only when a customer logs in"
     `);
+  });
+});
+
+it.each<
+  [
+    string,
+    string[],
+    profile: string | undefined,
+    isThere: boolean,
+    SmallBank,
+    before: string[],
+    after: string[],
+  ]
+>([
+  [
+    'a new file',
+    [],
+    undefined,
+    false,
+    friendly,
+    ['It names no customer, so the bank can ask nobody.', 'The result goes into the new file FILE.'],
+    [
+      'Next, name the file in the environment, as PSD2_BANK: FILE',
+      'Then ask a customer for a consent: psd2 consent request',
+    ],
+  ],
+  [
+    'a file that is there, with a customer, for a profile',
+    ['--psu-id', 'ada'],
+    'mine',
+    true,
+    friendly,
+    ['It names the customer ada, whom the bank may ask.', 'What has changed since goes into FILE.'],
+    [
+      'Next, store it in the profile: psd2 profile set mine --bank FILE',
+      'Then ask a customer for a consent: psd2 --profile mine consent request',
+    ],
+  ],
+  [
+    'a bank that wants a login',
+    [],
+    'mine',
+    false,
+    beginning(refuses(401, 'TOKEN_UNKNOWN')),
+    ['It names no customer, so the bank can ask nobody.', 'The result goes into the new file FILE.'],
+    [
+      'Next, store it in the profile: psd2 profile set mine --bank FILE',
+      'Then look at what is left: psd2 --profile mine doctor',
+    ],
+  ],
+])('says what it will ask, and how to go on: %s', async (_, words, profile, isThere, bank, before, after) => {
+  await atSmallBank(bank, async (env) => {
+    const folder = newConfigFolder(temporary);
+    const { profiles } = openCommand(folder, now).context;
+    await profiles.write('mine', { baseUrl: env.PSD2_BASE_URL ?? '' });
+    const file = newFile();
+    if (isThere) writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2' }));
+    const globals = { yes: true, ...(profile !== undefined && { profile }) } as const;
+    const { said } = await learnAt(env, file, folder, { words, globals });
+    const lines = said.replaceAll(file, 'FILE').trimEnd().split('\n');
+    expect(lines.slice(0, 8)).toEqual([
+      `psd2 asks ${env.PSD2_BASE_URL}, slowly, and stops if the bank minds:`,
+      ...lines.slice(1, 6),
+      ...before,
+    ]);
+    expect(lines.slice(1, 6).map((line) => line.split(':')[0])).toEqual([
+      '- which signature',
+      '- which consents, and how customers authorise',
+      '- which lists of transactions',
+      '- which payment products',
+      '- whether there is an OAuth server',
+    ]);
+    expect(lines.slice(-2)).toEqual(after);
+  });
+});
+
+it('a person reads the values by heading, each with what the bank answered, and in a pipe a line each', async () => {
+  const linking: SmallBank = (method, path, ...of) => {
+    const reply = friendly(method, path, ...of);
+    if (method !== 'POST' || path !== '/v1/consents' || reply === null) return reply;
+    const links = {
+      scaRedirect: { href: 'https://bank.example/sca' },
+      scaStatus: { href: '/v1/consents/c1/x' },
+    };
+    return { ...reply, body: { consentId: 'c1', consentStatus: 'received', _links: links } };
+  };
+  await atSmallBank(linking, async (env) => {
+    const file = newFile();
+    writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', consent: { once: false } }));
+    const { printed } = await learnAt(env, file, undefined, { format: 'table', columns: 60 });
+    const clear = printed.replace(/\d{4}-\d\d-\d\d/g, 'DAY').replace(/Days: \d+/, 'Days: DAYS');
+    const beginnings = clear.split('\n\n').map((part) => part.split('\n').slice(0, 9).join('\n'));
+    expect(beginnings.join('\n\n')).toMatchInlineSnapshot(`
+      "Differs from standard
+        signing.when: "never" (before: "always")
+            GET /v1/consents/c1: 200, without a signature
+        consent.once: true (before: false)
+            POST /v1/consents: 201
+        consent.maxDays: DAYS (before: 180)
+            GET /v1/consents/c1: 200, validUntil DAY for
+            DAY
+        payments.products.payments: [] (before:
+
+      As standard says
+        sca.approaches: ["redirect"]
+            POST /v1/consents: 201, with scaRedirect
+        consent.status: "call"
+            GET /v1/consents/c1: 200
+        consent.frequencyPerDay: 4
+            GET /v1/consents/c1: 200
+        consent.delete: "any"
+            DELETE /v1/consents/c1: 204, the answer is empty
+
+      Seen, and no field says it
+        links: paths of the host
+            POST /v1/consents: 201, with /v1/consents/c1/x
+
+      Not found out
+        payments.executesWithoutSca
+            psd2 cannot ask for it: the bank's documentation says
+            it. Unless the file has it, psd2 assumes possible
+        accounts.bookingStatuses
+            the bank refuses no list before a customer has
+            consented. At a reading, psd2 asks for each list if
+            the bank refuses both
+            GET
+
+      "
+    `);
+    const piped = await learnAt(env, newFile(), undefined, { format: 'table' });
+    const row = ['same', 'consent.once', 'true', 'true', 'POST /v1/consents', '201', ''];
+    expect(cellsIn(piped.printed)).toContainEqual(row);
   });
 });
 
