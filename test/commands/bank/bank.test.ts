@@ -83,6 +83,9 @@ describe('psd2 bank check', () => {
     const how = { format: 'table', columns: 200 } as const;
     const { printed: drawn } = await run(['check', write('right.json', RIGHT)], how);
     expect(drawn.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['FIELD', 'VALUE', 'FROM']);
+    // A field stays whole where a value is wrapped.
+    const narrow = await run(['check', write('right.json', RIGHT)], { format: 'table', columns: 64 });
+    expect(narrow.printed).toMatch(/^payments\.products\.periodic-payments {2}/m);
   });
 
   it.each([
@@ -234,6 +237,8 @@ describe('psd2 bank list', () => {
   it('names each platform, whose it is, and in which fields it differs; in a table a line each', async () => {
     const found = platforms.parse((await run(['list'])).data);
     expect(found.find(({ name }) => name === 'standard')?.differs).toEqual([]);
+    const [first, ...others] = found.map(({ name }) => name);
+    expect([first, others]).toEqual(['standard', others.toSorted((one, other) => one.localeCompare(other))]);
     const sparda = found.find(({ name }) => name === 'sparda');
     expect(sparda?.bank).toBe('Sparda-Banken');
     expect(sparda?.source).toMatch(/^https:/);
