@@ -266,7 +266,7 @@ async function askForText(
   const { ifEmpty, default: otherwise } = SETTINGS[key];
   // An empty answer means the suggested one. So if there is one, the operator needs a word for none.
   const none = today[key] === undefined ? '' : 'none';
-  const isNone = (text: string) => ifEmpty !== undefined && (text === '' || text === none);
+  const isNone = (text: string) => ifEmpty !== undefined && text === none;
   const question = ifEmpty === undefined ? prompt : `${prompt} (${none || 'empty'}: ${ifEmpty})`;
   const rule = RULES[key] ?? refuseEmpty;
   const answer = await context.terminal.ask(question, {
