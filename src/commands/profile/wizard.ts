@@ -117,11 +117,6 @@ async function askForBank(
 ): Promise<ProfileSettings> {
   const { context, today, keep } = start;
   const fromOptions = keepFiles(start.given, keep);
-  // The wizard looks at a certificate and its key together.
-  for (const { certificate, key } of Object.values(PAIR_SETTINGS)) {
-    delete fromOptions[certificate];
-    delete fromOptions[key];
-  }
   const { terminal } = context;
   if (environment === 'production') terminal.mark(`PRODUCTION ${name}`);
   const baseUrl = fromOptions.baseUrl ?? today.baseUrl ?? '';
