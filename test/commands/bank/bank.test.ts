@@ -77,6 +77,22 @@ describe('psd2 bank check', () => {
     expect(failure).toBeNull();
   });
 
+  it('says which variables of the environment go to the bank, if any do', async () => {
+    const headers = (...names: string[]) => ({
+      static: Object.fromEntries(names.map((name, index) => [`x-${index}`, `env:PSD2_BANK_${name}`])),
+    });
+    const env = { PSD2_BANK_ONE: '1', PSD2_BANK_TWO: '2' };
+    const variables = async (...names: string[]) => {
+      const path = write('headers.json', { ...RIGHT, headers: headers(...names) });
+      const { said, failure } = await run(['check', path], { env, format: 'table' });
+      return [failure, said.split('\n').filter((line) => line.includes('variables'))];
+    };
+    const says = 'psd2 takes these variables of the environment and sends them to the bank: ';
+    expect(await variables()).toEqual([null, []]);
+    expect(await variables('ONE')).toEqual([null, [`${says}PSD2_BANK_ONE`]]);
+    expect(await variables('ONE', 'TWO')).toEqual([null, [`${says}PSD2_BANK_ONE, PSD2_BANK_TWO`]]);
+  });
+
   it('as a table each value stands with where it is from', async () => {
     const rows = cellsIn((await run(['check', write('right.json', RIGHT)], { format: 'table' })).printed);
     expect(rows).toContainEqual(['psu.id', 'required', 'file']);
@@ -150,7 +166,13 @@ describe('psd2 bank check', () => {
     expect([failure, said]).toEqual([null, expect.stringContaining(says)]);
     expect(said).toContain('embedded SCA: customers give psd2 PIN and TAN.');
     const other = await run(['check', write('right.json', RIGHT)], { env, format: 'table' });
-    expect(other.said).not.toContain('embedded SCA');
+    expect(other.said).toMatchInlineSnapshot(`
+      "Two fields of the bank file decide what a refused payment proves.
+      payments.executesWithoutSca is not known: nobody has said it. psd2 assumes possible.
+      sca.approaches is not known: nobody has said it. psd2 assumes redirect.
+      So after most refusals the outcome is unknown (exit code 9), the reference stays reserved, and somebody must look at the statement. If the bank's documentation says that no payment runs without SCA, write "never".
+      "
+    `);
   });
 
   it('--online does not ask the bank that a wrong file describes', async () => {

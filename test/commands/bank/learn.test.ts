@@ -651,6 +651,159 @@ it.each<[string, isShown: boolean]>([
   });
 });
 
+it('asks for each kind of consent, of the account that is named', async () => {
+  const asked = new Set<string>();
+  const noting: SmallBank = (method, path, headers, body) => {
+    if (method === 'POST' && path === '/v1/consents') asked.add(JSON.stringify(JSON.parse(body).access));
+    return friendly(method, path, headers, body);
+  };
+  await atSmallBank(noting, async (env) => {
+    await learnAt(env, undefined, undefined, { words: ACCOUNT });
+  });
+  const accounts = [{ iban: accountIban(CURRENT) }];
+  expect([...asked].map((access) => JSON.parse(access))).toEqual([
+    { accounts, balances: accounts, transactions: accounts },
+    { accounts: [], balances: [], transactions: [] },
+    { allPsd2: 'allAccounts' },
+    { availableAccounts: 'allAccounts' },
+  ]);
+});
+
+/** Another answer to one call of a friendly bank. */
+const butAt =
+  (
+    call: string,
+    reply: Reply,
+    isMeant: (body: string, headers: IncomingHttpHeaders) => boolean = () => true,
+  ): SmallBank =>
+  (method, path, headers, body) =>
+    call === `${method} ${path}` && isMeant(body, headers) ? reply : friendly(method, path, headers, body);
+const CONSENT = '/v1/consents/c1';
+const GONE = refuses(404, 'RESOURCE_UNKNOWN');
+const once = (body: string) => body.includes('"recurringIndicator":false');
+const hasPsu = (_: string, headers: IncomingHttpHeaders) => headers['psu-id'] !== undefined;
+const begunWith = (links: object | undefined): Reply => ({
+  status: 201,
+  body: { consentId: 'c1', consentStatus: 'received', ...(links && { _links: links }) },
+});
+/** The last of these answers counts that is not the friendly one. */
+const atAll =
+  (...banks: SmallBank[]): SmallBank =>
+  (...of) =>
+    banks
+      .map((bank) => bank(...of))
+      .findLast((reply) => JSON.stringify(reply) !== JSON.stringify(friendly(...of))) ?? friendly(...of);
+const noRead = butAt(`GET ${CONSENT}`, GONE);
+const noStatus = butAt(`GET ${CONSENT}/status`, GONE);
+const oauthLink = butAt('POST /v1/consents', begunWith({ scaOAuth: { href: 'https://idp.example/m' } }));
+const UNCLEAR = 'the answer may be about something else';
+const OF_CUSTOMER = 'the bank takes a consent without PSU-ID; with it, the answer may be about the customer';
+it.each<[string, SmallBank, field: string, value: string | null, reason: string | null]>([
+  ['reads no consent, but its status', noRead, 'consent.status', '"call"', null],
+  [
+    'reads neither',
+    atAll(noRead, noStatus),
+    'consent.status',
+    null,
+    'the bank tells in no call how a consent is, and psd2 can do without that only where the customer logs in with OAuth',
+  ],
+  ['reads neither, and has OAuth', atAll(noRead, noStatus, oauthLink), 'consent.status', '"none"', null],
+  ['deletes', friendly, 'consent.delete', '"any"', null],
+  [
+    'deletes none yet',
+    butAt(`DELETE ${CONSENT}`, refuses(409, 'STATUS_INVALID')),
+    'consent.delete',
+    '"authorised"',
+    null,
+  ],
+  [
+    'deletes none',
+    butAt(`DELETE ${CONSENT}`, refuses(400, 'FORMAT_ERROR')),
+    'consent.delete',
+    null,
+    'the bank refused to delete a consent',
+  ],
+  [
+    'names no way',
+    butAt('POST /v1/consents', begunWith({})),
+    'sca.approaches',
+    null,
+    'the answer names no way for the customer',
+  ],
+  [
+    'has no links',
+    butAt('POST /v1/consents', begunWith(undefined)),
+    'sca.approaches',
+    null,
+    'the answer names no way for the customer',
+  ],
+  [
+    'has no link to a call',
+    butAt('POST /v1/consents', begunWith(undefined)),
+    'links',
+    null,
+    'the answers have no link to a call',
+  ],
+  ['takes a PSU-ID', friendly, 'psu.id', '"optional"', null],
+  [
+    'takes no PSU-ID',
+    butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'PSU-ID'), hasPsu),
+    'psu.id',
+    '"never"',
+    null,
+  ],
+  [
+    'does not know it',
+    butAt('POST /v1/consents', refuses(401, 'PSU_CREDENTIALS_INVALID'), hasPsu),
+    'psu.id',
+    null,
+    OF_CUSTOMER,
+  ],
+  [
+    'minds more with it',
+    butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'PSU-ID-Type'), hasPsu),
+    'psu.id',
+    null,
+    OF_CUSTOMER,
+  ],
+  ['takes one reading', friendly, 'consent.once', 'true', null],
+  [
+    'takes no one reading',
+    butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'recurringIndicator'), once),
+    'consent.once',
+    'false',
+    null,
+  ],
+  [
+    'takes no one reading, and says not why',
+    butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR'), once),
+    'consent.once',
+    'false',
+    null,
+  ],
+  [
+    'minds another field then',
+    butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'validUntil'), once),
+    'consent.once',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'minds something else then',
+    butAt('POST /v1/consents', refuses(400, 'PERIOD_INVALID'), once),
+    'consent.once',
+    null,
+    UNCLEAR,
+  ],
+])('what it means that a bank %s', async (_, bank, field, value, reason) => {
+  await atSmallBank(bank, async (env) => {
+    const words = field === 'psu.id' ? PSU : [];
+    const { result } = await learnAt(env, undefined, undefined, { words });
+    const found = result?.findings.find((each) => each.field === field);
+    expect(found).toMatchObject({ value, reason });
+  });
+});
+
 it('a product that the bank says it has not, also with 501, stops nothing', async () => {
   const lacking: SmallBank = (method, path, ...of) =>
     method === 'POST' && path.startsWith('/v1/bulk-payments')
