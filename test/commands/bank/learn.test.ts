@@ -696,6 +696,7 @@ const atAll =
 const noRead = butAt(`GET ${CONSENT}`, GONE);
 const noStatus = butAt(`GET ${CONSENT}/status`, GONE);
 const oauthLink = butAt('POST /v1/consents', begunWith({ scaOAuth: { href: 'https://idp.example/m' } }));
+const [SEPA, FUNDS] = ['/v1/payments/sepa-credit-transfers', '/v2/consents/confirmation-of-funds'];
 const UNCLEAR = 'the answer may be about something else';
 const OF_CUSTOMER = 'the bank takes a consent without PSU-ID; with it, the answer may be about the customer';
 it.each<[string, SmallBank, field: string, value: string | null, reason: string | null]>([
@@ -794,6 +795,71 @@ it.each<[string, SmallBank, field: string, value: string | null, reason: string 
     'consent.once',
     null,
     UNCLEAR,
+  ],
+  [
+    'has a product',
+    butAt(`POST ${SEPA}`, refuses(400, 'FORMAT_ERROR', 'instructedAmount')),
+    'payments.products.payments',
+    '["sepa-credit-transfers"]',
+    null,
+  ],
+  [
+    'wants the account of the payer',
+    butAt(`POST ${SEPA}`, refuses(400, 'FORMAT_ERROR', 'debtorAccount')),
+    'payments.debtorAccount',
+    '"required"',
+    null,
+  ],
+  [
+    'minds a header of a product',
+    butAt(`POST ${SEPA}`, refuses(400, 'FORMAT_ERROR', 'PSU-IP-Address')),
+    'payments.products.payments: sepa-credit-transfers',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'minds a header of a signature',
+    butAt(`POST ${SEPA}`, refuses(400, 'FORMAT_ERROR', 'Digest')),
+    'payments.products.payments: sepa-credit-transfers',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'takes a header for a product',
+    butAt('POST /v1/payments/psd2-no-such-product', refuses(400, 'FORMAT_ERROR')),
+    'payments.products.payments',
+    null,
+    'the answer says nothing of the product: one that no bank has gets it, too',
+  ],
+  [
+    'knows no address',
+    (method, path, ...of) =>
+      method === 'POST' && path.startsWith('/v1/payments/') ? GONE : friendly(method, path, ...of),
+    'payments.products.payments',
+    null,
+    'the bank says the same of every product',
+  ],
+  ['has no consents for funds', butAt(`POST ${FUNDS}`, GONE), 'funds.consent', '"never"', null],
+  [
+    'wants the account of funds',
+    butAt(`POST ${FUNDS}`, refuses(400, 'FORMAT_ERROR', 'account')),
+    'funds.consent',
+    '"auto"',
+    null,
+  ],
+  [
+    'minds a header of funds',
+    butAt(`POST ${FUNDS}`, refuses(400, 'FORMAT_ERROR', 'TPP-Redirect-URI')),
+    'funds.consent',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'takes nothing for a consent for funds',
+    butAt(`POST ${FUNDS}`, { status: 201, body: { consentId: 'f1', consentStatus: 'received' } }),
+    'funds.consent',
+    null,
+    'the bank took an empty object for a consent',
   ],
 ])('what it means that a bank %s', async (_, bank, field, value, reason) => {
   await atSmallBank(bank, async (env) => {
