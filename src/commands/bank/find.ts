@@ -94,8 +94,7 @@ function inCountry(iban: string | undefined, platforms: readonly (readonly [name
   if (country === undefined) return [];
   return platforms
     .filter(([, file]) => banksIn(file).some((bank) => bank.country === country))
-    .map(([name]) => ({ kind: 'platform' as const, name, bank: null, bic: null, bankCode: null, country }))
-    .toSorted((one, other) => one.name.localeCompare(other.name));
+    .map(([name]) => ({ kind: 'platform' as const, name, bank: null, bic: null, bankCode: null, country }));
 }
 
 /** How a customer of a bank logs in or authorises. */

@@ -46,13 +46,8 @@ export const list = verb(
 
 async function listPlatforms({ output, terminal }: Context, words: readonly string[]): Promise<void> {
   const standard = new Map(await valuesOf(STANDARD));
-  const all = await Promise.all(
-    platformNames()
-      .toSorted(
-        (one, other) => Number(other === STANDARD) - Number(one === STANDARD) || one.localeCompare(other),
-      )
-      .map((name) => describePlatform(name, standard)),
-  );
+  const names = platformNames().filter((name) => name !== STANDARD);
+  const all = await Promise.all([STANDARD, ...names].map((name) => describePlatform(name, standard)));
   const platforms = all.flatMap(({ words: own, ...platform }) =>
     words.every((word) => own.includes(word.toLowerCase())) ? [platform] : [],
   );

@@ -11,13 +11,13 @@ import { examples, verb } from '../declare.ts';
 import { bankFileOf } from '../open/bank-file.ts';
 
 const explained = object({
-  field: text('path of the field').as('Field'),
-  value: anything('the value in force').as('Value').written(writeValue),
+  field: text('path of the field').inPipe(),
+  value: anything('the value in force').inPipe().written(writeValue),
   from: text(
     "platform, or path of the file, that says it; default: nothing does, and it is the standard's",
-  ).as('From'),
-  source: orNull(text('where the platform or the file has it from; null if nothing says it')).as('Source'),
-  sureness: orNull(oneOf(SURENESS, 'how sure it is; null if nobody said it')).as('How sure').shown(howSure),
+  ).inPipe(),
+  source: orNull(text('where the platform or the file has it from; null if nothing says it')).inPipe(),
+  sureness: orNull(oneOf(SURENESS, 'how sure it is; null if nobody said it')).inPipe().shown(howSure),
   differs: orNull(text('what other sources say of a contested value')),
 }).inList('field value from sureness source');
 

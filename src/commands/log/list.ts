@@ -4,6 +4,7 @@ import {
   oneOf,
   optional,
   orNull,
+  piped,
   seen,
   text,
   time,
@@ -14,22 +15,22 @@ import { type ShownCall, selectCalls, shortCall, withFlow, withSelection } from 
 
 const loggedCall = object({
   at: time('when psd2 sent it').as('Time', { kind: 'second' }),
-  profile: text('profile of the call').as('Profile'),
+  profile: text('profile of the call').inPipe(),
   host: text("host and port of the bank's interface"),
-  method: text('GET, POST, PUT or DELETE').as('Method'),
-  path: text('path as sent, without the query').as('Path'),
+  method: text('GET, POST, PUT or DELETE').inPipe(),
+  path: text('path as sent, without the query').inPipe(),
   status: orNull(whole('HTTP status; null if there was no usable answer')),
-  outcome: seen('Status', ({ status, failure }: ShownCall) => status?.toString() ?? failure),
+  outcome: piped(({ status, failure }: ShownCall) => status?.toString() ?? failure),
   answered: seen('Status', ({ status }: ShownCall) => status?.toString() ?? 'none', { whole: true }),
   failure: orNull(text('why there was no usable answer')),
   milliseconds: whole('time from the first attempt to send to the end of the answer').as('Ms', {
     dispensable: 1,
   }),
-  tppRequestId: text('TPP-Request-ID').as('Request'),
-  transactionId: text('TPP-Transaction-ID').as('Transaction'),
-  requestId: orNull(text("result.requestId of the bank's answer, every digit")).as('Bank request'),
-  apiTrackId: orNull(text('cb-apitrack-id')).as('Track'),
-  flow: orNull(text('the flow that the call belongs to')).as('Flow'),
+  tppRequestId: text('TPP-Request-ID').inPipe(),
+  transactionId: text('TPP-Transaction-ID').inPipe(),
+  requestId: orNull(text("result.requestId of the bank's answer, every digit")).inPipe(),
+  apiTrackId: orNull(text('cb-apitrack-id')).inPipe(),
+  flow: orNull(text('the flow that the call belongs to')).inPipe(),
   call: seen('Call', shortCall),
   of: seen(
     'Flow or transaction',
@@ -53,6 +54,7 @@ const loggedCall = object({
   run: optional(text('the run that the call belongs to: of psd2 smoke, or PSD2_RUN')),
 });
 
+/** For a pipe. */
 const COLUMNS = loggedCall.inList(
   'at outcome milliseconds method path flow transactionId tppRequestId requestId apiTrackId profile',
 );

@@ -2,27 +2,27 @@ import { Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { FlowMoment } from '../../store/ports/flows.ts';
 import { writeLocalTime } from '../../terminal/local-time.ts';
-import { objectOf, seen } from '../../terminal/output/fields.ts';
+import { objectOf, piped } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
 import { type LogOptions, type ShownCall, selectCalls, shortCall } from './select-calls.ts';
 
 /** An event of a flow, or a call for it. */
 type Moment = { at: string; call: ShownCall } | { at: string; event: FlowMoment };
 
-/** A column of the calls. */
-const ofCall = (title: string, show: (call: ShownCall) => string | null) =>
-  seen(title, (moment: Moment) => ('call' in moment ? show(moment.call) : null));
+/** A column of the calls, in a pipe. */
+const ofCall = (show: (call: ShownCall) => string | null) =>
+  piped((moment: Moment) => ('call' in moment ? show(moment.call) : null));
 
 const timeline = objectOf<Moment>()(() => ({
-  at: seen('Time', ({ at }: Moment) => at),
-  what: seen('What', (moment: Moment) =>
+  at: piped(({ at }: Moment) => at),
+  what: piped((moment: Moment) =>
     'call' in moment ? `${moment.call.method} ${moment.call.path}` : describeMoment(moment.event),
   ),
-  status: ofCall('Status', ({ status, failure }) => status?.toString() ?? failure),
-  milliseconds: ofCall('Ms', ({ milliseconds }) => String(milliseconds)),
-  request: ofCall('Request', ({ tppRequestId }) => tppRequestId),
-  bankRequest: ofCall('Bank request', ({ requestId }) => requestId),
-  track: ofCall('Track', ({ apiTrackId }) => apiTrackId),
+  status: ofCall(({ status, failure }) => status?.toString() ?? failure),
+  milliseconds: ofCall(({ milliseconds }) => String(milliseconds)),
+  request: ofCall(({ tppRequestId }) => tppRequestId),
+  bankRequest: ofCall(({ requestId }) => requestId),
+  track: ofCall(({ apiTrackId }) => apiTrackId),
 }));
 
 /**

@@ -117,11 +117,6 @@ async function askForBank(
 ): Promise<ProfileSettings> {
   const { context, today, keep } = start;
   const fromOptions = keepFiles(start.given, keep);
-  // The wizard looks at a certificate and its key together.
-  for (const { certificate, key } of Object.values(PAIR_SETTINGS)) {
-    delete fromOptions[certificate];
-    delete fromOptions[key];
-  }
   const { terminal } = context;
   if (environment === 'production') terminal.mark(`PRODUCTION ${name}`);
   const baseUrl = fromOptions.baseUrl ?? today.baseUrl ?? '';
@@ -266,7 +261,7 @@ async function askForText(
   const { ifEmpty, default: otherwise } = SETTINGS[key];
   // An empty answer means the suggested one. So if there is one, the operator needs a word for none.
   const none = today[key] === undefined ? '' : 'none';
-  const isNone = (text: string) => ifEmpty !== undefined && (text === '' || text === none);
+  const isNone = (text: string) => ifEmpty !== undefined && text === none;
   const question = ifEmpty === undefined ? prompt : `${prompt} (${none || 'empty'}: ${ifEmpty})`;
   const rule = RULES[key] ?? refuseEmpty;
   const answer = await context.terminal.ask(question, {

@@ -60,28 +60,21 @@ async function storeOne(context: Context, name: string, profile: ProfileSettings
   return true;
 }
 
-/** What only the start of a sandbox knows of its bank: it replaces these. Everything else is the operator's, and stays. */
-const OF_THE_BANK: readonly SettingKey[] = [
+/** What the profile of one door has, and that of the other may not. Everything else that no start sets is the operator's, and stays. */
+const OF_ONE_DOOR: readonly SettingKey[] = [
   'bank',
-  'baseUrl',
-  'environment',
   'clientId',
   'clientSecret',
   'applicationName',
   'ccClientId',
   'ccClientSecret',
   'ccApplicationName',
-  'qwacCertificate',
-  'qwacKey',
-  'qsealCertificate',
-  'qsealKey',
-  'ca',
   'bankSigningCertificate',
 ];
 
 function keptOf(settings: Partial<ProfileSettings>): Partial<ProfileSettings> {
   const rest: Partial<ProfileSettings> = { ...settings };
-  for (const key of OF_THE_BANK) delete rest[key];
+  for (const key of OF_ONE_DOOR) delete rest[key];
   return rest;
 }
 

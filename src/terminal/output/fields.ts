@@ -58,6 +58,11 @@ export class Field<Value, Of = unknown, out Taken = boolean> {
     return new Field({ ...this.parts, title, look: { ...this.parts.look, ...look } });
   }
 
+  /** People see it in a pipe alone, where columns have no titles. */
+  inPipe(look?: Look): Field<Value, Of, Taken> {
+    return this.as('', look);
+  }
+
   /** People see its value so. */
   written(write: Parts<Value, Of>['write']): Field<Value, Of, Taken> {
     return new Field({ ...this.parts, write });
@@ -231,6 +236,11 @@ export function seen<Of>(
     show,
     ...(look && { look }),
   });
+}
+
+/** For people alone, in a pipe, where columns have no titles. */
+export function piped<Of>(show: (of: Of, writeTime: WriteTime) => Cell): Field<None, Of, true> {
+  return seen('', show);
 }
 
 /** A text. */

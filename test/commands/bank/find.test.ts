@@ -39,7 +39,15 @@ describe('psd2 bank find', () => {
     expect(other.printed).toBe(
       'platform\tn26\tN26\tDE\t10011001\tNTSBDEB1\tdecoupled, after a login with OAuth\n',
     );
-    expect(other.said).toContain('No profile serves it.');
+    expect(other.said).toBe(
+      'No profile serves it. Write a bank file that extends one of these, and store it with psd2 profile add.\n',
+    );
+    const drawn = await run(['bank', 'find', 'NTSBDEB1'], { format: 'table', columns: 160 });
+    expect(drawn.printed.split('\n').map((line) => line.trim().split(/ {2,}/))).toEqual([
+      ['KIND', 'NAME', 'BANK', 'COUNTRY', 'BANK CODE', 'BIC', 'LOGIN'],
+      ['platform', 'n26', 'N26', 'DE', '10011001', 'NTSBDEB1', 'decoupled, after a login with OAuth'],
+      [''],
+    ]);
     // A word is a whole word, not a part of one.
     expect((await run(['bank', 'find', 'spard'])).printed).toBe('[]\n');
     const italian = await run(['bank', 'find', 'IT60X0542811101000000123456'], { format: 'table' });

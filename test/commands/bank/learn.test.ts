@@ -13,7 +13,7 @@ import { valuesIn } from '../../../src/bank-file/values.ts';
 import { BegunThings } from '../../../src/commands/bank/learn/begun.ts';
 import { ONLY } from '../../../src/commands/bank/learn/draft.ts';
 import { learned } from '../../../src/commands/bank/learn/learned.ts';
-import { bankDay } from '../../../src/domain/calendar.ts';
+import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { accountIban } from '../../../src/sandbox/customers/italian-iban.ts';
 import type { Variation } from '../../../src/sandbox/nextgenpsd2/variations.ts';
@@ -21,7 +21,7 @@ import { listFolder } from '../../../src/store/disk/files.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import { type Bank, CURRENT, openDoor, type TestDoor } from '../../sandbox/nextgenpsd2/door-client.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { type Command, type How, openCommand, runIn } from '../command.ts';
+import { type Command, cellsIn, type How, openCommand, runIn } from '../command.ts';
 import { failureIfAny } from '../failure.ts';
 
 const temporary = temporaryFolder();
@@ -43,18 +43,15 @@ async function atDoor<T>(
   }
 }
 
-type Changes = NonNullable<How['changes']>;
-
 function openLearning(
   { sandbox }: TestDoor,
   folder = newConfigFolder(temporary),
   more: Environment = {},
-  changes: Changes = () => ({}),
+  how: Omit<How, 'env'> = {},
 ): Command {
   const { registration } = sandbox;
   return openCommand(folder, now, {
-    globals: { yes: true },
-    changes,
+    ...{ globals: { yes: true }, ...how },
     env: {
       ...{ PSD2_BASE_URL: `${sandbox.baseUrl}/nextgenpsd2`, PSD2_CA: registration.caFile },
       ...{ PSD2_QWAC_CERT: registration.qwacCertFile, PSD2_QWAC_KEY: registration.qwacKeyFile },
@@ -69,9 +66,9 @@ const newFile = () => join(temporary, `bank-${++files}.json`);
 async function learn(door: TestDoor, words: string[] = [], file = newFile(), command = openLearning(door)) {
   const failure = await failureIfAny(runIn(command.context, 'bank', 'learn', file, ...words));
   const printed = command.printed();
-  const result = printed === '' ? null : learned.read(JSON.parse(printed));
+  const result = printed.startsWith('{') ? learned.read(JSON.parse(printed)) : null;
   const left = listFolder(command.context.folder.learning('env')).length > 0;
-  return { file, failure, result, said: command.said(), left };
+  return { file, failure, result, printed, said: command.said(), left };
 }
 
 /** What the questions find out. */
@@ -259,8 +256,8 @@ const learnAt = (
   env: Environment,
   file = newFile(),
   folder = newConfigFolder(temporary),
-  { words = [], changes }: { words?: string[]; changes?: Changes } = {},
-) => atDoor((door) => learn(door, words, file, openLearning(door, folder, env, changes)));
+  { words = [], ...how }: { words?: string[] } & Omit<How, 'env'> = {},
+) => atDoor((door) => learn(door, words, file, openLearning(door, folder, env, how)));
 
 const WEBSITE = { status: 404, body: '<html><title>Not here</title></html>' };
 const ELSEWHERE = { status: 302, headers: { location: 'https://elsewhere.example' } };
@@ -282,6 +279,85 @@ it.each(ODD)('asks little of a bank that %s, and writes no file', async (_, bank
     expect(`${failure?.message} ${said}`).toMatch(says);
     expect(calls.length).toBeLessThanOrEqual(most);
     expect(existsSync(file)).toBe(false);
+  });
+});
+
+const SO_FAR = 'What psd2 found out so far is in the list.';
+const beginning =
+  (reply: Reply): SmallBank =>
+  (method, path, ...of) =>
+    method === 'POST' && path === '/v1/consents' ? reply : friendly(method, path, ...of);
+const NO_ID = { code: 'bank_answer', exitCode: 11, hint: SO_FAR };
+const NOT_TAKEN = { code: 'bank_refused', exitCode: 7, hint: SO_FAR };
+const NO_LOGIN = {
+  ...{ code: 'not_logged_in', exitCode: 4 },
+  hint: 'The bank wants a login first. Store the file in the profile, log a customer in, and ask for a consent.',
+};
+it.each<[string, Reply, object, string]>([
+  [
+    'begins one without an id',
+    { status: 201, body: {} },
+    NO_ID,
+    'The answer of the bank has no id of a consent',
+  ],
+  [
+    'refuses it',
+    refuses(400, 'FORMAT_ERROR', 'psuData'),
+    NOT_TAKEN,
+    'The bank does not accept the form of POST /v1/consents (HTTP 400): FORMAT_ERROR (psuData)',
+  ],
+  [
+    'wants a login',
+    refuses(401, 'TOKEN_UNKNOWN'),
+    NO_LOGIN,
+    'The bank does not know the token of POST /v1/consents (HTTP 401): TOKEN_UNKNOWN',
+  ],
+])('says why a bank has begun no consent, and what to do: it %s', async (_, reply, failure, why) => {
+  await atSmallBank(beginning(reply), async (env) => {
+    const { failure: said, result } = await learnAt(env);
+    expect(said).toEqual({ ...failure, message: `No consent could be begun. ${why}` });
+    expect(result?.ok).toBe(false);
+  });
+});
+
+const missing = { message: 'The path of the bank file is missing', hint: 'For example mybank.json.' };
+const NEW_FILE = { hint: 'Leave out --extends, or name a new file.' };
+it.each<[string, string[], How['globals'], object]>([
+  ['', [], {}, missing],
+  ['-', [], {}, missing],
+  [
+    'sparda',
+    [],
+    {},
+    {
+      message: 'sparda looks like the name of a platform, not like a file',
+      hint: 'For example ./sparda.json.',
+    },
+  ],
+  ['FILE', ['--extends', 'sparda'], {}, { message: 'FILE extends nothing, not sparda', ...NEW_FILE }],
+  [
+    'PLATFORM',
+    ['--extends', 'sparkassen'],
+    {},
+    { message: 'PLATFORM extends sparda, not sparkassen', ...NEW_FILE },
+  ],
+  [
+    'NEW',
+    ['--extends', '../x.json'],
+    {},
+    { message: '--extends must name a platform, or a bank file in the folder of the new file' },
+  ],
+  ['NEW', [], { raw: true }, { message: '--raw works only with the commands that read from the bank' }],
+])('asks nothing with the file %j, %j and %j', async (name, words, globals, failure) => {
+  const file = /[A-Z]/.test(name) ? newFile() : name;
+  const platform = name === 'PLATFORM' ? { extends: 'sparda' } : {};
+  if (/FILE|PLATFORM/.test(name))
+    writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', ...platform }));
+  await atSmallBank(friendly, async (env, calls) => {
+    const refused = await learnAt(env, file, undefined, { words, globals: { yes: true, ...globals } });
+    const message = refused.failure?.message.replaceAll(file || ' ', name || ' ');
+    expect({ ...refused.failure, message }).toEqual({ code: 'usage', exitCode: 2, ...failure });
+    expect([refused.said, calls]).toEqual(['', []]);
   });
 });
 
@@ -438,10 +514,24 @@ it.each([
   });
 });
 
+const begunAt = (at: string, requestId: string) => ({ what: 'dedicated', id: null, requestId, at, bank: '' });
+const [EARLY, LATE] = ['2026-11-30T08:00:00.000Z', '2026-11-30T09:00:00.000Z'];
+it.each<[string, string[], string[]]>([
+  ['nothing', [], []],
+  ['one thing', [`${LATE} a`], ['a']],
+  ['two, the names in order', [`${EARLY} a`, `${LATE} b`], ['a', 'b']],
+  ['two, the names in the other order', [`${LATE} a`, `${EARLY} b`], ['b', 'a']],
+])('what was begun is in the order of its times: %s', (name, things, order) => {
+  const begunThings = new BegunThings(join(temporary, `begun ${name}`));
+  for (const [at = '', requestId = ''] of things.map((each) => each.split(' ')))
+    begunThings.keep(begunAt(at, requestId));
+  expect(begunThings.all.map(({ requestId }) => requestId)).toEqual(order);
+});
+
 it('keeps what each of two processes has begun for one profile', () => {
   const folder = join(temporary, 'begun');
   const [one, other] = [new BegunThings(folder), new BegunThings(folder)];
-  const thing = (requestId: string) => ({ what: 'dedicated', id: null, requestId, at: requestId, bank: '' });
+  const thing = (requestId: string) => begunAt(requestId, requestId);
   one.keep(thing('1'));
   other.keep(thing('2'));
   one.keep({ ...thing('1'), id: 'c1' });
@@ -474,10 +564,47 @@ it('after Ctrl-C deletes what it has begun, and writes nothing', async () => {
   await atSmallBank(stopping, async (env, calls) => {
     const { signal } = interruption;
     const sleep = async () => signal.throwIfAborted();
-    const changes: Changes = ({ world }) => ({ world: { ...world, signal, sleep } });
+    const changes: How['changes'] = ({ world }) => ({ world: { ...world, signal, sleep } });
     const { failure, file, left } = await learnAt(env, undefined, undefined, { changes });
     expect([failure?.exitCode, existsSync(file), left]).toEqual([130, false, false]);
     expect([begun(calls), ended(calls), calls.at(-1)]).toEqual([1, 1, 'DELETE /v1/consents/c1']);
+  });
+});
+
+it.each<
+  [
+    string,
+    days: number | null,
+    frequency: number | null,
+    maxDays: string | null,
+    frequencyPerDay: string | null,
+  ]
+>([
+  ['neither', null, null, null, null],
+  ['what was asked for', 180, 4, null, '4'],
+  ['a day less', 179, 3, '179', '3'],
+  ['more', 181, 5, null, null],
+  ['tomorrow', 1, 1, '1', '1'],
+  ['today', 0, 0, null, null],
+  ['yesterday', -1, -1, null, null],
+])('of the first consent, the bank makes %s', async (_, days, frequency, maxDays, frequencyPerDay) => {
+  let reads = 0;
+  const at = now();
+  const terms = {
+    ...(days !== null && { validUntil: addDays(bankDay(at), days) }),
+    ...(frequency !== null && { frequencyPerDay: frequency }),
+  };
+  const bank: SmallBank = (method, path, ...of) => {
+    if (method !== 'GET' || path !== '/v1/consents/c1') return friendly(method, path, ...of);
+    reads += 1;
+    // The last consent is asked for ever, and this bank does not say what it made of that.
+    return { status: 200, body: { consentStatus: 'received', ...(reads === 1 && terms) } };
+  };
+  await atSmallBank(bank, async (env) => {
+    const changes: How['changes'] = ({ world }) => ({ world: { ...world, now: () => at } });
+    const { result } = await learnAt(env, undefined, undefined, { changes });
+    const found = (field: string) => result?.findings.find((each) => each.field === field)?.value ?? null;
+    expect([found('consent.maxDays'), found('consent.frequencyPerDay')]).toEqual([maxDays, frequencyPerDay]);
   });
 });
 
@@ -524,6 +651,225 @@ it.each<[string, isShown: boolean]>([
   });
 });
 
+it('asks for each kind of consent, of the account that is named', async () => {
+  const asked = new Set<string>();
+  const noting: SmallBank = (method, path, headers, body) => {
+    if (method === 'POST' && path === '/v1/consents') asked.add(JSON.stringify(JSON.parse(body).access));
+    return friendly(method, path, headers, body);
+  };
+  await atSmallBank(noting, async (env) => {
+    await learnAt(env, undefined, undefined, { words: ACCOUNT });
+  });
+  const accounts = [{ iban: accountIban(CURRENT) }];
+  expect([...asked].map((access) => JSON.parse(access))).toEqual([
+    { accounts, balances: accounts, transactions: accounts },
+    { accounts: [], balances: [], transactions: [] },
+    { allPsd2: 'allAccounts' },
+    { availableAccounts: 'allAccounts' },
+  ]);
+});
+
+/** Another answer to one call of a friendly bank. */
+const butAt =
+  (
+    call: string,
+    reply: Reply,
+    isMeant: (body: string, headers: IncomingHttpHeaders) => boolean = () => true,
+  ): SmallBank =>
+  (method, path, headers, body) =>
+    call === `${method} ${path}` && isMeant(body, headers) ? reply : friendly(method, path, headers, body);
+const CONSENT = '/v1/consents/c1';
+const GONE = refuses(404, 'RESOURCE_UNKNOWN');
+const once = (body: string) => body.includes('"recurringIndicator":false');
+const hasPsu = (_: string, headers: IncomingHttpHeaders) => headers['psu-id'] !== undefined;
+const begunWith = (links: object | undefined): Reply => ({
+  status: 201,
+  body: { consentId: 'c1', consentStatus: 'received', ...(links && { _links: links }) },
+});
+/** The last of these answers counts that is not the friendly one. */
+const atAll =
+  (...banks: SmallBank[]): SmallBank =>
+  (...of) =>
+    banks
+      .map((bank) => bank(...of))
+      .findLast((reply) => JSON.stringify(reply) !== JSON.stringify(friendly(...of))) ?? friendly(...of);
+const noRead = butAt(`GET ${CONSENT}`, GONE);
+const noStatus = butAt(`GET ${CONSENT}/status`, GONE);
+const oauthLink = butAt('POST /v1/consents', begunWith({ scaOAuth: { href: 'https://idp.example/m' } }));
+const [SEPA, FUNDS] = ['/v1/payments/sepa-credit-transfers', '/v2/consents/confirmation-of-funds'];
+const UNCLEAR = 'the answer may be about something else';
+const OF_CUSTOMER = 'the bank takes a consent without PSU-ID; with it, the answer may be about the customer';
+it.each<[string, SmallBank, field: string, value: string | null, reason: string | null]>([
+  ['reads no consent, but its status', noRead, 'consent.status', '"call"', null],
+  [
+    'reads neither',
+    atAll(noRead, noStatus),
+    'consent.status',
+    null,
+    'the bank tells in no call how a consent is, and psd2 can do without that only where the customer logs in with OAuth',
+  ],
+  ['reads neither, and has OAuth', atAll(noRead, noStatus, oauthLink), 'consent.status', '"none"', null],
+  ['deletes', friendly, 'consent.delete', '"any"', null],
+  [
+    'deletes none yet',
+    butAt(`DELETE ${CONSENT}`, refuses(409, 'STATUS_INVALID')),
+    'consent.delete',
+    '"authorised"',
+    null,
+  ],
+  [
+    'deletes none',
+    butAt(`DELETE ${CONSENT}`, refuses(400, 'FORMAT_ERROR')),
+    'consent.delete',
+    null,
+    'the bank refused to delete a consent',
+  ],
+  [
+    'names no way',
+    butAt('POST /v1/consents', begunWith({})),
+    'sca.approaches',
+    null,
+    'the answer names no way for the customer',
+  ],
+  [
+    'has no links',
+    butAt('POST /v1/consents', begunWith(undefined)),
+    'sca.approaches',
+    null,
+    'the answer names no way for the customer',
+  ],
+  [
+    'has no link to a call',
+    butAt('POST /v1/consents', begunWith(undefined)),
+    'links',
+    null,
+    'the answers have no link to a call',
+  ],
+  ['takes a PSU-ID', friendly, 'psu.id', '"optional"', null],
+  [
+    'takes no PSU-ID',
+    butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'PSU-ID'), hasPsu),
+    'psu.id',
+    '"never"',
+    null,
+  ],
+  [
+    'does not know it',
+    butAt('POST /v1/consents', refuses(401, 'PSU_CREDENTIALS_INVALID'), hasPsu),
+    'psu.id',
+    null,
+    OF_CUSTOMER,
+  ],
+  [
+    'minds more with it',
+    butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'PSU-ID-Type'), hasPsu),
+    'psu.id',
+    null,
+    OF_CUSTOMER,
+  ],
+  ['takes one reading', friendly, 'consent.once', 'true', null],
+  [
+    'takes no one reading',
+    butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'recurringIndicator'), once),
+    'consent.once',
+    'false',
+    null,
+  ],
+  [
+    'takes no one reading, and says not why',
+    butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR'), once),
+    'consent.once',
+    'false',
+    null,
+  ],
+  [
+    'minds another field then',
+    butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'validUntil'), once),
+    'consent.once',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'minds something else then',
+    butAt('POST /v1/consents', refuses(400, 'PERIOD_INVALID'), once),
+    'consent.once',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'has a product',
+    butAt(`POST ${SEPA}`, refuses(400, 'FORMAT_ERROR', 'instructedAmount')),
+    'payments.products.payments',
+    '["sepa-credit-transfers"]',
+    null,
+  ],
+  [
+    'wants the account of the payer',
+    butAt(`POST ${SEPA}`, refuses(400, 'FORMAT_ERROR', 'debtorAccount')),
+    'payments.debtorAccount',
+    '"required"',
+    null,
+  ],
+  [
+    'minds a header of a product',
+    butAt(`POST ${SEPA}`, refuses(400, 'FORMAT_ERROR', 'PSU-IP-Address')),
+    'payments.products.payments: sepa-credit-transfers',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'minds a header of a signature',
+    butAt(`POST ${SEPA}`, refuses(400, 'FORMAT_ERROR', 'Digest')),
+    'payments.products.payments: sepa-credit-transfers',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'takes a header for a product',
+    butAt('POST /v1/payments/psd2-no-such-product', refuses(400, 'FORMAT_ERROR')),
+    'payments.products.payments',
+    null,
+    'the answer says nothing of the product: one that no bank has gets it, too',
+  ],
+  [
+    'knows no address',
+    (method, path, ...of) =>
+      method === 'POST' && path.startsWith('/v1/payments/') ? GONE : friendly(method, path, ...of),
+    'payments.products.payments',
+    null,
+    'the bank says the same of every product',
+  ],
+  ['has no consents for funds', butAt(`POST ${FUNDS}`, GONE), 'funds.consent', '"never"', null],
+  [
+    'wants the account of funds',
+    butAt(`POST ${FUNDS}`, refuses(400, 'FORMAT_ERROR', 'account')),
+    'funds.consent',
+    '"auto"',
+    null,
+  ],
+  [
+    'minds a header of funds',
+    butAt(`POST ${FUNDS}`, refuses(400, 'FORMAT_ERROR', 'TPP-Redirect-URI')),
+    'funds.consent',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'takes nothing for a consent for funds',
+    butAt(`POST ${FUNDS}`, { status: 201, body: { consentId: 'f1', consentStatus: 'received' } }),
+    'funds.consent',
+    null,
+    'the bank took an empty object for a consent',
+  ],
+])('what it means that a bank %s', async (_, bank, field, value, reason) => {
+  await atSmallBank(bank, async (env) => {
+    const words = field === 'psu.id' ? PSU : [];
+    const { result } = await learnAt(env, undefined, undefined, { words });
+    const found = result?.findings.find((each) => each.field === field);
+    expect(found).toMatchObject({ value, reason });
+  });
+});
+
 it('a product that the bank says it has not, also with 501, stops nothing', async () => {
   const lacking: SmallBank = (method, path, ...of) =>
     method === 'POST' && path.startsWith('/v1/bulk-payments')
@@ -563,7 +909,6 @@ it('leads with the two fields that decide what a refused payment proves, and say
       'payments.executesWithoutSca is not known: nobody has said it. psd2 assumes possible.',
     );
     expect(said).toContain('sca.approaches is redirect.');
-    expect(said).toContain('Next, name the file in the environment, as PSD2_BANK: ');
     const file = newFile();
     writeFileSync(
       file,
@@ -587,10 +932,6 @@ it('keeps what a file says, says what has changed, and overwrites nothing else',
     const other = newFile();
     writeFileSync(other, '{"some": "thing"}');
     expect((await learnAt(env, other)).failure?.code).toBe('config');
-    expect((await learnAt(env, file, undefined, { words: ['--extends', 'sparda'] })).failure?.code).toBe(
-      'usage',
-    );
-    expect((await learnAt(env, 'sparda')).failure?.code).toBe('usage');
     expect([readFileSync(other, 'utf8'), calls.length]).toEqual(['{"some": "thing"}', asked]);
   });
 });
@@ -626,6 +967,138 @@ it('says of each field what the bank has shown, or why nothing has shown it', as
       oauth.scope unknown null: psd2 cannot ask for it: it shows only when a customer logs in
       oauth.clientAuth unknown null: psd2 cannot ask for it: it shows only when a customer logs in"
     `);
+  });
+});
+
+it.each<
+  [
+    string,
+    string[],
+    profile: string | undefined,
+    isThere: boolean,
+    SmallBank,
+    before: string[],
+    after: string[],
+  ]
+>([
+  [
+    'a new file',
+    [],
+    undefined,
+    false,
+    friendly,
+    ['It names no customer, so the bank can ask nobody.', 'The result goes into the new file FILE.'],
+    [
+      'Next, name the file in the environment, as PSD2_BANK: FILE',
+      'Then ask a customer for a consent: psd2 consent request',
+    ],
+  ],
+  [
+    'a file that is there, with a customer, for a profile',
+    ['--psu-id', 'ada'],
+    'mine',
+    true,
+    friendly,
+    ['It names the customer ada, whom the bank may ask.', 'What has changed since goes into FILE.'],
+    [
+      'Next, store it in the profile: psd2 profile set mine --bank FILE',
+      'Then ask a customer for a consent: psd2 --profile mine consent request',
+    ],
+  ],
+  [
+    'a bank that wants a login',
+    [],
+    'mine',
+    false,
+    beginning(refuses(401, 'TOKEN_UNKNOWN')),
+    ['It names no customer, so the bank can ask nobody.', 'The result goes into the new file FILE.'],
+    [
+      'Next, store it in the profile: psd2 profile set mine --bank FILE',
+      'Then look at what is left: psd2 --profile mine doctor',
+    ],
+  ],
+])('says what it will ask, and how to go on: %s', async (_, words, profile, isThere, bank, before, after) => {
+  await atSmallBank(bank, async (env) => {
+    const folder = newConfigFolder(temporary);
+    const { profiles } = openCommand(folder, now).context;
+    await profiles.write('mine', { baseUrl: env.PSD2_BASE_URL ?? '' });
+    const file = newFile();
+    if (isThere) writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2' }));
+    const globals = { yes: true, ...(profile !== undefined && { profile }) } as const;
+    const { said } = await learnAt(env, file, folder, { words, globals });
+    const lines = said.replaceAll(file, 'FILE').trimEnd().split('\n');
+    expect(lines.slice(0, 8)).toEqual([
+      `psd2 asks ${env.PSD2_BASE_URL}, slowly, and stops if the bank minds:`,
+      ...lines.slice(1, 6),
+      ...before,
+    ]);
+    expect(lines.slice(1, 6).map((line) => line.split(':')[0])).toEqual([
+      '- which signature',
+      '- which consents, and how customers authorise',
+      '- which lists of transactions',
+      '- which payment products',
+      '- whether there is an OAuth server',
+    ]);
+    expect(lines.slice(-2)).toEqual(after);
+  });
+});
+
+it('a person reads the values by heading, each with what the bank answered, and in a pipe a line each', async () => {
+  const linking: SmallBank = (method, path, ...of) => {
+    const reply = friendly(method, path, ...of);
+    if (method !== 'POST' || path !== '/v1/consents' || reply === null) return reply;
+    const links = {
+      scaRedirect: { href: 'https://bank.example/sca' },
+      scaStatus: { href: '/v1/consents/c1/x' },
+    };
+    return { ...reply, body: { consentId: 'c1', consentStatus: 'received', _links: links } };
+  };
+  await atSmallBank(linking, async (env) => {
+    const file = newFile();
+    writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', consent: { once: false } }));
+    const { printed } = await learnAt(env, file, undefined, { format: 'table', columns: 60 });
+    const clear = printed.replace(/\d{4}-\d\d-\d\d/g, 'DAY').replace(/Days: \d+/, 'Days: DAYS');
+    const beginnings = clear.split('\n\n').map((part) => part.split('\n').slice(0, 9).join('\n'));
+    expect(beginnings.join('\n\n')).toMatchInlineSnapshot(`
+      "Differs from standard
+        signing.when: "never" (before: "always")
+            GET /v1/consents/c1: 200, without a signature
+        consent.once: true (before: false)
+            POST /v1/consents: 201
+        consent.maxDays: DAYS (before: 180)
+            GET /v1/consents/c1: 200, validUntil DAY for
+            DAY
+        payments.products.payments: [] (before:
+
+      As standard says
+        sca.approaches: ["redirect"]
+            POST /v1/consents: 201, with scaRedirect
+        consent.status: "call"
+            GET /v1/consents/c1: 200
+        consent.frequencyPerDay: 4
+            GET /v1/consents/c1: 200
+        consent.delete: "any"
+            DELETE /v1/consents/c1: 204, the answer is empty
+
+      Seen, and no field says it
+        links: paths of the host
+            POST /v1/consents: 201, with /v1/consents/c1/x
+
+      Not found out
+        payments.executesWithoutSca
+            psd2 cannot ask for it: the bank's documentation says
+            it. Unless the file has it, psd2 assumes possible
+        accounts.bookingStatuses
+            the bank refuses no list before a customer has
+            consented. At a reading, psd2 asks for each list if
+            the bank refuses both
+            GET
+
+      "
+    `);
+    const piped = await learnAt(env, newFile(), undefined, { format: 'table' });
+    const row = ['same', 'consent.once', 'true', 'true', 'POST /v1/consents', '201', ''];
+    expect(cellsIn(piped.printed)).toContainEqual(row);
   });
 });
 

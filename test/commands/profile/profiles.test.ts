@@ -19,6 +19,7 @@ import { answering, type How, openCommand, ranIn, runIn, typing, useFolder } fro
 import { storeTransfer } from '../customer/stored.ts';
 import { failureOf } from '../failure.ts';
 import { bankWhere } from '../named-bank.ts';
+import { person } from './person.ts';
 
 const temporary = temporaryFolder();
 /** The certificates are valid by then. */
@@ -942,6 +943,23 @@ describe('psd2 profile add', () => {
     expect(await failureOf(add(['other', ...words], { env: {}, operator: blank }))).toEqual({
       ...{ code: 'usage', exitCode: 2, message: 'The client secret from the prompt is empty' },
     });
+  });
+
+  it.each<[string, string[], string[]]>([
+    [
+      'base-url',
+      ['', ' ', 'bank', BANK.baseUrl],
+      ['A value is required', 'A value is required', 'The base URL "bank" is not a URL'],
+    ],
+    ['client-id', ['', ' ', 'bank'], ['A value is required', 'A value is required']],
+    ['app-name', ['', ' ', 'bank'], ['A value is required', 'A value is required']],
+  ])('at a terminal asks for --%s until the answer can be one', async (option, answers, wrong) => {
+    const at = TEXTS.indexOf(`--${option}`);
+    const words = [...TEXTS.slice(0, at), ...TEXTS.slice(at + 2), ...QWAC()];
+    const someone = person({ '': answers });
+    await add(['bank', ...words], { operator: someone.operator });
+    expect([someone.wrong, someone.asked.length]).toEqual([wrong, answers.length]);
+    expect(Object.values(stored('bank') ?? {})).toContain(answers.at(-1));
   });
 
   it('asks before it replaces a profile, and again if somebody is logged in elsewhere', async () => {

@@ -153,6 +153,38 @@ describe('psd2 profile add without options', () => {
     expect([wrong.asked, wrong.failure?.message]).toEqual([[], 'The base URL "notaurl" is not a URL']);
   });
 
+  it.each<[string, Answers, boolean]>([
+    ['is the suggestion', {}, true],
+    ['goes if nothing but the QWAC signs', { 'Does a QSealC sign?': [false] }, false],
+  ])('a pair that options name is asked for all the same, and %s', async (_, more, isStored) => {
+    const { qwacKeyFile, qsealCertFile, qsealKeyFile } = files();
+    const named = ['--qseal-cert', qsealCertFile, '--qseal-key', qsealKeyFile, '--qwac-key', qwacKeyFile];
+    const answers = { ...(await answersForSandbox()), ...more };
+    for (const own of ['QWAC key', 'QSealC certificate', 'QSealC key']) delete answers[own];
+    const { suggested, failure } = await talk(['add', 'bank', '--reference', ...named], answers);
+    expect([failure, suggested['QWAC key: a PEM file']]).toEqual([null, qwacKeyFile]);
+    expect(suggested['QSealC certificate: a PEM or PKCS#12 file']).toBe(isStored ? qsealCertFile : undefined);
+    const { qsealCertificate, qsealKey, ...rest } = ofSandbox();
+    expect(stored()).toEqual({
+      ...{ ...rest, ...(isStored && { qsealCertificate, qsealKey }) },
+      redirectUri: expect.stringMatching(/^http:/),
+    });
+  });
+
+  it('an option of the application for client credentials means that there is one', async () => {
+    const answers = {
+      ...(await answersForSandbox()),
+      ...{ 'Its client secret': ['hush'], 'Its application name': ['app'] },
+    };
+    const { asked, failure } = await talk(['add', 'bank', '--cc-client-id', 'cc'], answers);
+    expect(failure).toBeNull();
+    expect([those(asked, 'Is there also'), those(asked, 'Its ')]).toEqual([
+      [],
+      ['Its client secret', 'Its application name'],
+    ]);
+    expect(stored()).toMatchObject({ ccClientId: 'cc', ccClientSecret: 'hush', ccApplicationName: 'app' });
+  });
+
   it('marks every question after the answer that real money moves', async () => {
     const answers = { ...(await answersForSandbox()), 'Which bank': ['production'] };
     const { marks, failure } = await talk(['add', 'bank'], answers);
@@ -284,6 +316,31 @@ describe('a bank with a bank file', () => {
     const [initial, ...choices] = [suggested['May psd2 take them?']].flat();
     expect([initial, choices.map((each) => String(each).replace(/:.*/, ''))]).toEqual(['never', ways]);
     expect(said).toContain('never keeps, shows or logs them. Only the person whose they are types');
+  });
+
+  it.each<
+    [
+      string,
+      'production' | 'sandbox',
+      ProfileSettings['embedded'],
+      initial: string | undefined,
+      after: string | undefined,
+    ]
+  >([
+    ['atruvia', 'production', 'files', 'never', 'never'],
+    ['atruvia', 'sandbox', 'files', 'files', 'files'],
+    ['atruvia', 'production', 'ask', 'ask', 'ask'],
+    ['atruvia', 'production', undefined, 'never', undefined],
+    // This bank takes none.
+    ['sparkassen', 'production', 'files', undefined, undefined],
+    ['sparkassen', 'sandbox', 'files', undefined, 'files'],
+  ])('of %s in %s, with %s until now, suggests %s', async (bank, environment, embedded, initial, after) => {
+    await store();
+    await talk(['set', 'bank', '--bank', bank], {});
+    await operator.open().context.profiles.write('bank', { ...ofSandbox(), ...stored(), embedded });
+    const { suggested, failure } = await edit({ ...STORE, 'Which bank': [environment] });
+    const [first] = [suggested['May psd2 take them?']].flat();
+    expect([failure, first, stored()?.embedded]).toEqual([null, initial, after]);
   });
 
   const door = () => doorBankFile(sandboxFolder());

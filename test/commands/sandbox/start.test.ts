@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { learnersDoor } from '../../../src/sandbox/nextgenpsd2/door-rules.ts';
 import type { Sandbox, SandboxOptions } from '../../../src/sandbox/server/server.ts';
+import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
 import type { How } from '../command.ts';
 
 /** How psd2 starts a process in the background. */
@@ -137,19 +138,28 @@ describe('psd2 sandbox start', () => {
     expect(profiles.current()).toBe(used);
   });
 
-  it('changes only what belongs to the bank: a rule of the operator stays', async () => {
-    await start();
-    const { profiles } = openCommand(folder, NOW).context;
-    const before = profiles.read('sandbox');
-    if (!before) throw new Error('no profile');
-    await profiles.write('sandbox', { ...before, approvals: '1', maxAmount: '5000' });
-    await start();
-    expect(profiles.read('sandbox')).toMatchObject({
-      approvals: '1',
-      maxAmount: '5000',
-      environment: 'sandbox',
-    });
-  });
+  it.each(['sandbox', 'sandbox-nextgen'])(
+    'changes only what belongs to the bank of %s: a rule of the operator stays',
+    async (name) => {
+      await start();
+      const { profiles } = openCommand(folder, NOW).context;
+      const before = profiles.read(name);
+      if (!before) throw new Error('no profile');
+      const other = { path: '/etc/other.pem' };
+      const rules: Partial<ProfileSettings> = { approvals: '1', maxAmount: '5000' };
+      const changed: Partial<ProfileSettings> = {
+        environment: 'production',
+        ...{ bank: '{}', clientId: 'x', clientSecret: 'x', applicationName: 'x' },
+        ...{ ccClientId: 'x', ccClientSecret: 'x', ccApplicationName: 'x', qwacKey: other, ca: other },
+        ...{ qsealCertificate: other, qsealKey: other, bankSigningCertificate: other },
+      };
+      await profiles.write(name, { ...before, ...rules, ...changed, baseUrl: OWN.baseUrl });
+      await start();
+      const [old = '', now = ''] = started.banks.map(({ baseUrl }) => baseUrl);
+      const wanted = JSON.stringify({ ...before, ...rules }).replaceAll(old, now);
+      expect(profiles.read(name)).toEqual(JSON.parse(wanted));
+    },
+  );
 
   it('keeps what the operator set of a protected profile too, and says what keeps it from starting', async () => {
     await start();

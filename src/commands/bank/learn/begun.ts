@@ -26,7 +26,7 @@ export class BegunThings {
     return listFolder(this.#folder)
       .filter((name) => name.endsWith('.json'))
       .flatMap((name) => readJsonFile(join(this.#folder, name), begunThing) ?? [])
-      .toSorted((one, other) => (one.at < other.at ? -1 : 1));
+      .toSorted((one, other) => one.at.localeCompare(other.at));
   }
 
   /** Keeps it, or what is known of it now. */

@@ -15,13 +15,13 @@ export const finding = object({
   status: oneOf(
     ['differs', 'same', 'said', 'unknown'],
     'the bank differs from what the file or its platform said, or not; no field says it; not found out',
-  ).as('Status', { kind: 'state' }),
-  field: text('field of the bank file, or what no field says').as('Field'),
-  value: orNull(text('its value, as JSON; null if it was not found out')).as('Value'),
-  was: orNull(text('its value before, as JSON; null without one')).as('Was'),
-  asked: orNull(text('method and path of the question; null if psd2 did not ask')).as('Asked'),
-  answered: orNull(text('what the bank answered; null if psd2 did not ask')).as('Answered'),
-  reason: orNull(text('why it was not found out; null if it was')).as('Reason'),
+  ).inPipe({ kind: 'state' }),
+  field: text('field of the bank file, or what no field says').inPipe(),
+  value: orNull(text('its value, as JSON; null if it was not found out')).inPipe(),
+  was: orNull(text('its value before, as JSON; null without one')).inPipe(),
+  asked: orNull(text('method and path of the question; null if psd2 did not ask')).inPipe(),
+  answered: orNull(text('what the bank answered; null if psd2 did not ask')).inPipe(),
+  reason: orNull(text('why it was not found out; null if it was')).inPipe(),
 });
 
 /** What the command prints. */

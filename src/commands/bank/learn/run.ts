@@ -82,7 +82,11 @@ async function readDraft(
   file: string,
   { extends: platform }: LearnOptions,
 ): Promise<{ own: BankFile; below: BankFile }> {
-  requireFile(context, file === '-' ? undefined : file, 'text');
+  if (file === '' || file === '-')
+    throw new Psd2Error('usage', 'The path of the bank file is missing', {
+      hint: 'For example mybank.json.',
+    });
+  requireFile(context, file, 'text');
   if (looksLikePlatform(file))
     throw new Psd2Error('usage', `${file} looks like the name of a platform, not like a file`, {
       hint: `For example ./${file}.json.`,
@@ -229,7 +233,7 @@ function sayLeft({ terminal }: Context, asker: Asker, left: readonly BegunThing[
 }
 
 function noConsent(error: Psd2Error | null): Psd2Error {
-  const why = error ?? new Psd2Error('bank_answer', 'the bank has begun none');
+  const why = error ?? new Psd2Error('bank_answer', 'The answer of the bank has no id of a consent');
   const hint =
     why.code === 'not_logged_in'
       ? 'The bank wants a login first. Store the file in the profile, log a customer in, and ask for a consent.'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Draft } from '../../../../src/commands/bank/learn/draft.ts';
+import { type Change, Draft } from '../../../../src/commands/bank/learn/draft.ts';
 import { parseDate } from '../../../../src/domain/calendar.ts';
 
 // What bank learn knows of a field, and what it could not find out.
@@ -34,4 +34,61 @@ it.each<[string, string[], string[]]>([
   for (const field of lacks) one.lack(field, 'nobody says');
   expect(before).toHaveLength(1);
   expect(fieldsOf(one)).toEqual([...before, ...noted]);
+});
+
+const [BEFORE, TODAY] = ['2026-01-01', '2026-11-30'];
+it.each<[string, Change, source: string, about: Change]>([
+  ['nothing', {}, 'LEARNED', {}],
+  ['its name', { name: 'Mine' }, 'LEARNED', { name: 'Mine' }],
+  ['its platform', { extends: 'sparda' }, 'LEARNED', { extends: 'sparda' }],
+  ['who saw it hold', { verifiedOn: BEFORE }, 'LEARNED', { verifiedOn: BEFORE }],
+  ['a source of its own', { source: 'us' }, 'us', {}],
+  ['where it was learned', { source: `psd2 bank learn at x on ${BEFORE}` }, 'LEARNED', {}],
+  ['days of other fields', { learned: { 'sca.start': BEFORE } }, 'LEARNED', {}],
+  ['an earlier day of the same', { learned: { 'psu.ip': BEFORE } }, 'LEARNED', {}],
+])('the file says what it said, and what was learned: %s', (_, said, source, about) => {
+  const nothing = { interface: 'nextgenpsd2' } as const;
+  const one = new Draft({ ...nothing, ...said }, nothing, parseDate('--date', TODAY));
+  const learned = { 'sca.start': said.learned?.['sca.start'], 'psu.ip': TODAY };
+  const write = () => JSON.parse(JSON.stringify(one.file('bank.example')));
+  one.learn({ psu: { ip: 'required' } }, HEARD);
+  const from = `psd2 bank learn at bank.example on ${TODAY}`;
+  const file = (written: string) => ({
+    ...{ ...nothing, ...about, psu: { ip: 'required' }, source: source === 'LEARNED' ? written : source },
+    learned: JSON.parse(JSON.stringify(learned)),
+  });
+  expect(write()).toEqual(file(from));
+  one.lack('oauth.mode', 'nobody says');
+  one.lack('psu.label', 'nobody says');
+  expect(write()).toEqual(file(`${from}. Not found out: oauth.mode, psu.label`));
+});
+
+it.each<[string, fields: Change[], order: string[]]>([
+  ['none', [], []],
+  ['one', [{ psu: { ip: 'own' } }], ['psu.ip same']],
+  [
+    'equal ones as they came',
+    [{ psu: { ip: 'required' } }, { headers: { date: 'always' } }],
+    ['psu.ip differs', 'headers.date differs'],
+  ],
+  [
+    'what differs before what is the same',
+    [{ psu: { ip: 'own' } }, { headers: { date: 'always' } }],
+    ['headers.date differs', 'psu.ip same'],
+  ],
+  [
+    'what decides before all others',
+    [{ headers: { date: 'always' } }, { sca: { approaches: ['redirect'] } }],
+    ['sca.approaches same', 'headers.date differs'],
+  ],
+])('findings are in the order of what they mean: %s', (_, fields, order) => {
+  const one = draft();
+  for (const change of fields) one.learn(change, HEARD);
+  one.lack('oauth.mode', 'nobody says');
+  one.say('links', 'whole addresses', HEARD);
+  expect(one.inOrder.map(({ field, status }) => `${field} ${status}`)).toEqual([
+    ...order,
+    'links said',
+    'oauth.mode unknown',
+  ]);
 });
