@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { document, information, transaction } from '../../batch-file/reading.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
-import { endOf, type Ran } from '../payer-here.ts';
+import { endOf, type Ran, TODAY } from '../payer-here.ts';
 import { BULK, IBAN, RUN, storeOf, useBatches } from './with-batch.ts';
 
 // Who may decide about a batch, what they see before, and what is said and kept afterwards.
@@ -90,7 +90,8 @@ it('who approves a batch reads the structured reference of each payee', async ()
   const reference = '<Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry></Tp><Ref>RF18539007547034</Ref>';
   const rest = `<RmtInf><Strd><CdtrRefInf>${reference}</CdtrRefInf></Strd></RmtInf>`;
   const payments = [transaction({ rest }), transaction({ id: '<EndToEndId>E-2</EndToEndId>' })];
-  const { payer } = await withFile(new BankHere(), document([information(payments)]));
+  const day = { ReqdExctnDt: `<ReqdExctnDt><Dt>${TODAY}</Dt></ReqdExctnDt>` };
+  const { payer } = await withFile(new BankHere(), document([information(payments, day)]));
   expect((await payer.run(approve('bea'))).said.split('\n').slice(2, 4)).toEqual([
     `  12.50 EUR to Ada Lovelace, ${IBAN}, reference RF18539007547034, new`,
     `  12.50 EUR to Ada Lovelace, ${IBAN}, new`,
