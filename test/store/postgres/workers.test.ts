@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../../src/domain/decimal.ts';
-import type { Round } from '../../../src/store/ports/sync.ts';
+import type { Dealt, Round } from '../../../src/store/ports/sync.ts';
 import { type Claim, Claims } from '../../../src/store/postgres/claims.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
+import type { Database } from '../../../src/store/postgres/database.ts';
+import { PostgresRounds } from '../../../src/store/postgres/sync/rounds.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { allOf, begun, opened, TRANSFER_BEGIN } from '../flows.ts';
 import { append, rowOf } from '../row-of.ts';
@@ -24,6 +26,11 @@ beforeEach(async () => {
   await stores.init();
 });
 const worker = () => stores.worker().open('p', BANK);
+/** Without a passphrase, whose key takes long. */
+const logIn = async (customers: readonly string[]) => {
+  const { tokens } = stores.worker({ isPlain: true }).open('p', BANK);
+  for (const customer of customers) await tokens.change(customer, (slot) => slot.write(login));
+};
 /** All claims expire, as if their workers had stalled for an hour. */
 const expireClaims = () => stores.sql(`update psd2.claims set until = '-infinity'`);
 
@@ -230,7 +237,7 @@ describe('a connection that is lost', () => {
 
   it('a worker joins a round if a commit or its answer was lost, and begins no second one', async () => {
     const rounds = await cutOff().rounds();
-    await worker().tokens.change('1', (slot) => slot.write(login));
+    await logIn(['1']);
     proxy.cutNext(/\bcommit\b/);
     const round = await rounds.join();
     expect('share' in round && round.share).toMatchObject({ round: 1, size: 1 });
@@ -241,8 +248,7 @@ describe('a connection that is lost', () => {
 describe('the customers of a round', () => {
   const IDS = ['1', '2', '3'];
   beforeEach(async () => {
-    const { tokens } = worker();
-    for (const customerId of IDS) await tokens.change(customerId, (slot) => slot.write(login));
+    await logIn(IDS);
   });
   const join = async (): Promise<Round> => {
     const round = await (await worker().rounds()).join();
@@ -289,7 +295,8 @@ describe('the customers of a round', () => {
     await one.note({ calls: 0, ends: [], isOver: false });
     expect(counted()).toBe('|');
     const end = { customerId: '1', status: 'synced' as const, code: null, message: null };
-    await one.note({ calls: 2, ends: [end], isOver: false });
+    await one.note({ calls: 1, ends: [end], isOver: false });
+    await one.note({ calls: 1, ends: [], isOver: false });
     await other.note({ calls: 0, ends: [end, end], isOver: false });
     await other.note({ calls: 3, ends: [], isOver: true });
     expect(counted()).toBe('5|3');
@@ -402,6 +409,316 @@ describe('the customers of a round', () => {
     age(13);
     expect(await joined()).toBe(2);
   });
+});
+
+describe('the worker of a round', () => {
+  const IDS = ['1', '2', '3', '4'];
+  const SYNCED = { status: 'synced', code: null, message: null } as const;
+  /** What stands for each clock of the store. */
+  const clock = { steady: 1_000_000, time: Date.parse('2026-11-20T12:00:00Z') };
+  beforeEach(async () => {
+    await logIn(IDS);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    Object.assign(clock, { steady: 1_000_000, time: Date.parse('2026-11-20T12:00:00Z') });
+    replaceForStore(performance, 'now', () => clock.steady);
+    replaceForStore(Date, 'now', () => clock.time);
+  });
+  const join = async (database = stores.database()): Promise<Round> => {
+    const round = await new PostgresRounds(database, 'p', BANK).join();
+    if ('dueIn' in round) return expect.unreachable();
+    onTestFinished(() => round.leave());
+    return round;
+  };
+  const deal = async (round: Round, most = 1): Promise<Dealt> => {
+    const dealt = await round.next(most);
+    return typeof dealt === 'string' ? expect.unreachable(dealt) : dealt;
+  };
+  /** The customers that a round still gives out. Each ends at once. */
+  const rest = async (round: Round): Promise<string[]> => {
+    const given: string[] = [];
+    for (let next = await round.next(1); typeof next !== 'string'; next = await round.next(1)) {
+      given.push(next.customerId);
+      await next.finish(SYNCED);
+    }
+    return given;
+  };
+  const finished = () =>
+    stores
+      .sql(
+        `select customer_id from psd2.sync_customers where worker is null and status = 'synced' order by 1`,
+      )
+      .split('\n');
+  const rename = (table: string, name: string) => stores.sql(`alter table psd2.${table} rename to ${name}`);
+  /** What psd2 asks the database from now on. */
+  const asked = (database: Database) => {
+    const kinds = {
+      'find dead workers': /with dead/,
+      deal: /with quick/,
+      'is it over': /select exists/,
+      'end the round': /update psd2\.sync_rounds/,
+      'report ends': /json_to_recordset/,
+      'show life': /update psd2\.sync_workers/,
+      'read what is mine': /^select customer_id, number/,
+      leave: /delete from psd2\.sync_workers/,
+    };
+    const spies = [vi.spyOn(database, 'query'), vi.spyOn(database, 'look')];
+    return () => {
+      const statements = spies.flatMap(({ mock }) =>
+        mock.calls.map(([, sql], n) => ({ sql, order: mock.invocationCallOrder[n] ?? 0 })),
+      );
+      for (const spy of spies) spy.mockClear();
+      return statements
+        .toSorted((a, b) => a.order - b.order)
+        .map(({ sql }) => Object.entries(kinds).find(([, kind]) => kind.test(sql))?.[0] ?? sql);
+    };
+  };
+
+  it('a worker asks the database only what it has to', async () => {
+    const database = stores.database();
+    const [round, other] = [await join(database), await join()];
+    const statements = asked(database);
+    await round.leave();
+    expect(statements()).toEqual([]);
+    expect((await deal(other)).customerId).toBe('1');
+    const first = await deal(round, 2);
+    expect(statements()).toEqual(['find dead workers', 'deal']);
+    const second = await deal(round);
+    expect(statements()).toEqual([]);
+    await first.finish(SYNCED);
+    expect(statements()).toEqual(['report ends']);
+    clock.steady += 2_001;
+    // Its own heartbeat is part of it.
+    await (await deal(round, 2)).finish(SYNCED);
+    expect(statements()).toEqual(['find dead workers', 'deal', 'report ends']);
+    expect(await round.next(1)).toBe('later');
+    expect(statements()).toEqual(['deal', 'deal', 'is it over']);
+    expect(await round.next(1)).toBe('later');
+    expect(statements()).toEqual([]);
+    await second.finish(SYNCED);
+    await round.leave();
+    expect(statements()).toEqual(['report ends', 'leave']);
+    const late = await join(database);
+    statements();
+    expect(await late.next(1)).toBe('later');
+    expect(statements()).toEqual(['find dead workers', 'deal', 'is it over']);
+  });
+
+  it('a worker asks nothing more once the round is over, whatever comes then', async () => {
+    const database = stores.database();
+    const round = await join(database);
+    expect(await rest(round)).toEqual(IDS);
+    const statements = asked(database);
+    stores.sql(`update psd2.sync_customers set finished_at = '-infinity'`);
+    clock.steady += 3_600_000;
+    expect([await round.next(1), statements()]).toEqual(['over', []]);
+  });
+
+  it('a worker shows every two seconds that it lives, also after it could not, and no longer when it has left', async () => {
+    const database = stores.database();
+    const round = await join(database);
+    const statements = vi.spyOn(database, 'query');
+    const beat = async (milliseconds: number) => {
+      await vi.advanceTimersByTimeAsync(milliseconds);
+      await Promise.allSettled(statements.mock.results.map(({ value }) => value));
+    };
+    /** How many seconds from now its time is over, by the clock of the database: from the earliest moment to the latest. */
+    const lives = (begun: string) =>
+      stores.sql(`select until between '${begun}'::timestamptz + interval '10 seconds'
+        and clock_timestamp() + interval '10 seconds' from psd2.sync_workers`);
+    const now = () => stores.sql('select clock_timestamp()');
+    let begun = now();
+    await deal(round);
+    expect(lives(begun)).toBe('t');
+    begun = now();
+    await deal(round);
+    expect(lives(begun)).toBe('t');
+    begun = now();
+    await beat(1_999);
+    expect(lives(begun)).toBe('f');
+    await beat(1);
+    expect(lives(begun)).toBe('t');
+    rename('sync_workers', 'gone');
+    await beat(2_000);
+    rename('gone', 'sync_workers');
+    begun = now();
+    await beat(2_000);
+    expect(lives(begun)).toBe('t');
+    expect(vi.getTimerCount()).toBe(1);
+    await round.leave();
+    expect(vi.getTimerCount()).toBe(0);
+    expect(stores.sql('select count(*) from psd2.sync_workers')).toBe('0');
+  });
+
+  it.each([
+    ['gives out what it has after four seconds', { steady: 4_000, time: 4_000 }, ['2', '3', '4']],
+    ['asks what it still has after more than four seconds', { steady: 4_001, time: 4_001 }, ['3', '4']],
+    [
+      'gives out what it has if its clock was set four seconds ahead',
+      { steady: 0, time: 4_000 },
+      ['2', '3', '4'],
+    ],
+    ['asks what it still has if the machine slept for longer', { steady: 0, time: 4_001 }, ['3', '4']],
+    [
+      'gives out what it has if its clock was set back four seconds',
+      { steady: 0, time: -4_000 },
+      ['2', '3', '4'],
+    ],
+    ['asks what it still has if its clock was set back further', { steady: 0, time: -4_001 }, ['3', '4']],
+  ])('a worker %s', async (_, { steady, time }, expected) => {
+    const round = await join();
+    await deal(round, 3);
+    stores.sql(`update psd2.sync_customers set worker = gen_random_uuid(), number = number + 1
+      where customer_id = '2'`);
+    clock.steady += steady;
+    clock.time += time;
+    expect(await rest(round)).toEqual(expected);
+  });
+
+  it('a worker knows by a heartbeat that came too late that it may have lost a customer, also after the next one', async () => {
+    const database = stores.database();
+    const round = await join(database);
+    await deal(round, 3);
+    const statements = vi.spyOn(database, 'query');
+    stores.sql(`update psd2.sync_customers set worker = gen_random_uuid(), number = number + 1
+      where customer_id = '2'`);
+    for (const passed of [4_001, 2_000]) {
+      clock.steady += passed;
+      await vi.advanceTimersByTimeAsync(2_000);
+      await Promise.all(statements.mock.results.map(({ value }) => value));
+    }
+    expect(await rest(round)).toEqual(['3', '4']);
+  });
+
+  it.each([
+    ['nothing', '', ['2', '3', '4']],
+    [
+      'another worker has a waiting one',
+      `worker = gen_random_uuid(), number = 2 where customer_id = '2'`,
+      ['3', '4'],
+    ],
+    ['a waiting one was given back', `worker = null where customer_id = '2'`, ['3', '4', '2']],
+    [
+      'a waiting one was given back and dealt to it again',
+      `number = 7 where customer_id = '2'`,
+      ['3', '2', '4'],
+    ],
+    [
+      'one in work was given back and dealt to it again',
+      `number = 7 where customer_id = '1'`,
+      ['2', '3', '1', '4'],
+    ],
+    [
+      'one more was dealt to it',
+      `worker = (select worker from psd2.sync_workers) where customer_id = '4'`,
+      ['2', '3', '4'],
+    ],
+  ])('a worker that may have lost customers asks which it has: %s', async (_, change, expected) => {
+    const round = await join();
+    await deal(round, 3);
+    if (change !== '') stores.sql(`update psd2.sync_customers set ${change}`);
+    clock.steady += 4_001;
+    expect(await rest(round)).toEqual(expected);
+    expect(finished()).toEqual(expected.toSorted());
+  });
+
+  it('a worker gives nobody out twice who begins or ends while it asks which customers it has', async () => {
+    const database = stores.database();
+    const round = await join(database);
+    const first = await deal(round, 3);
+    const query = database.query.bind(database);
+    let during = async () => {};
+    vi.spyOn(database, 'query').mockImplementation(async (row, sql, values) => {
+      const rows = await query(row, sql, values);
+      if (sql.startsWith('select customer_id, number')) await during();
+      return rows;
+    });
+    during = () => first.finish(SYNCED);
+    clock.steady += 4_001;
+    const second = await deal(round);
+    // Two ask at once, and both have the answer before one of them goes on.
+    let waiting: (() => void)[] = [];
+    during = () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length < 2) return;
+        for (const goOn of waiting) goOn();
+        waiting = [];
+      });
+    second.again();
+    const both = await Promise.all([deal(round), deal(round)]);
+    expect(both.map(({ customerId }) => customerId)).toEqual(['3', '2']);
+    during = async () => {};
+    clock.steady += 4_001;
+    expect(await rest(round)).toEqual(['4']);
+  });
+
+  it.each([
+    ['it asks for the next one', async (round: Round) => void (await round.next(1))],
+    ['another one ends', async (_: Round, other: Dealt) => other.finish(SYNCED)],
+    ['it leaves', (round: Round) => round.leave()],
+  ])('a worker reports what it could not report before, when %s', async (_, then) => {
+    const round = await join();
+    const [first, second, third] = [await deal(round, 3), await deal(round), await deal(round)];
+    rename('sync_customers', 'gone');
+    for (const { finish } of [first, second])
+      await expect(finish(SYNCED)).rejects.toMatchObject({ code: 'config' });
+    rename('gone', 'sync_customers');
+    expect(finished()).toEqual(['']);
+    await then(round, third);
+    expect(finished()).toEqual(expect.arrayContaining(['1', '2']));
+  });
+
+  it('a worker leaves without an error if the database does not let it', async () => {
+    const round = await join();
+    await deal(round);
+    rename('sync_workers', 'gone');
+    await expect(round.leave()).resolves.toBeUndefined();
+    rename('gone', 'sync_workers');
+    expect(stores.sql('select count(*) from psd2.sync_workers')).toBe('1');
+  });
+
+  it.each([
+    ['last if it looked for dead workers two seconds ago', 2_000, ['3', '4', '1']],
+    ['first if it looked for dead workers earlier', 2_001, ['1', '3', '4']],
+  ])('a worker gets the customers of a dead worker %s', async (_, passed, order) => {
+    const [dying, round] = [await join(), await join()];
+    await deal(dying);
+    expect((await deal(round)).customerId).toBe('2');
+    stores.sql(`update psd2.sync_workers set until = '-infinity' where worker in
+      (select worker from psd2.sync_customers where customer_id = '1')`);
+    clock.steady += passed;
+    expect((await deal(round)).customerId).toBe(order[0]);
+    clock.steady += 10_000;
+    expect((await rest(round)).toSorted()).toEqual(order.slice(1).toSorted());
+  });
+
+  it('a worker gets the customers that a living worker gave back last', async () => {
+    const [leaving, round] = [await join(), await join()];
+    await deal(leaving);
+    await deal(round);
+    await leaving.leave();
+    clock.steady += 2_001;
+    expect(await rest(round)).toEqual(['3', '4', '1']);
+  });
+
+  it.each(['cutNext', 'dropNext'] as const)(
+    'a worker gets each customer once if the answer to a deal was lost, or the deal itself: %s',
+    async (how) => {
+      const { proxy, through } = await stores.proxied();
+      const round = await join(stores.database(through));
+      await deal(round);
+      const dealing = /insert into psd2\.sync_workers/;
+      if (how === 'cutNext') proxy.cutNext(dealing);
+      else proxy.dropNext(undefined, dealing);
+      await expect(round.next(2)).rejects.toMatchObject({ name: 'Psd2Error', code: 'config' });
+      expect(proxy.cuts()).toBe(1);
+      expect(await rest(round)).toEqual(['2', '3', '4']);
+      expect(finished()).toEqual(['2', '3', '4']);
+    },
+  );
 });
 
 describe('one worker that keeps out the others', () => {

@@ -148,14 +148,17 @@ export class PostgresRound extends ProfileRows implements Round {
   /** @returns undefined if some were dealt */
   async #deal(max: number): Promise<'later' | 'over' | undefined> {
     this.#foundNone = undefined;
-    if (this.#mayHaveMore) await this.#confirm();
+    if (this.#mayHaveMore) {
+      await this.#confirm();
+      if (this.#queue.length > 0) return undefined;
+    }
     const now = performance.now();
     if (now - this.#lookedForDead > BEAT_MS) {
       this.#lookedForDead = now;
       if ((await releaseOfDeadWorkers((row, sql, values) => this.#ask(row, sql, values), this.profile)) > 0)
         this.#cursor = START;
     }
-    for (const cursor of this.#cursor === START ? [START] : [this.#cursor, START]) {
+    for (const cursor of new Set([this.#cursor, START])) {
       const rows = await this.#dealAfter(cursor, max);
       const last = rows.at(-1);
       if (!last) continue;
