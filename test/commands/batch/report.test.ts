@@ -363,16 +363,18 @@ it('a batch of two accounts has a sum for each', async () => {
   );
 });
 
+/** A table at a terminal of this width. Its times are replaced, because they are those of the machine. */
+async function drawnAt(payer: Awaited<ReturnType<typeof payees>>['payer'], words: string[], stdout: number) {
+  const { printed } = await payer.run(words, { format: 'table', stdout });
+  return printed.replaceAll(/(TODAY|\d{4}-\d\d-\d\d) \d\d:\d\d/g, 'TODAY HH:MM');
+}
+
 /** The titles of the columns that a table has at a terminal of each of these widths. */
-async function titlesAt(
-  payer: Awaited<ReturnType<typeof payees>>['payer'],
-  words: string[],
-  widths: number[],
-) {
+async function titlesAt(payer: Parameters<typeof drawnAt>[0], words: string[], widths: number[]) {
   const titles: string[] = [];
   for (const stdout of widths) {
-    const { printed } = await payer.run(words, { format: 'table', stdout });
-    titles.push(`${stdout}: ${printed.split('\n')[0]?.replaceAll(/ {2,}/g, ' ')}`);
+    const [heading = ''] = (await drawnAt(payer, words, stdout)).split('\n');
+    titles.push(`${stdout}: ${heading.replaceAll(/ {2,}/g, ' ')}`);
   }
   return titles;
 }
@@ -387,8 +389,31 @@ it('a narrow terminal leaves out of batches and of their payments what matters l
      "78: BATCH STATE PAYMENTS TOTAL LINES CUSTOMER NOTE", "70: BATCH STATE PAYMENTS TOTAL LINES NOTE",
      "60: BATCH STATE PAYMENTS TOTAL LINES"]
   `);
+  expect([
+    await drawnAt(payer, ['batch', 'list'], 120),
+    await drawnAt(payer, ['batch', 'list'], 58),
+  ]).toMatchInlineSnapshot(`
+    ["BATCH         STATE  PAYMENTS  TOTAL                   LINES      ADDED             BY   CUSTOMER  NOTE
+    short batch-1  added         2  3.00 EUR from           2 waiting  TODAY HH:MM  ada  1048262   Suppliers of November
+                                   0000012345
+    ",
+     "BATCH         STATE  PAYMENTS  TOTAL             LINES
+    short batch-1  added         2  3.00 EUR from     2 waiting
+                                   0000012345
+    "]
+  `);
   const env = payeeCheck({ Bea: 'close' });
   await payer.run([...RUN, '--accept-close'], { env });
+  expect(await drawnAt(payer, ['batch', 'report', 'batch-1'], 120)).toMatchInlineSnapshot(`
+    "LINE  STATE       AMOUNT  TO               IBAN                    PAYEE             FLOW               REFERENCE
+       1  executed  1.00 EUR  Ada Lovelace     DE89370400440532013000  match, the        tr-1  INVOICE-2026-0001
+                              and Daughters                            account is held
+                                                                       by Other
+       2  executed  2.00 EUR  Bea              DE89370400440532013000  close match, the  tr-2  INVOICE-2026-0002
+                                                                       account is held
+                                                                       by Other
+    "
+  `);
   expect(await titlesAt(payer, ['batch', 'report', 'batch-1'], [160, 100, 90, 80])).toMatchInlineSnapshot(`
     ["160: LINE STATE AMOUNT TO IBAN PAYEE FLOW REFERENCE",
      "100: LINE STATE AMOUNT TO IBAN FLOW REFERENCE", "90: LINE STATE AMOUNT TO IBAN FLOW",

@@ -1,6 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
-import { collect, listedFlows, readDays, warnOfDamaged } from '../../../src/commands/flow/list.ts';
+import {
+  collect,
+  type ListOptions,
+  listedFlows,
+  readDays,
+  readOrderFilter,
+  warnOfDamaged,
+  whenEmpty,
+} from '../../../src/commands/flow/list.ts';
 import type { StepEvent } from '../../../src/domain/operation.ts';
 import type { TransferEvent, TransferOrder } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -248,6 +256,22 @@ it('a list of operations takes days, and says whether there is none or none matc
     ...Array.from({ length: 3 }, () => 'No operation matches.\n'),
     'order',
   ]);
+});
+
+it.each<[string, boolean, Partial<ListOptions>, string | undefined, boolean?]>([
+  ['of all', false, {}, undefined],
+  ['of all, without those that it may leave out', false, { accepted: true, states: [] }, undefined],
+  ['for attention', true, { attention: true }, undefined],
+  ['from a day on', true, { since: new Date(NOW) }, undefined],
+  ['until a day', true, { until: new Date(NOW) }, undefined],
+  ['with an order', true, { order: readOrderFilter({ payee: 'Ada' }) }, undefined],
+  ['of a customer', true, {}, '1'],
+  ['that something else filters', true, {}, undefined, true],
+])('an empty list %s says that none matches: %s', (_, isNarrow, options, customer, isFiltered) => {
+  const { globals } = openCommand(folder, NOW, { globals: { customer } }).context;
+  expect(whenEmpty({ globals }, 'transfer', { attention: false, ...options }, isFiltered)).toBe(
+    isNarrow ? 'No transfer matches.' : 'This profile has no transfers.',
+  );
 });
 
 // The lists at a terminal: which columns they have, and what a narrow terminal cuts or leaves out.

@@ -492,3 +492,53 @@ it.each([
   });
   expect(result).toBe(expected);
 });
+
+// What a command prints of a payment that a person has just confirmed, and what it prints elsewhere.
+
+/** The form of what is printed: nothing, one sentence, the payment line by line, or JSON. */
+function formOf(printed: string): string {
+  if (printed === '') return 'nothing';
+  if (/^Paid [^\n]*\.\n$/.test(printed)) return 'one sentence';
+  return printed.startsWith('{') ? 'JSON' : 'all';
+}
+
+const PERSON = { format: 'table', stdout: 100 } as const;
+const OPERATION = ['operation', 'run', 'standingOrder', '--account', '0000012345'];
+const notVerified = (bank: BankHere) =>
+  bank.meets('verify', new Psd2Error('bank_failing', 'The bank is failing'));
+const notPaid = (bank: BankHere) =>
+  bank.meets('verify', new Psd2Error('bank_refused', 'No', { refusal: 'content', isBanks: true }));
+const notAuthorised = (bank: BankHere) => Object.assign(bank, { customersAgree: false });
+
+it.each<
+  [
+    string,
+    string[],
+    Parameters<Awaited<ReturnType<typeof payerAt>>['run']>[1],
+    (bank: BankHere) => unknown,
+    string,
+  ]
+>([
+  ['a person who has confirmed it', CREATE, { ...PERSON, answers: [true] }, () => {}, 'one sentence, done'],
+  ['a person with --yes', CREATE, PERSON, () => {}, 'one sentence, done'],
+  ['a program in a pipe', CREATE, { format: 'table' }, () => {}, 'all, done'],
+  ['a person who wants JSON', CREATE, { stdout: 100 }, () => {}, 'JSON, done'],
+  ['a person whose payment has failed', CREATE, PERSON, notPaid, 'nothing, bank_refused'],
+  ['a program whose payment has failed', CREATE, { format: 'table' }, notPaid, 'all, bank_refused'],
+  ['a person who has not seen what the bank verifies', CREATE, PERSON, notVerified, 'all, bank_failing'],
+  [
+    'a person who has',
+    CREATE,
+    { ...PERSON, globals: { scaTimeout: '1' } },
+    notAuthorised,
+    'nothing, authorisation_timeout',
+  ],
+  ['a person who has confirmed an operation', OPERATION, PERSON, () => {}, 'all, done'],
+  ['a person whose operation has failed', OPERATION, PERSON, notPaid, 'nothing, bank_refused'],
+  ['a person whose operation is not verified', OPERATION, PERSON, notVerified, 'all, bank_failing'],
+])('%s reads how it ended', async (_, words, how, prepare, expected) => {
+  const { bank, payer } = await payerWith(temporary);
+  prepare(bank);
+  const { printed, failure } = await payer.run(words, how);
+  expect(`${formOf(printed)}, ${failure?.code ?? 'done'}`).toBe(expected);
+});

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { writeStorePage } from '../../../scripts/docs/store-page.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../../src/domain/decimal.ts';
 import type { Dealt, Round } from '../../../src/store/ports/sync.ts';
@@ -6,6 +8,12 @@ import { type Claim, Claims } from '../../../src/store/postgres/claims.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
 import type { Database } from '../../../src/store/postgres/database.ts';
 import { PostgresRounds } from '../../../src/store/postgres/sync/rounds.ts';
+import {
+  BOOKED_COLUMNS,
+  declared,
+  MARK_COLUMNS,
+  PENDING_COLUMNS,
+} from '../../../src/store/postgres/transaction-columns.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { allOf, begun, opened, TRANSFER_BEGIN } from '../flows.ts';
 import { append, rowOf } from '../row-of.ts';
@@ -822,4 +830,42 @@ it('a run that another has overtaken writes nothing', async () => {
     );
   await expect(lost).rejects.toMatchObject({ code: 'overtaken' });
   expect(stores.sql('select count(*) from psd2.transactions')).toBe('0');
+});
+
+it.each([
+  ['transactions', [...BOOKED_COLUMNS, ...MARK_COLUMNS]],
+  ['pending_transactions', PENDING_COLUMNS],
+])('psd2 writes the columns that %s has', (table, columns) => {
+  const keys = ['profile', 'customer_id', 'product_id', 'month', 'n', 'synced_at'];
+  const inDatabase = stores.sql(`select
+      column_name || ' ' || data_type || case is_nullable when 'NO' then ' not null' else '' end
+    from information_schema.columns where table_schema = 'psd2' and table_name = '${table}'
+      and column_name not in (${keys.map((key) => `'${key}'`).join(', ')}) order by ordinal_position`);
+  expect(declared(columns).split(/,\s+/)).toEqual(inDatabase.split('\n'));
+});
+
+it('the page of the store says what each column of a transaction is', () => {
+  const page = readFileSync('docs/store.md', 'utf8');
+  expect(writeStorePage(page)).toBe(page);
+});
+
+it('a row without texts in the database has empty ones, and psd2 knows it again', async () => {
+  const appended: number[] = [];
+  for (const _sync of [1, 2]) {
+    await worker()
+      .sync(undefined)
+      .run(signal, (run) =>
+        run.customer('42', async (to) => {
+          appended.push(await append(await to.booked('A1', true), [{ ...ROW, description: '' }]));
+          to.remember('A1', { from: DAY, through: DAY }, DAY);
+        }),
+      );
+    stores.sql('update psd2.transactions set description = null, details = null');
+  }
+  expect(appended).toEqual([1, 0]);
+  const synced = await worker().synced(undefined);
+  const found = await synced.booked('42', 'A1', DAY);
+  expect(found?.rows.map(({ description, details, code }) => [description, details, code])).toEqual([
+    ['', '', null],
+  ]);
 });
