@@ -112,6 +112,40 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect(stored?.rows).toMatchObject([{ bookingDate: null, valueDate: '2026-10-30' }]);
   });
 
+  it('a row is stored once, however often the bank shows it in one sync, and whatever day it has', async () => {
+    const of = { productId: 'A1', currency: 'EUR' };
+    const rows = {
+      early: row('early', '2026-10-05', '-1.00'),
+      late: row('late', '2026-10-31', '-2.00'),
+      byValue: { ...row('byValue', null, '-3.00'), valueDate: day('2026-10-30') },
+      undated: { ...row('undated', null, '-4.00'), valueDate: null },
+    };
+    const all = Object.values(rows);
+    for (const expected of [
+      [1, 1, 1, 1],
+      [0, 0, 0, 0],
+    ]) {
+      const added: number[] = [];
+      await sync(async (to) => {
+        const booked = await to.booked('A1', true);
+        for (const each of all) {
+          added.push(await append(booked, [each]));
+          expect(await append(booked, [each])).toBe(0);
+        }
+        // What is not shown again is gone, from the first day on that the bank has shown whole.
+        for (const [from, gone] of [
+          ['2026-10-31', ['late']],
+          ['2026-10-30', ['byValue', 'late']],
+        ] as const) {
+          await booked.append([], { of, covered: { from: day(from), to: undefined } });
+          expect((await booked.gone()).map(({ description }) => description).toSorted()).toEqual(gone);
+        }
+        to.remember('A1', DAYS, DAYS.from);
+      });
+      expect(added).toEqual(expected);
+    }
+  });
+
   it('a row that was stored with the day 0001-01-01 is known again by its value day', async () => {
     const of = { productId: 'A1', currency: 'EUR' };
     const appended: number[] = [];
@@ -203,7 +237,7 @@ describe.each(useBackends())('$name', ({ open }) => {
     for (const creditLimitIncluded of [{ accountBalance: true }, { availableBalance: false }]) {
       await sync(async (to) => to.replace('balances', [{ ...BALANCE, creditLimitIncluded }]));
       expect(await (await synced()).balance('1048262', 'A1')).toMatchObject({ creditLimitIncluded });
-      expect((await (await synced()).balance('1048262', 'A1'))?.creditLimitIncluded).toEqual(
+      expect((await (await synced()).balance('1048262', 'A1'))?.creditLimitIncluded).toStrictEqual(
         creditLimitIncluded,
       );
     }

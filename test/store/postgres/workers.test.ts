@@ -3,11 +3,13 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { writeStorePage } from '../../../scripts/docs/store-page.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../../src/domain/decimal.ts';
-import type { Dealt, Round } from '../../../src/store/ports/sync.ts';
+import type { Dealt, Round, SyncTarget } from '../../../src/store/ports/sync.ts';
+import { PostgresAudit } from '../../../src/store/postgres/audit.ts';
 import { type Claim, Claims } from '../../../src/store/postgres/claims.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
 import type { Database } from '../../../src/store/postgres/database.ts';
 import { PostgresRounds } from '../../../src/store/postgres/sync/rounds.ts';
+import { PostgresSync } from '../../../src/store/postgres/sync/rows.ts';
 import {
   BOOKED_COLUMNS,
   declared,
@@ -18,7 +20,7 @@ import { batchAdded } from '../../domain/batch/lines.ts';
 import { allOf, begun, opened, TRANSFER_BEGIN } from '../flows.ts';
 import { append, rowOf } from '../row-of.ts';
 import { replaceForStore } from '../waiting.ts';
-import { BANK, batchLine, login } from '../whole-store.ts';
+import { BANK, batchLine, granting, login } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores();
@@ -868,4 +870,129 @@ it('a row without texts in the database has empty ones, and psd2 knows it again'
   expect(found?.rows.map(({ description, details, code }) => [description, details, code])).toEqual([
     ['', '', null],
   ]);
+});
+
+it('a sync writes what there is to write, and nothing else', async () => {
+  const database = stores.database();
+  const transactions = vi.spyOn(database, 'transactionAgain');
+  const sync = new PostgresSync(database, 'p', new Claims(database, 'p', undefined));
+  const writes = {
+    rows: async (to: SyncTarget) => void (await append(await to.booked('A1', true), [ROW])),
+    marks: async (to: SyncTarget) => {
+      const booked = await to.booked('A1', true);
+      const covered = { from: DAY, to: undefined };
+      await booked.append([], { of: { productId: 'A1', currency: 'EUR' }, covered });
+      await booked.replace(await booked.gone());
+    },
+    balances: async (to: SyncTarget) =>
+      to.replace('balances/A1', [{ accountBalance: { amount: '1.10', currency: 'EUR' } }]),
+    progress: async (to: SyncTarget) => to.remember('A1', { from: DAY, through: DAY }, DAY),
+  };
+  const stored = () =>
+    stores.sql(`select (select count(*) from psd2.transactions), (select count(*) from psd2.transactions where replaced),
+      (select count(*) from psd2.balances), (select count(*) from psd2.sync_progress)`);
+  const ends: string[] = [];
+  for (const kinds of [
+    ...([[], ['rows'], ['marks'], ['balances'], ['progress']] as const),
+    ...([
+      ['rows', 'balances'],
+      ['rows', 'progress'],
+      ['balances', 'progress'],
+    ] as const),
+  ]) {
+    if (!kinds.some((kind) => kind === 'marks'))
+      stores.sql('truncate psd2.transactions, psd2.balances, psd2.sync_progress');
+    transactions.mockClear();
+    await sync.run(signal, (run) =>
+      run.customer('42', async (to) => {
+        for (const kind of kinds) await writes[kind](to);
+      }),
+    );
+    ends.push(`${kinds.join(' and ')}: ${stored()}, ${transactions.mock.calls.length}`);
+  }
+  expect(ends).toEqual([
+    ': 0|0|0|0, 0',
+    'rows: 1|0|0|0, 1',
+    'marks: 1|1|0|0, 1',
+    'balances: 0|0|1|0, 1',
+    'progress: 0|0|0|1, 1',
+    'rows and balances: 1|0|1|0, 1',
+    'rows and progress: 1|0|0|1, 1',
+    'balances and progress: 0|0|1|1, 1',
+  ]);
+});
+
+/** Makes the server one that may forget the last commits, and notes which tables have changed, and how durably. */
+function noteCommits(...tables: string[]) {
+  stores.sql(`alter database ${stores.name()} set synchronous_commit = off;
+    create table public.commits (place text, how text);
+    create function public.note_commit() returns trigger language plpgsql as $$ begin
+      insert into public.commits values (tg_table_name, current_setting('synchronous_commit'));
+      return null;
+    end $$`);
+  for (const table of tables)
+    stores.sql(`create trigger noted after insert or update or delete on psd2.${table}
+      for each statement execute function public.note_commit()`);
+  return () => {
+    const noted = stores.sql(`select string_agg(distinct place || ' ' || how, ', ') from public.commits`);
+    stores.sql('truncate public.commits');
+    return noted;
+  };
+}
+
+it('what psd2 must not lose is on the disk before it continues, on a server that may forget the last commits', async () => {
+  const noted = noteCommits(
+    ...['customers', 'audit', 'pseudonyms', 'batches', 'batch_lines', 'batch_events', 'flow_events'],
+  );
+  const { customers, audit, personal, batches, flows } = stores.worker({ isPlain: true }).open('p', BANK);
+  const added = batchAdded({ by: 'ada', user: 'ada', machine: 'm' });
+  const { batch } = await batches.add({ added, lines: [batchLine(1, '2.00')], again: false });
+  const { flow } = (await begun(flows, 'transfer', TRANSFER_BEGIN('a'))).current;
+  const works: Record<string, () => Promise<unknown>> = {
+    'a batch': () =>
+      batches.add({ added: { ...added, messageId: null }, lines: [batchLine()], again: false }),
+    'an event of a batch': () => batches.change(batch, () => ({ type: 'line-begun', line: 1, flow: 'tr-1' })),
+    'a batch without a name': async () =>
+      batches.pseudonymise(await batches.find(batch), (line) => ({ ...line, name: 'X' })),
+    'a record of a customer': () => customers.change('42', granting('co-1')),
+    'a line of the audit log': () => audit.append({ action: 'logged-out' }),
+    'a pseudonym': () => personal.pseudonymOf('42', '42'),
+    'that a pseudonym is gone': () => personal.forgetPseudonyms('42'),
+    'that a customer is gone': () => personal.removeRows('42'),
+    'that no customer is left': () => customers.forgetAll(),
+    'a journal without a name': () => personal.rewriteFlow(flow, (event) => event),
+  };
+  const ends: Record<string, string> = {};
+  for (const [what, work] of Object.entries(works)) {
+    noted();
+    await work();
+    ends[what] = noted();
+  }
+  expect(ends).toEqual({
+    'a batch': 'batch_events on, batch_lines on, batches on',
+    'an event of a batch': 'batch_events on, batches on',
+    'a batch without a name': 'batch_events on, batch_lines on, batches on',
+    'a record of a customer': 'customers on',
+    'a line of the audit log': 'audit on',
+    'a pseudonym': 'pseudonyms on',
+    'that a pseudonym is gone': 'pseudonyms on',
+    'that a customer is gone': 'customers on',
+    'that no customer is left': 'customers on',
+    'a journal without a name': 'flow_events on',
+  });
+});
+
+it('only the owner forgets a customer, and only who works writes to the audit log', async () => {
+  const { personal } = worker();
+  await expect(personal.assertMayForget()).resolves.toBeUndefined();
+  stores.sql(`create or replace function psd2.is_owner() returns boolean language sql as 'select false'`);
+  await expect(personal.assertMayForget()).rejects.toMatchObject({
+    code: 'config',
+    message: expect.stringMatching(
+      /^The user of PostgreSQL at \/.* may not change journals, so psd2 cannot forget a customer$/,
+    ),
+    hint: 'Workers may only add to journals. Use the rights of the owner of the schema psd2, as for psd2 store init.',
+  });
+  const copy = new PostgresAudit(stores.database(), 'p');
+  await expect(copy.append({ action: 'logged-out' })).rejects.toThrow('A copy appends nothing of its own');
 });
