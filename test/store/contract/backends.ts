@@ -39,8 +39,10 @@ export interface Place {
   damage(profile: string, flow: string): void;
   /** Brings back the journal of a flow from a backup that has only its first events. 0: the journal is lost. */
   restore(profile: string, flow: string, events: number): void;
-  /** The folder for the rows of a sync. */
-  out: string;
+  /** The folder for the rows of a sync. Undefined: they go into the store alone, so that nothing in a folder hides what it lacks. */
+  out: string | undefined;
+  /** A folder that an operator may name for them. */
+  folder: string;
   /** Where the operator finds the records of flows. */
   records(profile: string): string;
 }
@@ -79,6 +81,7 @@ function openOnDisk(root: string): Place {
   const folder = storeFolder(root);
   return {
     out: join(root, 'out'),
+    folder: join(root, 'out'),
     records: (profile) => folder.flows(profile),
     // Each worker begins when it is opened.
     worker: (passphrase) => openStore(settingsOf(storeFolder(root), {}, passphrase)),
@@ -117,7 +120,8 @@ async function openInPostgres(root: string, running: ReadyDatabases): Promise<Pl
   await running.ready(database);
   const folder = storeFolder(root);
   return {
-    out: join(root, 'out'),
+    out: undefined,
+    folder: join(root, 'out'),
     records: () => `psd2.flows at ${parseAddress(running.url(database), {}).shown}`,
     worker: async (passphrase) => {
       const env = { PSD2_STORE: running.url(database), PSD2_STORE_PLAIN_TOKENS: '1' };

@@ -239,10 +239,10 @@ describe.each(named(useBackends()))('what is kept of a customer in %s', (_name, 
 
   it('what a sync has written into a folder is found and removed, and that of another customer stays', async () => {
     const { personal } = await worker();
-    const folder = personal.syncedInto(place.out);
+    const folder = personal.syncedInto(place.folder);
     expect([await folder.rows(ANNA), await folder.remove(ANNA)]).toEqual([[], 0]);
-    mkdirSync(place.out, { recursive: true, mode: 0o700 });
-    const below = (customer: string, name: string) => join(place.out, nameOfCustomer(customer), name);
+    mkdirSync(place.folder, { recursive: true, mode: 0o700 });
+    const below = (customer: string, name: string) => join(place.folder, nameOfCustomer(customer), name);
     for (const customer of [ANNA, ...OTHERS]) {
       put(below(customer, 'current.ndjson'), '{"kind":"account"}\n{"kind":"bal');
       put(
@@ -250,7 +250,7 @@ describe.each(named(useBackends()))('what is kept of a customer in %s', (_name, 
         `{"id":"1"}\n{"id":"2","of":${JSON.stringify(customer)}}\n`,
       );
     }
-    writeFileSync(join(place.out, 'notes'), 'mine');
+    writeFileSync(join(place.folder, 'notes'), 'mine');
     const rows = (customer: string) => [
       { name: join(nameOfCustomer(customer), 'current.ndjson'), rows: [{ kind: 'account' }] },
       {

@@ -38,17 +38,17 @@ const ELSEWHERE: Address = {
 interface Row {
   /** What tells two apart. */
   by: readonly (keyof Address)[];
-  write(data: ProfileData, at: Address, value: string, out: string): Promise<unknown>;
+  write(data: ProfileData, at: Address, value: string, out: string | undefined): Promise<unknown>;
   /** The values that are stored there. */
-  read(data: ProfileData, at: Address, out: string): Promise<unknown[]>;
+  read(data: ProfileData, at: Address, out: string | undefined): Promise<unknown[]>;
   /** Absent: psd2 does not remove it. */
-  remove?(data: ProfileData, at: Address, out: string): Promise<unknown>;
+  remove?(data: ProfileData, at: Address, out: string | undefined): Promise<unknown>;
 }
 
 const inSync = <T>(
   data: ProfileData,
   { customer }: Address,
-  out: string,
+  out: string | undefined,
   work: (to: SyncTarget) => Promise<T>,
 ) => data.sync(out).run(new AbortController().signal, (run) => run.customer(customer, work));
 
@@ -309,7 +309,7 @@ describe.each(useBackends())('$name', ({ open }) => {
   it.each(CASES)('$name of another $by is another one', async ({ by, row }) => {
     const there = { ...HERE, [by]: ELSEWHERE[by] };
     // In files, the operator chooses a folder for the syncs of each profile.
-    const outOf = ({ profile }: Address) => join(place.out, profile);
+    const outOf = ({ profile }: Address) => place.out && join(place.out, profile);
     const write = (at: Address, value: string) => row.write(dataOf(at), at, value, outOf(at));
     const remove = (at: Address) => row.remove?.(dataOf(at), at, outOf(at));
     const stored = async () => [

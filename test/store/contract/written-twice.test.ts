@@ -111,11 +111,11 @@ interface Row {
   values: readonly object[];
   alike?: string[];
   /** Stores a value, and reads it with another worker. */
-  store(data: ProfileData, value: number, out: string): Promise<void>;
-  read(data: ProfileData, out: string): Promise<unknown>;
+  store(data: ProfileData, value: number, out: string | undefined): Promise<void>;
+  read(data: ProfileData, out: string | undefined): Promise<unknown>;
 }
 
-const inSync = <T>(data: ProfileData, out: string, work: (to: SyncTarget) => Promise<T>) =>
+const inSync = <T>(data: ProfileData, out: string | undefined, work: (to: SyncTarget) => Promise<T>) =>
   data.sync(out).run(new AbortController().signal, (run) => run.customer('1048262', work));
 
 const ROWS: Record<string, Row> = {
