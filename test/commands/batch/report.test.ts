@@ -392,6 +392,7 @@ it('a narrow terminal leaves out of batches and of their payments what matters l
   expect([
     await drawnAt(payer, ['batch', 'list'], 120),
     await drawnAt(payer, ['batch', 'list'], 58),
+    await drawnAt(payer, ['batch', 'list'], 53),
   ]).toMatchInlineSnapshot(`
     ["BATCH         STATE  PAYMENTS  TOTAL                   LINES      ADDED             BY   CUSTOMER  NOTE
     short batch-1  added         2  3.00 EUR from           2 waiting  TODAY HH:MM  ada  1048262   Suppliers of November
@@ -399,6 +400,11 @@ it('a narrow terminal leaves out of batches and of their payments what matters l
     ",
      "BATCH         STATE  PAYMENTS  TOTAL             LINES
     short batch-1  added         2  3.00 EUR from     2 waiting
+                                   0000012345
+    ",
+     "BATCH         STATE  PAYMENTS  TOTAL        LINES
+    short batch-1  added         2  3.00 EUR     2 waiting
+                                   from
                                    0000012345
     "]
   `);

@@ -210,6 +210,13 @@ describe('cancel', () => {
        "The transfer may be cancelled or not. Ask the bank, or ask it again to cancel it, with:",
        "$ transfer status tr-1", "$ transfer cancel tr-1"]
     `);
+    // What says more stays as it is.
+    const own = { hint: 'See the calls with:', next: [['log']] };
+    bank.meets('cancel', new Psd2Error('interrupted', 'Interrupted', own));
+    expect(endOf(await payer.run(CANCEL))).toEqual([
+      'exit 130, interrupted: Interrupted',
+      ...['See the calls with:', '$ log'],
+    ]);
     bank.meets('cancel', 'lost');
     expect(endOf(await payer.run(CANCEL))).toEqual(['done']);
     expect((await payer.run(['transfer', 'show', 'tr-1'])).data.state).toMatchInlineSnapshot(`"cancelled"`);
