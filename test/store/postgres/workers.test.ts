@@ -648,18 +648,22 @@ describe('the worker of a round', () => {
     during = () => first.finish(SYNCED);
     clock.steady += 4_001;
     const second = await deal(round);
-    // Two ask at once, and both have the answer before one of them goes on.
-    let waiting: (() => void)[] = [];
-    during = () =>
-      new Promise((resolve) => {
-        waiting.push(resolve);
-        if (waiting.length < 2) return;
-        for (const goOn of waiting) goOn();
-        waiting = [];
-      });
+    // Two ask at once, and both have the answer before the first one goes on.
+    const goOn: (() => void)[] = [];
+    const bothHave = new Promise<void>((resolve) => {
+      during = () =>
+        new Promise((has) => {
+          if (goOn.push(has) === 2) resolve();
+        });
+    });
     second.again();
-    const both = await Promise.all([deal(round), deal(round)]);
-    expect(both.map(({ customerId }) => customerId)).toEqual(['3', '2']);
+    const dealt = [deal(round), deal(round)];
+    await bothHave;
+    goOn[0]?.();
+    await Promise.race(dealt);
+    goOn[1]?.();
+    const customers = (await Promise.all(dealt)).map(({ customerId }) => customerId);
+    expect(customers.toSorted()).toEqual(['2', '3']);
     during = async () => {};
     clock.steady += 4_001;
     expect(await rest(round)).toEqual(['4']);

@@ -145,12 +145,13 @@ export class PostgresRound extends ProfileRows implements Round {
     };
   }
 
-  /** @returns undefined if some were dealt */
+  /** @returns undefined if some were dealt, or if it now knows which this worker has */
   async #deal(max: number): Promise<'later' | 'over' | undefined> {
     this.#foundNone = undefined;
     if (this.#mayHaveMore) {
       await this.#confirm();
-      if (this.#queue.length > 0) return undefined;
+      // `next` begins with what this worker has.
+      return undefined;
     }
     const now = performance.now();
     if (now - this.#lookedForDead > BEAT_MS) {
