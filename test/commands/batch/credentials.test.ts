@@ -53,6 +53,15 @@ it.each([
   expect(calls).toEqual([]);
 });
 
+it.each([
+  ['a pipe with one PIN', () => ['--psu-password-file', '-']],
+  ['a pipe with one TAN', () => ['--otp-file', '-']],
+  ['a file with the PIN of one customer', () => ['--psu-password-file', fileOf('pin')]],
+])('%s is enough for one authorisation', async (_, options) => {
+  const { said, failure } = await twoPayments(true, FILES, ['--as', 'basket', ...options()]);
+  expect([failure, said]).toEqual([null, expect.stringContaining('1 PIN and 1 TAN for 2 payments.')]);
+});
+
 it('a file with a TAN is read anew for each, and the run says so', async () => {
   const { said } = await twoPayments(true, FILES, ['--as', 'single', '--otp-file', fileOf('tan')]);
   const anew = 'psd2 reads the TAN file for each authorisation anew: it must have the new TAN by then.\n';

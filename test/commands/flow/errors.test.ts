@@ -80,6 +80,23 @@ it('an error that says how to continue keeps that, with what was confirmed once'
   });
 });
 
+const STATUS = ['transfer', 'status', 'tr-1'];
+it.each<[string, ErrorContext, ErrorContext]>([
+  ['nothing', {}, {}],
+  ['another command', { hint: 'Ask:', next: [STATUS] }, { hint: 'Ask:', next: [STATUS] }],
+  [
+    'how to continue',
+    { hint: 'Ask:', next: [STATUS, RESUME] },
+    { hint: 'Ask:', next: [STATUS, [...RESUME, '--yes']] },
+  ],
+])(
+  'of a payment that somebody can still authorise, an error that says %s says nothing more',
+  (_, said, whole) => {
+    const error = withNext(new Psd2Error('still_open', 'Open', said), flowIn('authorizing'), ['--yes']);
+    expect(error instanceof Psd2Error && error.context).toStrictEqual({ ...whole, flow: 'tr-1' });
+  },
+);
+
 it('a program that follows the events reads which flow psd2 has begun', async () => {
   const payer = await payerAt(new BankHere(), temporary);
   const events: unknown[] = [];
