@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Psd2Error } from '../../../src/errors.ts';
 import { INITIATION } from '../../flows/stored-transfers.ts';
+import { storeLogin } from '../access.ts';
 import { endOf } from '../payer-here.ts';
 import { BASKET, BULK, beginLine, RUN, storeOf, told, useBatches } from './with-batch.ts';
 
@@ -167,10 +168,14 @@ it('a bulk payment of which the bank has not said what it calls it is not cancel
   `);
 });
 
-it('a person resolves a bulk payment, and its payments follow', async () => {
-  const { payer } = await awaited(BULK);
+it('a person resolves a bulk payment, and its payments follow, with the login of their customer', async () => {
+  const { bank, payer } = await awaited(BULK);
+  await storeLogin(payer.open().context, '1000002', { apiTrackId: 'of another customer' });
+  const opened = vi.spyOn(bank.interface, 'open');
   expect(endOf(await payer.run(['operation', 'resolve', 'op-1', '--not-executed']))).toEqual(['done']);
   expect([await states(await storeOf(payer)), payer.events('tr-1')]).toMatchInlineSnapshot(
     `["failed failed failed", "created bulk-joined sca-started resolved"]`,
   );
+  const logins = opened.mock.calls.map(([{ session }]) => session.apiTrackId);
+  expect(new Set(logins)).toEqual(new Set([undefined]));
 });
