@@ -90,7 +90,7 @@ export interface PaymentReading {
   isSigned: boolean;
   /** Somebody has authorised it, and others must. `ours`: the authorisation that psd2 began last. */
   partly: 'ours is open' | 'ours is over' | null;
-  /** The authorisation that psd2 began last has failed, and the bank keeps the payment. */
+  /** The authorisation that psd2 began last has failed, and the bank keeps the payment, or others may authorise it. */
   isOverHere: boolean;
   /** How far the authorisation is that psd2 began last. Null: the bank does not say. */
   progress: ScaProgress | null;
@@ -125,7 +125,7 @@ export function readPayment(operation: Payment, answers: PaymentAnswers): Paymen
     isUnauthorised,
     isSigned: progress?.means === 'done',
     partly: whoseIsMissing(operation, answers),
-    isOverHere: failsAlone(operation, answers),
+    isOverHere: failsAlone(operation, answers) || (answers.mayHaveOther && asksForOther(operation, answers)),
     progress: progressFrom === 'our link' ? progress : null,
     saidAt,
   };

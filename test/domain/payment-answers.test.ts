@@ -374,7 +374,7 @@ describe('an authorisation that has failed is over, and the bank keeps the payme
   it.each<[string, Partial<Transfer>, Partial<ResourceStatus>, boolean]>([
     ['it stands', {}, STANDING, true],
     ['it does not stand', {}, {}, false],
-    ['nobody has authorised it, on a page', {}, UNAUTHORISED, false],
+    ['nobody has authorised it, on a page, and others may', {}, UNAUTHORISED, true],
     ['nobody has authorised it, with psd2', EMBEDDED, UNAUTHORISED, true],
     ['it was authorised, with psd2', EMBEDDED, {}, false],
     ['another person has authorised it', BY_ANOTHER, STANDING, true],

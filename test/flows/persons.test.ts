@@ -106,7 +106,7 @@ function setting(needed: number) {
         const id = bank.begin(PERSONS.find((each) => each === psu?.id) ?? 'ada');
         return { next: 'open', url: id, links: { approach: null, id, redirect: id, status: id } };
       },
-      count: async () => 2,
+      authorisations: async () => ['a1', 'a2'],
     },
   };
   const run = async ({ elsewhere, person, does, killedAt }: Step) => {

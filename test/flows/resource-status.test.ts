@@ -28,6 +28,7 @@ const PAGE = 'https://customers.bank.example/sca';
 const REDIRECT: ScaLinks = { approach: 'redirect', redirect: PAGE };
 const LOGIN: ScaLinks = { approach: 'redirect', oauth: 'https://oauth.bank.example' };
 const WITH_STATUS: ScaLinks = { ...REDIRECT, status: '/a1' };
+const WITH_ID: ScaLinks = { ...WITH_STATUS, id: 'a1' };
 
 const passed = (word: string) =>
   ({ authorization: { type: 'authorization', status: 'AUTHORIZED', bankStatus: word } }) as const;
@@ -242,37 +243,39 @@ describe('the bank says how far the authorisation is', () => {
 
   const declined = found('NOT_AUTHORIZED', 'RCVD', 'is failed');
   const open = found('PENDING', 'RCVD', 'is failed');
-  it.each<[string, Partial<Sca>, TransferEvent[], StepEvent]>([
-    ['and there is no other', { count: async () => 1 }, [], declined],
-    ['and the bank counts none', { count: async () => 0 }, [], declined],
-    ['and there is another', { count: async () => 2 }, [], open],
-    ['and the bank has no such count', {}, [], declined],
-    [
-      'and the bank itself refuses to count',
-      { count: () => Promise.reject(refused.with({ isBanks: true })) },
-      [],
-      declined,
-    ],
-    ['and somebody before the bank refuses to count', { count: () => Promise.reject(refused) }, [], open],
-    ['and the bank fails to count', { count: () => Promise.reject(FAILING) }, [], open],
-    ['and psd2 has begun another', { count: async () => 1 }, [AGAIN], open],
-    ['of a payment in a basket', { count: async () => 1 }, [IN_BASKET], open],
-  ])('it has failed, %s', async (_what, sca, events, event) => {
-    const operation = await withTheCustomer(WITH_STATUS, ...events);
-    expect((await look(operation, OPEN, { ...at('failed'), ...sca })).event).toEqual(event);
+  const listing = (...ids: string[]): Partial<Sca> => ({ authorisations: async () => ids });
+  const refusing = (why: Psd2Error): Partial<Sca> => ({ authorisations: () => Promise.reject(why) });
+  it.each<[string, Partial<Sca>, TransferEvent[], StepEvent, ScaLinks?]>([
+    ['and there is no other', listing('a1'), [], declined],
+    ['and the bank lists none', listing(), [], declined],
+    ['and there is another', listing('a1', 'a2'), [], open],
+    ['and the bank lists another alone', listing('a2'), [], open],
+    ['and the bank lists one, and did not say the id of ours', listing('a2'), [], declined, WITH_STATUS],
+    ['and the bank lists two, and did not say the id of ours', listing('a1', 'a2'), [], open, WITH_STATUS],
+    ['and the bank has no such list', {}, [], declined],
+    ['and the bank itself refuses to list them', refusing(refused.with({ isBanks: true })), [], declined],
+    ['and somebody before the bank refuses to list them', refusing(refused), [], open],
+    ['and the bank fails to list them', refusing(FAILING), [], open],
+    ['and psd2 has begun another', listing('a1'), [AGAIN], open],
+    ['of a payment in a basket', listing('a1'), [IN_BASKET], open],
+  ])('it has failed, %s', async (_what, sca, events, event, links = WITH_ID) => {
+    const operation = await withTheCustomer(links, ...events);
+    const looked = await look(operation, OPEN, { ...at('failed'), ...sca });
+    expect(looked.event).toEqual(event);
+    // Nobody waits for a customer whose authorisation is over. Others are waited for in another place.
+    expect(looked.isOverHere).toBe(event === open && events.length === 0);
   });
 
-  it('it has failed, and the number of the others is asked for the same payment', async () => {
+  it('it has failed, and the others are asked for with the same payment', async () => {
     const asked: string[][] = [];
-    const count = async (...of: string[]) => {
+    const authorisations = async (...of: string[]) => {
       asked.push(of);
-      return 1;
+      return ['a1'];
     };
-    await look(await withTheCustomer(WITH_STATUS), OPEN, { ...at('failed'), count });
+    await look(await withTheCustomer(WITH_ID), OPEN, { ...at('failed'), authorisations });
     expect(asked).toEqual(Array(2).fill(['p1', 't1']));
-    const ends = () => Promise.reject(INTERRUPTED);
-    const interruptedLook = look(await withTheCustomer(WITH_STATUS), OPEN, { ...at('failed'), count: ends });
-    await expect(interruptedLook).rejects.toBe(INTERRUPTED);
+    const interrupted = { ...at('failed'), ...refusing(INTERRUPTED) };
+    await expect(look(await withTheCustomer(WITH_ID), OPEN, interrupted)).rejects.toBe(INTERRUPTED);
   });
 
   it('it refuses to: its status counts alone', async () => {

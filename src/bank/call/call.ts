@@ -62,6 +62,8 @@ export interface BankCall extends Repetition {
   /** Scheme, host and port, if the call does not go below the base URL: then the path is the whole one. */
   origin?: string;
   facts: CallFacts;
+  /** The ids in its path, by their names: an answer that names another is about something else. */
+  ids?: Readonly<Record<string, string>>;
   /** Sent as JSON. A string is sent unchanged. */
   body?: object | string;
   /**

@@ -332,8 +332,8 @@ export interface Sca {
   proceed?(sca: ScaAuthorisation): Promise<ScaTurn>;
   /** Which of the links are odd. Asks nobody. */
   oddLinks?(resourceId: string, links: ScaLinks): OddLinks;
-  /** The number of authorisations that the bank has of a resource. */
-  count?(resourceId: string, transactionId: string): Promise<number>;
+  /** The ids of the authorisations that the bank has of a resource. It may leave out those that are over. */
+  authorisations?(resourceId: string, transactionId: string): Promise<string[]>;
   /** How far an authorisation is, if the bank gave no link to ask. Null if the bank lists none. */
   progressWithoutLink?(resourceId: string, transactionId: string): Promise<ScaProgress | null>;
   /** How far an authorisation is. Null if nothing says which one. */

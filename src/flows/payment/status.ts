@@ -110,11 +110,13 @@ export function needsLoginAgain(
 /** Whether the customer may have another authorisation. So it is while the bank itself does not say, whatever another says for it. */
 async function hasOtherAuthorisation(
   sca: Sca,
-  { transactionId }: Pick<Payment, 'transactionId'>,
+  { links, transactionId }: Pick<Payment, 'links' | 'transactionId'>,
   resourceId: string,
 ): Promise<boolean> {
-  const count = (await sca.count?.(resourceId, transactionId).catch(bankFailure)) ?? 1;
-  return count instanceof Psd2Error ? !isBanksRefusal(count) : count > 1;
+  const listed = (await sca.authorisations?.(resourceId, transactionId).catch(bankFailure)) ?? [];
+  if (listed instanceof Psd2Error) return !isBanksRefusal(listed);
+  const ours = links?.id;
+  return ours === undefined ? listed.length > 1 : listed.some((id) => id !== ours);
 }
 
 /**

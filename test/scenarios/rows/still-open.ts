@@ -60,6 +60,20 @@ const payments = [
       step(PAY, '6 not_authorised rejected', { customer: 'refuses', meets: is(word, 'failed') }),
     ]),
   ),
+  {
+    ...at('the status of another authorisation says nothing of ours: nobody knows', 0, [
+      step(BRIEFLY, '9 outcome_unknown authorizing', {
+        ...{
+          ...AWAY,
+          meets: { 'sca-status': always(saying({ scaStatus: 'failed', authorisationId: 'x' })) },
+        },
+        says: /is about the authorisation x, not about /,
+      }),
+      step(PAY, '2 duplicate_reference'),
+      PAID,
+    ]),
+    waits: true as const,
+  },
   at('the bank refuses another authorisation: the payment is as open as before', 0, [
     WAITS,
     step([...RESUME, '--psu-id', 'emil'], '13 still_open authorizing', {

@@ -94,7 +94,8 @@ export function scriptedCalls(
   const bank = openCaller(
     async (call) => {
       const answer = answers[sent.length];
-      sent.push(call);
+      const { ids: _inPath, ...plain } = call;
+      sent.push(plain);
       if (!answer) throw new TypeError(`The script has no answer to ${call.method} ${call.path}`);
       return answered(call, answer, description);
     },

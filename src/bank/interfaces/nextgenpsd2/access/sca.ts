@@ -15,6 +15,7 @@ import type {
   ScaTurn,
 } from '../../../ports/customer.ts';
 import type { OperationId } from '../description/operations.ts';
+import { anotherIn } from '../judge/status.ts';
 import { ask, type NextGenAnswer, readNothing } from '../wire/answer.ts';
 import type { Calls } from '../wire/calls.ts';
 import { scaStatusAnswer, startAnswer } from '../wire/consent.ts';
@@ -45,8 +46,8 @@ export interface Authorised {
   /** What it is for OAuth: the scope, and the id by its name there. */
   oauth: { scope: string; id: 'consentId' | 'paymentId' };
   status(resourceId: string, transactionId: string, decides?: Decides): Promise<ResourceStatus>;
-  /** As {@link Sca.count}. */
-  count?(resourceId: string, transactionId: string): Promise<number>;
+  /** As {@link Sca.authorisations}. */
+  authorisations?(resourceId: string, transactionId: string): Promise<string[]>;
   /** As {@link Sca.progressWithoutLink}. */
   progress?(resourceId: string, transactionId: string): Promise<ScaProgress | null>;
 }
@@ -82,7 +83,7 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
       throw noWay('names no page for the customer', transactionId);
     },
     status: (...of) => authorised.status(...of),
-    ...(authorised.count && { count: authorised.count }),
+    ...(authorised.authorisations && { authorisations: authorised.authorisations }),
     ...(authorised.progress && { progressWithoutLink: authorised.progress }),
     oddLinks(resourceId, links) {
       const odd = { rewritten: new Set<string>(), foreign: new Map<string, string>() };
@@ -486,7 +487,8 @@ function stepAnswer(
 ): ScaStepAnswer & Reading {
   const { refusal, notices } = successOf(answer);
   const { data } = startAnswer.safeParse(answer.reply.json ?? {});
-  if (!data) return { links: before, scaStatus: null, notices, ...(refusal && { refusal }) };
+  if (!data || anotherIn(answer) !== null)
+    return { links: before, scaStatus: null, notices, ...(refusal && { refusal }) };
   const authorisationId = data.authorisationId ?? before.id ?? null;
   const after = usableLinks(() => linksOf({ ...data, authorisationId }, answer.headers, linked));
   const cost = costIn(data);

@@ -16,7 +16,7 @@ import { linksOf, usableLinks } from '../access/sca.ts';
 import type { OperationId } from '../description/operations.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { mayLackCall } from '../judge/lacking.ts';
-import { aboutAnother, ask, type NextGenAnswer, readDeletion } from '../wire/answer.ts';
+import { ask, type NextGenAnswer, readDeletion } from '../wire/answer.ts';
 import { begunWith, type Calls, lackingService } from '../wire/calls.ts';
 import { consentAnswer, consentDetailsAnswer, consentStatusAnswer, startAnswer } from '../wire/consent.ts';
 import { callOf } from '../wire/paths.ts';
@@ -112,7 +112,6 @@ async function fetchStatus(
   if (isUntold({ operations, description })) return UNTOLD;
   const call = callOf(paths, operations.status, { consentId }, transactionId);
   const answer = await ask(bank, { ...call, decides: decides || true }, consentStatusAnswer);
-  assertAbout(answer.data, consentId, transactionId);
   return { ...consentStatusOf(answer.data.consentStatus), ...saidBeside(answer) };
 }
 
@@ -128,7 +127,6 @@ async function fetchDetails(
   const call = callOf(calls.paths, calls.operations.information, { consentId }, transactionId);
   try {
     const answer = await ask(calls.bank, { ...call, decides: decides || true }, consentDetailsAnswer);
-    assertAbout(answer.data, consentId, transactionId);
     return { ...detailsOf(answer.data), ...saidBeside(answer) };
   } catch (error) {
     if (!lacksCall(error)) throw error;
@@ -181,12 +179,6 @@ function wayToEnd(calls: ConsentCalls, consentId: string, { reply, headers, call
     hint: 'The customer can end it at the bank.',
     transactionId: call.transactionId,
   });
-}
-
-/** @throws Psd2Error `bank_answer` for an answer about another consent: it decides nothing */
-function assertAbout({ consentId }: { consentId: string | null }, ours: string, transactionId: string): void {
-  if (consentId === null || consentId === ours) return;
-  throw aboutAnother('consent', consentId, ours, transactionId);
 }
 
 async function requestConsent(calls: Calls, consent: Request): Promise<RequestedConsent> {

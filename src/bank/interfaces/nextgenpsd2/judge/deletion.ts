@@ -1,5 +1,12 @@
 import { isPage } from '../../../call/call.ts';
-import { hasOnly, isBanksRefusal, isSuccess, isUnknownThere, type JudgedAnswer } from './status.ts';
+import {
+  anotherIn,
+  hasOnly,
+  isBanksRefusal,
+  isSuccess,
+  isUnknownThere,
+  type JudgedAnswer,
+} from './status.ts';
 
 /** What a `DELETE` was about. */
 export interface DeletionOf {
@@ -31,6 +38,7 @@ export type DeletionVerdict =
 /** Judges the answer to a `DELETE`. Only `taken`, `accepted` and `is gone` end anything. */
 export function judgeDeletion(answer: JudgedAnswer, { what, wasTaken }: DeletionOf): DeletionVerdict {
   if (isSuccess(answer)) {
+    if (anotherIn(answer) !== null) return 'says nothing';
     const verdict = judgeDeleted(answer);
     // Nobody authorises the end of a basket: what a link starts there pays.
     return what === 'signing basket' && verdict === 'to be authorised' ? 'says nothing' : verdict;
@@ -52,6 +60,7 @@ function judgeDeleted(answer: JudgedAnswer): DeletionVerdict {
   if (reply.messages.some(({ isError }) => isError) || hasError(members)) return 'says nothing';
   if (PAYING.includes(String(members.transactionStatus))) return 'says nothing';
   if (wantsAuthorisation(members, answer.headers)) return 'to be authorised';
+  if (LIVING.includes(String(members.consentStatus))) return 'says nothing';
   return status === 202 ? 'accepted' : 'taken';
 }
 
@@ -64,6 +73,9 @@ const ERRORS = /^(errors?|fault|exception|error_?(code|message|management)|http_
 
 /** Such a payment is executed, or about to be. No bank has cancelled it. */
 const PAYING = ['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'];
+
+/** Such a consent is in force, or the customer can still authorise it. */
+const LIVING = ['received', 'partiallyAuthorised', 'valid'];
 
 function hasError(members: Record<string, unknown>): boolean {
   const isStatusOfError = Number(members.status ?? members.code) >= 300;

@@ -1,8 +1,14 @@
+import { isRecord } from '../../../../domain/json.ts';
+import { textOf } from '../../../../domain/odd-values.ts';
 import { isPage } from '../../../call/call.ts';
 import type { BankMessage } from '../wire/messages.ts';
 
 /** An answer, as far as it decides what it proves. */
 export interface JudgedAnswer {
+  call: {
+    /** The ids of what was asked about, by their names in the path. */
+    ids?: Ids;
+  };
   status: number;
   headers: Readonly<Record<string, string>>;
   body: { readonly length: number };
@@ -24,20 +30,38 @@ export interface JudgedAnswer {
  */
 export type StatusVerdict = 'says this about ours' | 'is not known' | 'says nothing';
 
-/**
- * Judges the answer to a question about a consent, a payment, an authorisation, or a list of authorisations.
- *
- * @param about the id that was asked about, and the one that the answer names, if it names one
- */
-export function judgeStatus(
-  answer: JudgedAnswer,
-  about?: { asked: string; named: string | null },
-): StatusVerdict {
+/** Judges the answer to a question about a consent, a payment, an authorisation, or a list of authorisations. */
+export function judgeStatus(answer: JudgedAnswer): StatusVerdict {
   if (isUnknownThere(answer)) return 'is not known';
-  const { json } = answer.reply;
-  const isObject = typeof json === 'object' && json !== null;
-  const isAnothers = about !== undefined && about.named !== null && about.named !== about.asked;
-  return whyNoAnswer(answer) === null && isObject && !isAnothers ? 'says this about ours' : 'says nothing';
+  const isAnswer = whyNoAnswer(answer) === null && isRecord(answer.reply.json);
+  return isAnswer && anotherIn(answer) === null ? 'says this about ours' : 'says nothing';
+}
+
+type Ids = Readonly<Record<string, string>>;
+
+/** The names with which an answer says what it is about, and what that is. */
+const NAMED_BY: readonly (readonly [name: string, what: string, inPath: string])[] = [
+  ['paymentId', 'payment', 'paymentId'],
+  ['consentId', 'consent', 'consentId'],
+  ['basketId', 'signing basket', 'basketId'],
+  ['authorisationId', 'authorisation', 'authorisationId'],
+  ['authorizationId', 'authorisation', 'authorisationId'],
+];
+
+/** What an answer is about, if it names something else than what was asked about. Null: it names that, or nothing. */
+export function anotherIn({
+  call: { ids = {} },
+  reply: { json },
+}: {
+  call: { ids?: Ids };
+  reply: { json: unknown };
+}): { what: string; named: string; asked: string } | null {
+  if (!isRecord(json)) return null;
+  for (const [name, what, inPath] of NAMED_BY) {
+    const [asked, named] = [ids[inPath], textOf(json[name])?.trim()];
+    if (asked !== undefined && named && named !== asked) return { what, named, asked };
+  }
+  return null;
 }
 
 /** Why an answer is none to a question that decides something, after "the answer": a gateway may have made or changed it. Null: it is one. */

@@ -85,9 +85,9 @@ function scaOfBasket(basket: Basket): Sca {
       // As soon as the bank has checked it, the customer has nothing more to do for it.
       return resourceStatus(basketStatus, NOT_INSTANT, description.payments.final);
     },
-    async count(basketId) {
+    async authorisations(basketId) {
       const call = callOf(paths, 'getSigningBasketAuthorisation', { basketId }, transactionId);
-      return (await ask(bank, { ...call, decides: true }, authorisationsAnswer)).data.authorisationIds.length;
+      return (await ask(bank, { ...call, decides: true }, authorisationsAnswer)).data.authorisationIds;
     },
   });
 }

@@ -22,7 +22,6 @@ import { whyNoAnswer } from '../judge/status.ts';
 import { sameIban } from '../readings/whose.ts';
 import { lacksFormat } from '../reports/format.ts';
 import {
-  aboutAnother,
   ask,
   type BegunReading,
   type NextGenAnswer,
@@ -71,7 +70,7 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
     oauth: { scope: description.oauth.scope.pis, id: 'paymentId' },
     status: async (resourceId, _, decides) =>
       resourceStatus(await status(resourceId, decides), { ...order, isBulk }, description.payments.final),
-    count: async (resourceId) => (await authorisationsOf(payment, resourceId)).length,
+    authorisations: (resourceId) => authorisationsOf(payment, resourceId),
     progress: (resourceId) => furthestProgress(payment, resourceId),
   };
   return {
@@ -200,7 +199,7 @@ export function rejectedIn({
 const NO_DEBTOR =
   'The payment names no account to debit. If the bank wants one, add --from, and write payments.debtorAccount "required" into the bank file.';
 
-/** The account that the bank says it debits. Null: it does not say, or its answer is about another payment. */
+/** The account that the bank says it debits. Null: it does not say, or its answer is about another payee or amount. */
 async function askDebtor(payment: Payment, paymentId: string): Promise<string | null> {
   // A pain.001 has named it.
   if (isInXml(payment.initiation)) return null;
@@ -210,7 +209,6 @@ async function askDebtor(payment: Payment, paymentId: string): Promise<string | 
   const [payee, ours = payee] = [data, sent].flatMap(({ creditorAccount }) => creditorAccount?.iban ?? []);
   const [stated, ordered = stated] = [data, sent].flatMap(({ instructedAmount }) => instructedAmount ?? []);
   const isIt =
-    (data.paymentId ?? paymentId) === paymentId &&
     sameIban(payee ?? '', ours ?? '') &&
     stated?.currency === ordered?.currency &&
     new Big(stated?.amount ?? 0).eq(ordered?.amount ?? 0);
@@ -244,15 +242,13 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
       if (!lacksFormat(error)) throw error;
       return payment.bank.ask({ ...call, headers: { accept: 'application/xml' } }, readAs(true));
     });
-  if (data.paymentId === null || data.paymentId === paymentId)
-    return {
-      status: data.transactionStatus,
-      reasons,
-      cost: costIn(data),
-      ...time,
-      ...saidBeside({ notices, data }),
-    };
-  throw aboutAnother('payment', data.paymentId, paymentId, payment.transactionId);
+  return {
+    status: data.transactionStatus,
+    reasons,
+    cost: costIn(data),
+    ...time,
+    ...saidBeside({ notices, data }),
+  };
 }
 
 function reasonsOf({ isBulk }: Payment, { reply }: NextGenAnswer): BankReason[] {

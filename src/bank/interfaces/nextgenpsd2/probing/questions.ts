@@ -126,7 +126,7 @@ function endingsOf(to: SendTo): Pick<Questions, 'deleteConsent' | 'cancelPayment
       if (judgeDeletion(answer, { what: 'payment', wasTaken: false }) !== 'to be authorised') return end;
       return {
         ...end,
-        isGone: isCancelled(await to('getPaymentInitiationStatus', values, always), paymentId),
+        isGone: isCancelled(await to('getPaymentInitiationStatus', values, always)),
       };
     },
     async deleteFundsConsent(consentId, more) {
@@ -188,10 +188,9 @@ function ended(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended {
 }
 
 /** Whether the bank says that a payment is over. */
-function isCancelled(answer: NextGenAnswer, paymentId: string): boolean {
+function isCancelled(answer: NextGenAnswer): boolean {
   const { data } = paymentStatusAnswer.safeParse(answer.reply.json);
-  const isOurs =
-    judgeStatus(answer, { asked: paymentId, named: data?.paymentId ?? null }) === 'says this about ours';
+  const isOurs = judgeStatus(answer) === 'says this about ours';
   return isOurs && data !== undefined && ['CANC', 'RJCT'].includes(data.transactionStatus);
 }
 

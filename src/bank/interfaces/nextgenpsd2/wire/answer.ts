@@ -23,7 +23,7 @@ import { readOneWay } from '../judge/one-way-json.ts';
 import { isOwnError } from '../judge/own-answer.ts';
 import { definiteRefusal, judgeRefusedCall } from '../judge/refused-call.ts';
 import { requestIdOf } from '../judge/sent.ts';
-import { isSuccess, judgeStatus, whyNoAnswer } from '../judge/status.ts';
+import { anotherIn, isSuccess, judgeStatus, whyNoAnswer } from '../judge/status.ts';
 import { SCA_STATUSES } from './consent.ts';
 import { type BankMessage, messagesIn, titleIn } from './messages.ts';
 import { reasonsIn } from './reasons.ts';
@@ -194,6 +194,9 @@ export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): 
     const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${answerKind(answer)}`;
     throw unusable(answer, `The bank's answer to ${callName(answer)} ${what}`);
   }
+  const another = anotherIn(answer);
+  if (another !== null)
+    throw aboutAnother(another.what, another.named, another.asked, answer.call.transactionId);
   const result = schema.safeParse(json);
   if (!result.success) {
     const issue = result.error.issues[0];

@@ -128,6 +128,7 @@ export function callOf(
     method,
     path: query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`,
     facts: factsOf({ operation, values }),
+    ids: values,
     transactionId,
   };
 }

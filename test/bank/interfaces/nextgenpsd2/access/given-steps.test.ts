@@ -149,6 +149,13 @@ describe('after a step', () => {
     ['it has failed', said({ scaStatus: 'failed' }), { ...KEPT, step: { next: 'code' } }, 'failed'],
     ['it says nothing', { status: 200 }, { ...KEPT, approach: 'decoupled' }, null],
     ['it is no object', said('x'), BEFORE, null],
+    [
+      'it is about another authorisation',
+      said({ scaStatus: 'finalised', authorisationId: 'a2' }),
+      BEFORE,
+      null,
+    ],
+    ['it names its authorisation', said({ authorisationId: 'a1', ...TAN }), BEFORE, null],
   ])('%s', async (__, answer, links, scaStatus) => {
     const after = await give(BEFORE, code, answer).given;
     expect(after?.refusal).toBeUndefined();

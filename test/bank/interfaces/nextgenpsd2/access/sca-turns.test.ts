@@ -434,9 +434,9 @@ describe('an authorisation', () => {
     });
   });
 
-  it('of a consent is neither counted, nor known without a link', () => {
+  it('of a consent is neither listed, nor known without a link', () => {
     const { sca } = opened([]);
-    expect([sca.count, sca.progressWithoutLink]).toEqual([undefined, undefined]);
+    expect([sca.authorisations, sca.progressWithoutLink]).toEqual([undefined, undefined]);
   });
 
   it.each<[string, Partial<ScaLinks>, string | null]>([

@@ -13,6 +13,7 @@ const DELETING: BankCall = {
   method: 'DELETE',
   path: '/v1/consents/c1',
   facts: PLAIN_FACTS,
+  ids: { consentId: 'c1', paymentId: 'p1' },
   transactionId: TRANSACTION_ID,
 };
 const CONSENT: DeletionOf = { what: 'consent', wasTaken: false };
@@ -100,6 +101,31 @@ const ALWAYS: [DeletionVerdict, string, Scripted][] = [
       said({ transactionStatus }),
     ],
   ),
+  ...['received', 'partiallyAuthorised', 'valid'].map(
+    (consentStatus): [DeletionVerdict, string, Scripted] => [
+      ...(['says nothing', `200 of a consent that is ${consentStatus}`] as const),
+      said({ consentStatus }),
+    ],
+  ),
+  ...['terminatedByTpp', 'revokedByPsu', 'expired', 'rejected'].map(
+    (consentStatus): [DeletionVerdict, string, Scripted] => [
+      ...(['taken', `200 of a consent that is ${consentStatus}`] as const),
+      said({ consentStatus }),
+    ],
+  ),
+  [
+    'to be authorised',
+    '202 of a consent in force',
+    said({ consentStatus: 'valid', ...links('scaRedirect') }, 202),
+  ],
+  ['taken', '200 that names it', said({ consentId: 'c1', paymentId: 'p1' })],
+  ['says nothing', '200 about another consent', said({ consentId: 'c2', paymentId: 'p1' })],
+  ['says nothing', '200 about another payment', said({ paymentId: 'p2', transactionStatus: 'CANC' })],
+  [
+    'says nothing',
+    '202 about another payment',
+    said({ paymentId: 'p2', ...links('startAuthorisation') }, 202),
+  ],
   [
     'says nothing',
     '200 with a status of HTTP in a gateway’s form',

@@ -197,7 +197,6 @@ describe('the account that the customer has chosen', () => {
     ['is no card number', { debtorAccount: { pan: '5254123412343241' } }, '************3241'],
     ['is unknown if the bank does not name it', sent, null],
     ['is unknown if it is no account', { ...sent, debtorAccount: {} }, null],
-    ['is unknown of another payment', { debtorAccount, paymentId: 'p2' }, null],
     ['is unknown of another payee', { debtorAccount, creditorAccount: OTHER }, null],
     ['is unknown of another amount', { debtorAccount, instructedAmount: eur('12.51') }, null],
   ])('%s', async (_, answer, expected) => {
@@ -432,9 +431,9 @@ describe('the authorisations of a payment', () => {
   const asked = about('GET', `${SELF}/authorisations`, { decides: true });
   const step = (id: string) => about('GET', `${SELF}/authorisations/${id}`, { decides: true });
 
-  it('are counted', async () => {
+  it('are listed', async () => {
     const { calls, sent } = made([list('a1', 'a2')]);
-    expect(await calls.sca?.count?.('p1', TRANSACTION_ID)).toBe(2);
+    expect(await calls.sca?.authorisations?.('p1', TRANSACTION_ID)).toEqual(['a1', 'a2']);
     expect(sent).toEqual([asked]);
   });
 
@@ -527,7 +526,7 @@ describe('the cancellation of a payment', () => {
     const { calls, sent } = made([STARTED, said({ authorisationIds: ['a'] })]);
     expect(await calls.cancellation?.sca.start(startOf('p1'))).toBe(SITE);
     expect(sent).toEqual([about('POST', AUTHORISATIONS, STARTING)]);
-    expect(await calls.cancellation?.sca.count?.('p1', TRANSACTION_ID)).toBe(1);
+    expect(await calls.cancellation?.sca.authorisations?.('p1', TRANSACTION_ID)).toEqual(['a']);
   });
 
   const direct = { payments: 'none', 'periodic-payments': 'direct' } as const;
@@ -678,7 +677,7 @@ describe('a signing basket', () => {
 
   it('has authorisations, and one starts at its own path', async () => {
     const { calls, sent } = basket([said({ authorisationIds: ['a1'] }), STARTED]);
-    expect(await calls.sca?.count?.('b1', TRANSACTION_ID)).toBe(1);
+    expect(await calls.sca?.authorisations?.('b1', TRANSACTION_ID)).toEqual(['a1']);
     expect(await calls.sca?.start(startOf('b1'))).toBe(SITE);
     expect(sent).toEqual([
       about('GET', `${BASKET}/authorisations`, { decides: true }),
