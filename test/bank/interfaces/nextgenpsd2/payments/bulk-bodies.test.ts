@@ -261,6 +261,11 @@ ${agent}
     ['/C=IT/CN=O=Other', 'TPP'],
     ['/C=IT/O=ÄÖÜ/CN=x', 'TPP'],
     [`/C=IT/O=${'x'.repeat(64)}/CN=x`, 'x'.repeat(64)],
+    ['/C=IT/O=Rossi, Söhne \\+ C. S.p.A./CN=x', 'Rossi, S hne + C. S.p.A.'],
+    ["/C=IT/O=AZaz09 \\/?:().,'-/CN=x", "AZaz09 /?:().,&#39;-"],
+    ['/C=IT/O="Rossi" <A>;=B_C@D\\\\E&F/CN=x', 'Rossi   A   B C D E F'],
+    ['/C=IT/O=#1\nAB/CN=x', '1 AB'],
+    ['/C=IT/CN=x/O=Last', 'Last'],
   ])('%s initiates it as %s', async (subject, initiator) => {
     const { body } = await made([order('INV-1', '1.10')], XML, certificateOf(subject));
     expect(/<InitgPty><Nm>(.*)<\/Nm>/.exec(body)?.[1]).toBe(initiator);
