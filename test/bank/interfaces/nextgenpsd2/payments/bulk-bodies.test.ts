@@ -262,7 +262,7 @@ ${agent}
     ['/C=IT/O=ÄÖÜ/CN=x', 'TPP'],
     [`/C=IT/O=${'x'.repeat(64)}/CN=x`, 'x'.repeat(64)],
     ['/C=IT/O=Rossi, Söhne \\+ C. S.p.A./CN=x', 'Rossi, S hne + C. S.p.A.'],
-    ["/C=IT/O=AZaz09 \\/?:().,'-/CN=x", "AZaz09 /?:().,&#39;-"],
+    ["/C=IT/O=AZaz09 \\/?:().,'-/CN=x", 'AZaz09 /?:().,&#39;-'],
     ['/C=IT/O="Rossi" <A>;=B_C@D\\\\E&F/CN=x', 'Rossi   A   B C D E F'],
     ['/C=IT/O=#1\nAB/CN=x', '1 AB'],
     ['/C=IT/CN=x/O=Last', 'Last'],

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { BankCall } from '../../../../../src/bank/call/call.ts';
 import {
   OPERATIONS,
   type OperationId,
 } from '../../../../../src/bank/interfaces/nextgenpsd2/description/operations.ts';
+import type { BankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import {
   callOf,
   factsOf,
@@ -14,7 +16,7 @@ import { described, PLAIN_FACTS, TRANSACTION_ID } from '../scripted.ts';
 
 // Where each operation is called, which one a path calls, and what a call is about.
 
-type Api = Parameters<typeof described>[0]['api'];
+type Api = BankFile['api'];
 const at = (api: Api = {}) => pathsOf(described({ api }));
 const IDS = Object.keys(OPERATIONS).filter((id): id is OperationId => Object.hasOwn(OPERATIONS, id));
 
@@ -196,7 +198,7 @@ describe('a call', () => {
     expect(factsOf(undefined)).toEqual(PLAIN_FACTS);
   });
 
-  it.each<[string, string, path: string, kind: string]>([
+  it.each<[BankCall['method'], string, path: string, kind: string]>([
     ['GET', '/v1/accounts', '/v1/accounts', 'ais'],
     ['GET', '/v1/accounts/a1/balances?x=1', '/v1/accounts/{account}/balances', 'ais'],
     ['GET', '/v1/accounts/a1/transactions/t1', '/v1/accounts/{account}/transactions/{transactionId}', 'ais'],
