@@ -27,7 +27,8 @@ it.each<[string, Fields, Capability[]]>([
   ['has bulk payments', BULK, [FUNDS, 'bulk payments']],
   ['has embedded SCA', { sca: { approaches: ['redirect', 'embedded'] } }, [FUNDS, 'embedded SCA']],
 ])('a bank that %s has these capabilities', (_, file, more) => {
-  const { has, bulk, takesCredentials } = described(file);
+  const { has, bulk, takesCredentials, ...facts } = described(file);
+  expect(facts).toMatchObject({ customers: 'named by the operator', probes: 'signature' });
   expect([...has].sort()).toEqual([...STANDARD, ...more].sort());
   expect([bulk !== undefined, takesCredentials !== undefined]).toEqual([
     more.includes('bulk payments'),

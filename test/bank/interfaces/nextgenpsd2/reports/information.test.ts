@@ -106,6 +106,23 @@ describe('the structure of German banks', () => {
     expect(said(field)).toEqual(expected);
   });
 
+  // The tag counts to the first line: SWIFT allows 65 characters with it.
+  it.each<[string, string[], string]>([
+    ['a first line that is full', ['a'.repeat(61), 'b'], `${'a'.repeat(61)}b`],
+    ['a first line that is longer', ['a'.repeat(62), 'b'], `${'a'.repeat(62)}b`],
+    ['a first line with place for more', ['a'.repeat(60), 'b'], `${'a'.repeat(60)} b`],
+    ['a second line that is full', ['a', 'b'.repeat(65), 'c'], `a ${'b'.repeat(65)}c`],
+    ['a second line that is longer', ['a', 'b'.repeat(66), 'c'], `a ${'b'.repeat(66)}c`],
+    ['a second line with place for more', ['a', 'b'.repeat(64), 'c'], `a ${'b'.repeat(64)} c`],
+    ['blanks between two lines', ['a ', ' b'], 'a b'],
+  ])('of a plain text joins %s', (_, lines, text) => {
+    expect(said(lines.join('\n'))).toEqual(remittance(text));
+  });
+
+  it('of no field says nothing', () => {
+    expect(said()).toEqual({});
+  });
+
   it.each<[string, string]>([
     ['a number alone', '166'],
     ['two digits before it', '16?00a'],

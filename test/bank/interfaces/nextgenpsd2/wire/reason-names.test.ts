@@ -46,6 +46,14 @@ it.each([
   expect(reasons({ [name]: { code: 'AC04' } })).toEqual([]);
 });
 
+it('and none in messages and links, whatever they have', () => {
+  for (const name of ['tppMessages', '_links'])
+    for (const inner of ['reason', 'statusReason', { reason: 'AC04' }])
+      expect(reasons({ [name]: { reason: inner } })).toEqual([]);
+  expect(reasons({ transaction: { _links: { reason: 'AC04' } } })).toEqual([]);
+  expect(reasons({ links: { reason: 'AC04' } })).toMatchObject([{ code: 'AC04' }]);
+});
+
 describe('in a reason', () => {
   it.each([
     'addtlInf',
