@@ -44,6 +44,14 @@ it.each<[string, string[], object]>([
   ['two in the other order', ['MREF+B2 EREF+A1'], { endToEndId: 'A1', mandateId: 'B2' }],
   ['two ids of one word', ['EREF+A1', 'EREF+B2'], { endToEndId: 'A1' }],
   ['two texts of one word', ['SVWZ+a', 'SVWZ+b'], remittance('a b')],
+  ['a text and an empty one', ['SVWZ+a', 'SVWZ+'], remittance('a')],
+  ['an empty text and another one', ['SVWZ+', 'SVWZ+b'], remittance('b')],
+  ['more than one blank', ['SVWZ+a  b', '  c'], remittance('a b c')],
+  [
+    'an empty part before a word that follows a full part',
+    ['', `EREF+${'1'.repeat(22)}`, 'SVWZ+b'],
+    { endToEndId: '1'.repeat(22), ...remittance('b') },
+  ],
   ['an empty one before another', ['EREF+', 'EREF+B2'], { endToEndId: 'B2' }],
   [
     'an id with a blank, in a part that is full',
