@@ -340,6 +340,12 @@ describe('tokens', () => {
     });
   });
 
+  it('of the application have both scopes, where a bank has one for each', async () => {
+    const { login, sent } = asked(said(TOKENS), { scope: { preStep: { ais: 'a', pis: 'p' } } });
+    await login.tokens(CLIENT, { grant_type: 'client_credentials' }, TRANSACTION_ID);
+    expect(sent[1]?.body).toBe('grant_type=client_credentials&scope=a+p&client_id=PSD+IT%2F1');
+  });
+
   it('of the application have its scope, and no other has one', async () => {
     const { login, sent } = asked(said(TOKENS), { scope: { preStep: 'own' } });
     await login.tokens(CLIENT, { grant_type: 'client_credentials' }, TRANSACTION_ID);

@@ -100,6 +100,17 @@ describe('what a bank takes as bulk payments', () => {
   });
 });
 
+it.each<[Payments['bulk'], string]>([
+  [undefined, 'optional'],
+  [{}, 'optional'],
+  [{ maxEntries: 7 }, 'optional'],
+  [{ batchBooking: 'never' }, 'never'],
+  [{ batchBooking: 'required' }, 'required'],
+])('whether a bank with %j takes word of how it books a bulk payment: %s', (bulk, batchBooking) => {
+  const terms = bulkTermsOf(described({ payments: { ...JSON_BULK, ...(bulk && { bulk }) } }));
+  expect(terms).toMatchObject({ batchBooking });
+});
+
 describe('the body in JSON', () => {
   const made = async (payments: Payments, ...orders: TransferOrder[]) =>
     bulkAt({ ...JSON_BULK, ...payments }).bulk.initiation(orders, BACK, () => NEW_ID);
@@ -541,9 +552,12 @@ describe('a stored bulk payment', () => {
       const initiation = await bulk.initiation(orders, BACK, () => NEW_ID);
       const body = initiation.body.replace(/<InitgPty>.*<\/InitgPty>/, party);
       expect(await bulk.refuseOther(orders, { ...initiation, body })).toBeUndefined();
-      const none = initiation.body.replace(/<InitgPty>.*<\/InitgPty>|<CreDtTm>.*<\/CreDtTm>/g, '');
-      const checking = Promise.resolve(bulk.refuseOther(orders, { ...initiation, body: none }));
-      expect(await failureOf(checking)).toEqual(OTHER_THAN_ORDERED);
+      for (const part of [/<InitgPty>.*<\/InitgPty>/, /<CreDtTm>.*<\/CreDtTm>/]) {
+        const none = initiation.body.replace(part, '');
+        expect(none).not.toBe(initiation.body);
+        const checking = Promise.resolve(bulk.refuseOther(orders, { ...initiation, body: none }));
+        expect(await failureOf(checking)).toEqual(OTHER_THAN_ORDERED);
+      }
     },
   );
 

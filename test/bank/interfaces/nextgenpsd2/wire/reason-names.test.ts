@@ -240,6 +240,13 @@ describe('what a reason is about', () => {
     ]);
   });
 
+  it.each([['No'], [{ message: 'No' }], [['No']]])(
+    'is none in words of no form of the standard: %j',
+    (json) => {
+      expect(reasonsIn(json, 'payment')).toEqual([]);
+    },
+  );
+
   it('is that of the messages in the answer, if nobody has read them before', () => {
     const tppMessages = [{ category: 'ERROR', code: 'NO_FUNDS', text: 'None left' }];
     expect(reasonsIn({ tppMessages }, 'payment')).toEqual([
