@@ -217,6 +217,7 @@ describe('psd2 api --paginate', () => {
     bank.expect('GET', LIST, counted(report('1')));
     await expect(read(LIST)).rejects.toMatchObject({
       code: 'bank_answer',
+      message: expect.stringMatching(/\bthis list\b/),
       hint: expect.stringContaining('accounts.paging'),
     });
   });

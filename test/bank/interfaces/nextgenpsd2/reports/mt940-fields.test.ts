@@ -105,6 +105,13 @@ describe('what frames a message', () => {
     expect(fields('Bank', ':25:a', ':20:S')).toEqual([['20', 'S']]);
   });
 
+  it.each(['a:20:b', ' :20:b', '::20:b'])('a text %j is no first field :20:', (text) => {
+    expect(fields(':25:a', `:86:${text}`)).toEqual([
+      ['25', 'a'],
+      ['86', text],
+    ]);
+  });
+
   it('a dash between two lines of a text is one of them, and before a message the end of the last one', () => {
     expect(fields(':20:S', ':86:a', '-', 'b', ':62F:c').slice(1)).toEqual([
       ['86', 'a', '-', 'b'],

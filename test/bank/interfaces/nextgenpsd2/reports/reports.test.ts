@@ -223,6 +223,12 @@ describe('a report that cannot be read', () => {
     ['cut', CAMT.slice(0, -40), /not well-formed.*line \d+, column \d+$/],
     ['with a DOCTYPE', changed('<Document', `${entities}<Document`), /has a DOCTYPE, at line 2/],
     ['with an entity', changed('Stadtwerke', '&a;'), /not well-formed.*line \d+/],
+    ['with another closing tag', changed('</Amt>', '</a>'), /not well-formed: unexpected close tag, at line/],
+    [
+      'in another version of XML',
+      changed('version="1.0"', 'version="2.0"'),
+      /not well-formed: version number must match \/\^1\\\.\[0-9\]\+\$\/, at line/,
+    ],
     [
       'nested',
       changed('<NtryDtls>', `${'<a>'.repeat(100)}<NtryDtls>`),
