@@ -7,7 +7,7 @@ import type { KnownInterface, OpenInterface, Wire, WireSettings } from '../../ca
 import type { Bank } from '../../ports/bank.ts';
 import { clientOf, loginOf, oauthOf } from './access/oauth.ts';
 import { scaOfConsents } from './access/sca.ts';
-import { consentStatusOf, consentsOf } from './consents/consents.ts';
+import { consentsOf } from './consents/consents.ts';
 import { fundsConsentsOf } from './consents/funds.ts';
 import { credentialsAt } from './description/description.ts';
 import type { BankDescription } from './description/schema.ts';
@@ -203,7 +203,6 @@ function connectBank(opened: OpenSettings, outer: NextGenCaller): Bank {
   const calls: Calls = { ...opened, bank, base, certificate, list: (id) => fetchAccounts(calls, id) };
   const oauth = oauthOf(bank, description, base);
   const consents = consentsOf(calls);
-  const consentStatus = consents.status ?? (() => Promise.resolve(consentStatusOf('')));
   const login = { ...loginOf(bank, oauth, description), probe: () => probeSignature(bank, paths, settings) };
   return {
     accounts: accountsOf(calls),
@@ -212,7 +211,7 @@ function connectBank(opened: OpenSettings, outer: NextGenCaller): Bank {
     payments: paymentsOf(calls, oauth),
     ofFunds: fundsConsentsOf(calls, oauth),
     certificate,
-    sca: scaOfConsents(calls, oauth, consentStatus),
+    sca: scaOfConsents(calls, oauth, consents.status),
     send: (call) => sendFreely(bank, paths, call),
     pages: (call) => pagesFreely(calls, call),
     earliestAnswer: () => earliest,

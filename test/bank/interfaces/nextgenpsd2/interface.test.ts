@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { BankCall } from '../../../../src/bank/call/call.ts';
 import { type BankFile, bankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
@@ -6,6 +7,7 @@ import type { Capability, PlannedPayment } from '../../../../src/bank/ports/bank
 import { parseDate } from '../../../../src/domain/calendar.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 import { json, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
+import { certificateOf, identifiedCalls } from './identified.ts';
 import { PAYING, scriptedCalls } from './scripted.ts';
 
 // What psd2 knows of a bank before it has opened it, and what an opened bank remembers.
@@ -27,7 +29,8 @@ it.each<[string, Fields, Capability[]]>([
   ['has bulk payments', BULK, [FUNDS, 'bulk payments']],
   ['has embedded SCA', { sca: { approaches: ['redirect', 'embedded'] } }, [FUNDS, 'embedded SCA']],
 ])('a bank that %s has these capabilities', (_, file, more) => {
-  const { has, bulk, takesCredentials } = described(file);
+  const { has, bulk, takesCredentials, ...facts } = described(file);
+  expect(facts).toMatchObject({ customers: 'named by the operator', probes: 'signature' });
   expect([...has].sort()).toEqual([...STANDARD, ...more].sort());
   expect([bulk !== undefined, takesCredentials !== undefined]).toEqual([
     more.includes('bulk payments'),
@@ -251,6 +254,15 @@ describe('giving up a payment', () => {
 describe('an opened bank', () => {
   const bank = useNextGenBank();
   const open = useNextGen(bank);
+
+  it('names the certificate with which a flow begins', () => {
+    const qwac = certificateOf('/C=IT/O=Acme/CN=x');
+    const { identity } = identifiedCalls([], {}, qwac).calls.settings;
+    expect(open({ identity }).bank.certificate?.()).toEqual({
+      name: `C=IT, O=Acme, CN=x, serial ${qwac.serialNumber}`,
+      sha256: createHash('sha256').update(qwac.raw).digest('hex'),
+    });
+  });
 
   it.each([
     ['192.0.2.7', true],

@@ -28,7 +28,7 @@ type Request = Parameters<Consents['request']>[0];
 const READING = 'ACCOUNT_INFO';
 
 /** The consents of NextGenPSD2 (section 2, "Consent"). */
-export function consentsOf(calls: Calls): Consents {
+export function consentsOf(calls: Calls): Consents & AfterRequest {
   return {
     checkTerms: (terms) => void termsOf(calls, terms),
     request: (consent) => requestConsent(calls, consent),
@@ -50,11 +50,11 @@ const OF_READINGS: ConsentOperations = {
   delete: 'deleteConsent',
 };
 
+/** Every consent of this interface has a status. */
+type AfterRequest = Pick<Consents, 'confirm' | 'details' | 'delete'> & Required<Pick<Consents, 'status'>>;
+
 /** What a consent has once it was asked for, of whatever kind it is. */
-export function afterRequest(
-  plainCalls: Calls,
-  operations: ConsentOperations,
-): Pick<Consents, 'confirm' | 'status' | 'details' | 'delete'> {
+export function afterRequest(plainCalls: Calls, operations: ConsentOperations): AfterRequest {
   const calls = { ...plainCalls, operations };
   const { bank, paths } = calls;
   return {

@@ -13,7 +13,7 @@ import { consentAnswer } from '../wire/consent.ts';
 import { callOf } from '../wire/paths.ts';
 import { fundsAnswer } from '../wire/payment.ts';
 import { saidBeside } from '../wire/said-beside.ts';
-import { afterRequest, consentStatusOf, isDecided, referenceTo } from './consents.ts';
+import { afterRequest, isDecided, referenceTo } from './consents.ts';
 
 /** The category of cb that these consents are for. */
 const FUNDS = 'FUNDS_AVAILABILITY';
@@ -24,23 +24,22 @@ const FUNDS = 'FUNDS_AVAILABILITY';
  */
 export function fundsConsentsOf(plainCalls: Calls, oauth: OAuth): NonNullable<Bank['ofFunds']> {
   const calls = { ...plainCalls, bank: aboutTransaction(plainCalls.bank) };
-  const consents: Consents = {
-    checkTerms: ({ access }) => void fundsIn(access),
-    request: (consent) => requestFundsConsent(calls, consent),
-    ...afterRequest(calls, {
-      information: 'getConsentConfirmationOfFunds',
-      status: 'getConsentConfirmationOfFundsStatus',
-      delete: 'deleteConsentConfirmationOfFunds',
-    }),
-  };
-  const status = consents.status ?? (() => Promise.resolve(consentStatusOf('')));
+  const later = afterRequest(calls, {
+    information: 'getConsentConfirmationOfFunds',
+    status: 'getConsentConfirmationOfFundsStatus',
+    delete: 'deleteConsentConfirmationOfFunds',
+  });
   // The standard has PIIS where consents for readings have AIS.
   const scope = plainCalls.description.oauth.scope.ais.replace(/^ais\b/i, (word) =>
     word === 'ais' ? 'piis' : 'PIIS',
   );
   return {
-    consents,
-    sca: scaOfConsents(calls, oauth, status, 'startConsentConfirmationOfFundsAuthorisation', scope),
+    consents: {
+      checkTerms: ({ access }) => void fundsIn(access),
+      request: (consent) => requestFundsConsent(calls, consent),
+      ...later,
+    },
+    sca: scaOfConsents(calls, oauth, later.status, 'startConsentConfirmationOfFundsAuthorisation', scope),
   };
 }
 

@@ -179,6 +179,8 @@ function initiatorOf(subject: string): string {
   const name = /^O=(.+)$/m.exec(subject)?.[1] ?? '';
   return (
     name
+      // Node.js writes names as RFC 2253 does: `\,` is a comma, `\0A` a control character.
+      .replace(/\\(?:[0-9A-F]{2}|(.))/g, (_, plain = ' ') => plain)
       .replace(/[^A-Za-z0-9/?:().,'+ -]/g, ' ')
       .trim()
       .slice(0, 70) || 'TPP'

@@ -117,13 +117,13 @@ function readingsOf(
 function endingsOf(to: SendTo): Pick<Questions, 'deleteConsent' | 'cancelPayment' | 'deleteFundsConsent'> {
   return {
     deleteConsent: async (consentId, more) =>
-      ended(await to('deleteConsent', { consentId }, { interruptible: 'never', ...more }), 'consent'),
+      ended(await to('deleteConsent', { consentId }, { interruptible: 'never', ...more })),
     async cancelPayment({ service, product, paymentId, redirectUri }, more) {
       const values = { 'payment-service': service, 'payment-product': product, paymentId };
       const always = { interruptible: 'never', ...more } as const;
       const answer = await to('cancelPayment', values, { redirectUri, ...always });
-      const end = ended(answer, 'payment');
-      if (judgeDeletion(answer, { what: 'payment', wasTaken: false }) !== 'to be authorised') return end;
+      const { isToBeAuthorised, ...end } = endOf(answer, 'payment');
+      if (!isToBeAuthorised) return end;
       return {
         ...end,
         isGone: isCancelled(await to('getPaymentInitiationStatus', values, always)),
@@ -131,7 +131,7 @@ function endingsOf(to: SendTo): Pick<Questions, 'deleteConsent' | 'cancelPayment
     },
     async deleteFundsConsent(consentId, more) {
       const call = { interruptible: 'never', ...more } as const;
-      return ended(await to('deleteConsentConfirmationOfFunds', { consentId }, call), 'consent');
+      return ended(await to('deleteConsentConfirmationOfFunds', { consentId }, call));
     },
   };
 }
@@ -178,12 +178,19 @@ function begunThere(answer: NextGenAnswer, id: string | null): Begun {
   return { ...heard(answer), id, beganNothing: beganNothing(answer) };
 }
 
-function ended(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended {
+/** How a consent has ended. */
+function ended(answer: NextGenAnswer): Ended {
+  const { isToBeAuthorised: _, ...end } = endOf(answer, 'consent');
+  return end;
+}
+
+function endOf(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended & { isToBeAuthorised: boolean } {
   const verdict = judgeDeletion(answer, { what, wasTaken: false });
   return {
     ...heard(answer),
     isGone: verdict === 'taken' || verdict === 'accepted' || verdict === 'is gone',
     isNotKnown: verdict === 'is not known',
+    isToBeAuthorised: verdict === 'to be authorised',
   };
 }
 

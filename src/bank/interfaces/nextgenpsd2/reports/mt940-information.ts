@@ -128,7 +128,7 @@ function wordsByCode(parts: readonly string[]): Map<string, string> {
         )
       : value.length;
     add(name, value.slice(0, length).trim());
-    if (length < value.length) add('', value.slice(length).trim());
+    add('', value.slice(length).trim());
   }
   return words;
 }

@@ -31,14 +31,12 @@ export function readReport(
   const { text, problem } = answerText(answer);
   // SWIFT has ASCII alone, and what banks write beyond it is Latin.
   if (problem !== null && format === 'camt') fail(`It ${problem}`);
-  const report =
-    format === 'camt'
-      ? readCamt(text.replace(/^\uFEFF/, ''), zone, fail)
-      : readMt940(text, fail, listedCurrency);
-  const read = transactionsAnswerIn(zone(report.account?.iban ?? null)).safeParse(report);
+  const report = format === 'camt' ? readCamt(text, zone, fail) : readMt940(text, fail, listedCurrency);
+  // A report has days alone, which no zone changes.
+  const read = transactionsAnswerIn(zone(null)).safeParse(report);
   const issue = read.error?.issues[0];
   if (!read.success) return fail(`${issue?.path.join('.')}: ${issue?.message}`);
   const { headers, status } = answer;
-  const { isPart = false, contradictions = [] } = report;
+  const { isPart, contradictions } = report;
   return { data: read.data, headers, status, notices: [], isPart, contradictions };
 }

@@ -11,9 +11,9 @@ export interface AccountReport {
   account?: ReportedAccount;
   transactions: { booked: ReportRow[]; pending: ReportRow[] };
   /** It says itself that more pages follow. */
-  isPart?: boolean;
+  isPart: boolean;
   /** What its own balances and sums say that its rows do not lead to: sentences with both figures. */
-  contradictions?: readonly string[];
+  contradictions: readonly string[];
 }
 
 /** An account, as far as a report names it. */

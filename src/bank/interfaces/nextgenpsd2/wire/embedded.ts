@@ -28,7 +28,7 @@ const image = z.pipe(
   z.nullish(z.unknown()),
   z.transform((value) => {
     const text = typeof value === 'string' ? value.replace(/\s/g, '') : '';
-    return text !== '' && text.length <= LONGEST_IMAGE && /^[A-Za-z0-9+/]+=*$/.test(text) ? text : null;
+    return text.length <= LONGEST_IMAGE && /^[A-Za-z0-9+/]+=*$/.test(text) ? text : null;
   }),
 );
 

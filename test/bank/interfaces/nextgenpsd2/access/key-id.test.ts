@@ -182,7 +182,10 @@ describe('the keyId of a signature', () => {
   it('a certificate without an organization identifier cannot name the application by it', () => {
     expect(thrownBy(() => keyId({ form: 'organization-id' }, ODD))).toMatchObject({
       code: 'certificate',
-      message: expect.stringContaining('organization identifier'),
+      message: expect.stringMatching(
+        /^The .+ has no organization identifier, which names the application here$/,
+      ),
+      hint: 'Use an eIDAS certificate, or a bank file with another signing.keyId or oauth.clientId.',
     });
   });
 });

@@ -248,6 +248,10 @@ describe('a login', () => {
   const AWAY = 'https://login.example/page?session=1';
   it.each<[string, Record<string, string>, number, string]>([
     ['that redirects', { location: AWAY }, 303, AWAY],
+    ['that redirects with the first such status', { location: AWAY }, 300, AWAY],
+    ['that redirects with the last such status', { location: AWAY }, 399, AWAY],
+    ['that succeeds', { location: AWAY }, 299, `${ORIGIN}/own/login`],
+    ['that fails', { location: AWAY }, 400, `${ORIGIN}/own/login`],
     ['that is a page', {}, 200, `${ORIGIN}/own/login`],
     ['that sets a cookie', { location: AWAY, 'set-cookie': 'a=b' }, 302, `${ORIGIN}/own/login`],
   ])('asks an endpoint %s on the host of the API itself', async (_, headers, status, page) => {
@@ -336,6 +340,12 @@ describe('tokens', () => {
     });
   });
 
+  it('of the application have both scopes, where a bank has one for each', async () => {
+    const { login, sent } = asked(said(TOKENS), { scope: { preStep: { ais: 'a', pis: 'p' } } });
+    await login.tokens(CLIENT, { grant_type: 'client_credentials' }, TRANSACTION_ID);
+    expect(sent[1]?.body).toBe('grant_type=client_credentials&scope=a+p&client_id=PSD+IT%2F1');
+  });
+
   it('of the application have its scope, and no other has one', async () => {
     const { login, sent } = asked(said(TOKENS), { scope: { preStep: 'own' } });
     await login.tokens(CLIENT, { grant_type: 'client_credentials' }, TRANSACTION_ID);
@@ -376,16 +386,20 @@ describe('tokens', () => {
     expect(await login.tokens(CLIENT, REFRESH, TRANSACTION_ID)).toEqual({ ...EMPTY, ...expected });
   });
 
-  it.each([{}, ...['', 'a b', 'a\n', 7].map((token) => ({ access_token: token }))])(
-    'are none in %j',
-    async (answer) => {
-      const unusable = /^The bank's answer to POST \/token has no usable access_token: /;
-      const { login } = asked(said(answer));
-      expect(await failureOf(login.tokens(CLIENT, REFRESH, TRANSACTION_ID))).toMatchObject({
-        ...{ code: 'bank_answer', message: expect.stringMatching(unusable) },
-      });
-    },
-  );
+  it.each<[object, RegExp]>([
+    [{}, /: Invalid input$/],
+    [{ access_token: 7 }, /: Invalid input$/],
+    ...['', 'a b', 'a\n', '\u00e4', '\u007f'].map((token): [object, RegExp] => [
+      { access_token: token },
+      /: expected a token$/,
+    ]),
+  ])('are none in %j', async (answer, why) => {
+    const { login } = asked(said(answer));
+    const failure = await failureOf(login.tokens(CLIENT, REFRESH, TRANSACTION_ID));
+    const unusable = "The bank's answer to POST /token has no usable access_token: ";
+    expect(failure).toMatchObject({ code: 'bank_answer', message: expect.stringContaining(unusable) });
+    expect(failure).toMatchObject({ message: expect.stringMatching(why) });
+  });
 
   it('are revoked where the bank has an address for it', async () => {
     const { login, sent } = asked({ status: 200 });

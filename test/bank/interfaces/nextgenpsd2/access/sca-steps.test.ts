@@ -30,8 +30,7 @@ const GIFTS: Record<EmbeddedStep['next'], ScaGift> = {
 async function stepTaken(before: Omit<ScaLinks, 'approach'> & { step: EmbeddedStep }, answer: Scripted) {
   const { calls, oauth } = scriptedCalls([answer], { sca: { approaches: ['embedded'] } });
   const { status } = consentsOf(calls);
-  const sca = status && scaOfConsents(calls, oauth, status);
-  return sca?.give?.({
+  return scaOfConsents(calls, oauth, status).give?.({
     ...{ resourceId: 'c1', links: { approach: 'embedded', ...before }, gift: GIFTS[before.step.next] },
     ...{ redirectUri: 'http://127.0.0.1/', transactionId: TRANSACTION_ID, beforeSend: silent },
     psu: { id: 'PSU-1', idType: undefined, corporateId: undefined },

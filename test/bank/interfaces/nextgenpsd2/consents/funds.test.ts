@@ -105,6 +105,33 @@ describe('a consent for confirmations of funds', () => {
     ]);
   });
 
+  it('grants confirmations of funds, and nothing else that was asked for', async () => {
+    const categories = [
+      { name: 'FUNDS_AVAILABILITY' as const, products: [] },
+      { name: 'ACCOUNT_INFO' as const, products: [] },
+    ];
+    const requested = await opened([CREATED]).consents.request({ ...request({ account: IBAN }), categories });
+    expect(requested.outcomes).toEqual([
+      { name: 'FUNDS_AVAILABILITY', outcome: true },
+      { name: 'ACCOUNT_INFO', outcome: false },
+    ]);
+  });
+
+  it.each([
+    ['received', { approach: null, unusable: "The bank's link scaRedirect is not an https address" }],
+    ['valid', { approach: null, redirect: 'http://x.example', isDone: true }],
+  ])('that is %s has these links: %j', async (consentStatus, links) => {
+    const _links = { scaRedirect: { href: 'http://x.example' } };
+    const { consents } = opened([said({ consentId: 'f1', consentStatus, _links }, 201)]);
+    expect((await consents.request(request({ account: IBAN }))).links).toEqual(links);
+  });
+
+  it('does not hide a fault of psd2', async () => {
+    await expect(opened([]).consents.request(request({ account: IBAN }))).rejects.toThrow(
+      new TypeError(`The script has no answer to POST ${PATH}`),
+    );
+  });
+
   it('is asked about and ended at its own paths', async () => {
     const { consents, sca, sent } = opened([
       said({ consentStatus: 'valid', account: { pan: 5254121234563241, maskedPan: '5254121234563241' } }),
@@ -206,8 +233,9 @@ it.each([{}, { fundsAvailable: 'yes' }])('an answer of %j says nothing of funds'
 const message = (code: string, text?: string) => ({
   tppMessages: [{ category: 'ERROR', code, ...(text && { text }) }],
 });
-const ONLY_WITH = /^The bank confirms funds only with a consent/;
-const OTHER_THAN = /^The bank does not confirm funds with the consent that psd2 has/;
+const ONLY_WITH =
+  /^The bank confirms funds only with a consent of the customer\. The (?:bank|consent) .+: \S/;
+const OTHER_THAN = /^The bank does not confirm funds with the consent that psd2 has\. The bank .+: \S/;
 const MISSING = "Header 'consent-id' is missing";
 it.each<[number, object, string | undefined, string, RegExp]>([
   [400, message('FORMAT_ERROR', `${MISSING} in request`), undefined, 'not_logged_in', ONLY_WITH],

@@ -100,6 +100,17 @@ describe('what a bank takes as bulk payments', () => {
   });
 });
 
+it.each<[Payments['bulk'], string]>([
+  [undefined, 'optional'],
+  [{}, 'optional'],
+  [{ maxEntries: 7 }, 'optional'],
+  [{ batchBooking: 'never' }, 'never'],
+  [{ batchBooking: 'required' }, 'required'],
+])('whether a bank with %j takes word of how it books a bulk payment: %s', (bulk, batchBooking) => {
+  const terms = bulkTermsOf(described({ payments: { ...JSON_BULK, ...(bulk && { bulk }) } }));
+  expect(terms).toMatchObject({ batchBooking });
+});
+
 describe('the body in JSON', () => {
   const made = async (payments: Payments, ...orders: TransferOrder[]) =>
     bulkAt({ ...JSON_BULK, ...payments }).bulk.initiation(orders, BACK, () => NEW_ID);
@@ -261,6 +272,11 @@ ${agent}
     ['/C=IT/CN=O=Other', 'TPP'],
     ['/C=IT/O=ÄÖÜ/CN=x', 'TPP'],
     [`/C=IT/O=${'x'.repeat(64)}/CN=x`, 'x'.repeat(64)],
+    ['/C=IT/O=Rossi, Söhne \\+ C. S.p.A./CN=x', 'Rossi, S hne + C. S.p.A.'],
+    ["/C=IT/O=AZaz09 \\/?:().,'-/CN=x", 'AZaz09 /?:().,&#39;-'],
+    ['/C=IT/O="Rossi" <A>;=B_C@D\\\\E&F/CN=x', 'Rossi   A   B C D E F'],
+    ['/C=IT/O=#1\nAB/CN=x', '1 AB'],
+    ['/C=IT/CN=x/O=Last', 'Last'],
   ])('%s initiates it as %s', async (subject, initiator) => {
     const { body } = await made([order('INV-1', '1.10')], XML, certificateOf(subject));
     expect(/<InitgPty><Nm>(.*)<\/Nm>/.exec(body)?.[1]).toBe(initiator);
@@ -536,9 +552,12 @@ describe('a stored bulk payment', () => {
       const initiation = await bulk.initiation(orders, BACK, () => NEW_ID);
       const body = initiation.body.replace(/<InitgPty>.*<\/InitgPty>/, party);
       expect(await bulk.refuseOther(orders, { ...initiation, body })).toBeUndefined();
-      const none = initiation.body.replace(/<InitgPty>.*<\/InitgPty>|<CreDtTm>.*<\/CreDtTm>/g, '');
-      const checking = Promise.resolve(bulk.refuseOther(orders, { ...initiation, body: none }));
-      expect(await failureOf(checking)).toEqual(OTHER_THAN_ORDERED);
+      for (const part of [/<InitgPty>.*<\/InitgPty>/, /<CreDtTm>.*<\/CreDtTm>/]) {
+        const none = initiation.body.replace(part, '');
+        expect(none).not.toBe(initiation.body);
+        const checking = Promise.resolve(bulk.refuseOther(orders, { ...initiation, body: none }));
+        expect(await failureOf(checking)).toEqual(OTHER_THAN_ORDERED);
+      }
     },
   );
 

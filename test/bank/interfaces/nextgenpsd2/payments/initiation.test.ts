@@ -123,7 +123,12 @@ describe('the initiation of a transfer', () => {
           ...{ reference: 'RF18539007547034', referenceType: 'SCOR', ...named },
         },
       });
-    expect(() => bodyOf({}, order)).toThrow('does not take the reference of a payee in a payment');
+    expect(errorOf(() => bodyOf({}, order))).toEqual({
+      ...{ code: 'usage', message: 'This bank does not take the reference of a payee in a payment' },
+      hint: expect.stringMatching(
+        /^If it does, name remittance\w+ in payments\.allowed of the bank file\. Else pay with a text\.$/,
+      ),
+    });
     const inBulk = { bulk: { format: 'pain.001.001.03' } } as const;
     expect(errorOf(() => bodyOf(inBulk, order))).toMatchObject({
       ...{ code: 'usage', message: expect.stringContaining('only in its bulk payments') },

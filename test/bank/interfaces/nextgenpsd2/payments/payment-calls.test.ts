@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { BankCall } from '../../../../../src/bank/call/call.ts';
 import type { BankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { basketsOf } from '../../../../../src/bank/interfaces/nextgenpsd2/payments/baskets.ts';
-import { paymentCalls } from '../../../../../src/bank/interfaces/nextgenpsd2/payments/payment-calls.ts';
+import {
+  aboutPayment,
+  paymentCalls,
+} from '../../../../../src/bank/interfaces/nextgenpsd2/payments/payment-calls.ts';
 import type { PaymentCalls } from '../../../../../src/bank/ports/payment-calls.ts';
 import type { Initiation } from '../../../../../src/domain/operation.ts';
 import type { TransferOrder } from '../../../../../src/domain/transfer.ts';
@@ -88,6 +91,17 @@ const telling = (...messages: string[]) => ({
   ...{ messages, links: { approach: null, message: messages.at(-1) } },
 });
 const NO_FURTHER = noBankHas('further steps of a verification');
+
+it('a call about a payment has its facts, and says whose login it needs', async () => {
+  const { calls, sent } = scriptedCalls([said({}), said({})]);
+  const bank = aboutPayment(calls.bank, 'tx-1');
+  const call = { method: 'GET', path: SELF, facts: PLAIN_FACTS, transactionId: TRANSACTION_ID } as const;
+  expect(await bank.send(call)).toMatchObject({ status: 200 });
+  expect(await bank.ask(call, ({ status }) => ({ status, notices: [] }))).toMatchObject({ status: 200 });
+  expect(sent).toEqual(
+    [call, call].map((each) => ({ ...each, facts: { ...PLAIN_FACTS, ofPayment: 'tx-1' } })),
+  );
+});
 
 /** A call about the payment. */
 const about = (method: BankCall['method'], path: string, more: object = {}) => ({

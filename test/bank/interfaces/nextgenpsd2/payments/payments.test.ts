@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { BankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { initiationOf } from '../../../../../src/bank/interfaces/nextgenpsd2/payments/initiation.ts';
-import { xmlInitiationOf } from '../../../../../src/bank/interfaces/nextgenpsd2/payments/pain001.ts';
+import {
+  isInXml,
+  mediaTypeOf,
+  xmlInitiationOf,
+} from '../../../../../src/bank/interfaces/nextgenpsd2/payments/pain001.ts';
 import { paymentsOf } from '../../../../../src/bank/interfaces/nextgenpsd2/payments/payments.ts';
 import { parseDate } from '../../../../../src/domain/calendar.ts';
 import type { Initiation } from '../../../../../src/domain/operation.ts';
@@ -179,13 +183,49 @@ describe('a payment alone in pain.001', () => {
     });
   });
 
+  it('that repeats has these lines around its parts', async () => {
+    const { body } = await initiated(STANDING);
+    const part = (name: string, type: string) =>
+      `--psd2-${ID}\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\n\r\n`;
+    const rule = {
+      startDate: '2026-11-25',
+      endDate: '2027-12-01',
+      frequency: 'Monthly',
+      dayOfExecution: '3',
+    };
+    expect(body.replace(/<\?xml.*<\/Document>\n/s, 'XML')).toBe(
+      `${part('xml_sct', 'application/xml')}XML\r\n${part('json_standingorderType', 'application/json')}${JSON.stringify(rule)}\r\n--psd2-${ID}--\r\n`,
+    );
+  });
+
+  const NO_DEBTOR = {
+    message: 'The bank takes this payment as pain.001, which names the account to debit',
+    hint: 'Name it with --from.',
+  };
+  const NO_TOWN = {
+    message: "This bank takes the payment as pain.001, so the payee's address needs a town",
+  };
   it.each([
-    [{ from: null, fromIban: undefined }, {}, 'which names the account to debit'],
-    [{ payeeAddress: { country: 'DE' } }, { address: 'country' }, "the payee's address needs a town"],
-  ] as const)('is refused for %j', async (more, payments, message) => {
-    expect(await failureOf(initiated(more, payments))).toMatchObject({
-      ...{ code: 'usage', message: expect.stringContaining(message) },
-    });
+    [{ from: null, fromIban: undefined }, {}, NO_DEBTOR],
+    [{ payeeAddress: { country: 'DE' } }, { address: 'country' }, NO_TOWN],
+  ] as const)('is refused for %j', async (more, payments, refusal) => {
+    expect(await failureOf(initiated(more, payments))).toEqual({ code: 'usage', ...refusal });
+  });
+
+  it.each<[string, boolean, string | undefined]>([
+    ['<Document/>', true, 'application/xml'],
+    ['--b-1\r\n\r\n--b-1--\r\n', true, 'multipart/form-data; boundary=b-1'],
+    ['--b\r\n--c\r\n', true, 'multipart/form-data; boundary=b'],
+    ['--b\n', true, undefined],
+    ['--b c\r\n', true, undefined],
+    ['--\r\n', true, undefined],
+    ['{"a":"<--"}', false, undefined],
+    ['{"a":"\n<"}', false, undefined],
+    ['\r\n--b\r\n', false, undefined],
+    ['-<', false, undefined],
+    ['', false, undefined],
+  ])('is known by the beginning of its body: %j', (body, isXml, type) => {
+    expect([isInXml({ body }), mediaTypeOf(body)]).toEqual([isXml, type]);
   });
 });
 

@@ -26,7 +26,10 @@ describe('psd2 api', () => {
     '/v1/payments;a=b/x',
     '\\v1\\payments\\x',
   ])('initiates no payment: POST %s', (path) => {
-    expect(described().refusalOf('POST', path)).toMatchObject({ code: 'usage' });
+    expect(described().refusalOf('POST', path)).toMatchObject({
+      ...{ code: 'usage', message: 'psd2 api does not initiate a payment' },
+      context: { hint: 'psd2 transfer create does. --dry-run and --curl show the request.' },
+    });
     expect(described().refusalOf('GET', path)).toBeNull();
   });
 
@@ -214,6 +217,7 @@ describe('psd2 api --paginate', () => {
     bank.expect('GET', LIST, counted(report('1')));
     await expect(read(LIST)).rejects.toMatchObject({
       code: 'bank_answer',
+      message: expect.stringMatching(/\bthis list\b/),
       hint: expect.stringContaining('accounts.paging'),
     });
   });

@@ -955,6 +955,15 @@ it.each<[string, minutesAgo: number | undefined, days: number, earliest: string]
   expect(accountsOf(plain).earliestDay?.()).toBe('2026-10-22');
 });
 
+it.each<[string, ConsentSource | undefined]>([
+  ['there is none', undefined],
+  ['nobody knows when it was given', { for: () => Promise.reject(new TypeError('Nothing is read')) }],
+])('the history of a bank that looks back further after SCA, if of the consent %s', (_, consents) => {
+  const history = { afterSca: { minutes: 60, days: 365 } };
+  const { calls } = scriptedCalls([], { accounts: { historyDays: 30, history } }, consents);
+  expect(accountsOf(calls).earliestDay?.()).toBe('2026-10-22');
+});
+
 describe('an id in a path', () => {
   it.each([
     ['a1', 'a1'],

@@ -507,13 +507,13 @@ describe('words in other case, and with blanks', () => {
     ['REVOKEDBYPSU', 'revokedByPsu', 'revoked'],
   ])('%j of a consent is %s', async (consentStatus, shown, means) => {
     const { calls } = scriptedCalls([said({ consentStatus, consentId: ' c1' })]);
-    expect(await consentsOf(calls).status?.('c1', TRANSACTION_ID)).toEqual({ consentStatus: shown, means });
+    expect(await consentsOf(calls).status('c1', TRANSACTION_ID)).toEqual({ consentStatus: shown, means });
   });
 });
 
 describe('the words of a refusal in another form', () => {
   const refusedWith = (answer: Scripted) =>
-    failureOf(Promise.resolve(consentsOf(scriptedCalls([answer]).calls).status?.('c1', TRANSACTION_ID)));
+    failureOf(consentsOf(scriptedCalls([answer]).calls).status('c1', TRANSACTION_ID));
   it.each([
     [{ code: 400, message: 'No such scope' }, 'No such scope'],
     [{ fault: { faultstring: 'No such key', detail: { errorcode: 'x' } } }, 'No such key'],

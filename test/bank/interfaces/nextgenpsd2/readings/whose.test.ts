@@ -138,6 +138,7 @@ describe('the number of an account', () => {
     // Without the sub-account 00, and what is too long for a number.
     [OWN, '5320130'],
     [OWN, '99999999999'],
+    [OWN, '370400440532013001'.padEnd(19, '0')],
     // Of another country: shorter than its numbers.
     [AUSTRIAN, '00234573201'],
     [AUSTRIAN, '234573201'],

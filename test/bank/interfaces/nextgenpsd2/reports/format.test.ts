@@ -3,6 +3,7 @@ import type { BankCall } from '../../../../../src/bank/call/call.ts';
 import type { BankFile } from '../../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import {
   askAnyReport,
+  askForDocument,
   askForReport,
   lacksFormat,
 } from '../../../../../src/bank/interfaces/nextgenpsd2/reports/format.ts';
@@ -210,10 +211,30 @@ describe('the order of formats', () => {
     expect(await asked(answers, last)).toEqual(expected);
   });
 
-  it('is that of the bank file for who has no consents', async () => {
-    const { calls, sent } = scriptedCalls([NONE, JSON_ROWS], file);
-    await askForReport(calls, CALL, undefined);
-    expect(sent.map(({ headers }) => headers?.accept)).toEqual([undefined, XML]);
+  const unasked = () => Promise.reject(new TypeError('No consent is needed'));
+  it.each<[string, ConsentSource | undefined]>([
+    ['has no consents', undefined],
+    ['remembers no format', { for: unasked }],
+    [
+      'remembers none of a call without a consent',
+      { for: unasked, reportOf: (id) => (id ? 'mt940' : 'json') },
+    ],
+  ])('is that of the bank file for who %s', async (_, consents) => {
+    const { calls, sent } = scriptedCalls([NONE, JSON_ROWS], file, consents);
+    const { headers: __, ...bare } = CALL;
+    const read = await askForReport(calls, bare, undefined);
+    expect(sent.map(({ headers }) => headers)).toEqual([undefined, { accept: XML }]);
+    expect(read.call).toEqual({ ...bare, headers: { accept: XML } });
+  });
+
+  it('of a document behind a link is any', async () => {
+    const { calls, sent } = scriptedCalls([JSON_ROWS], file);
+    expect(await askForDocument(calls, CALL, undefined)).toMatchObject({
+      data: { transactions: { booked: [] } },
+    });
+    expect(sent).toEqual([
+      { ...CALL, headers: accepting('application/json, application/xml, text/plain, */*;q=0.1') },
+    ]);
   });
 
   it.each<[string, unknown, boolean]>([

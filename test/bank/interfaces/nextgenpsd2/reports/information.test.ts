@@ -44,6 +44,14 @@ it.each<[string, string[], object]>([
   ['two in the other order', ['MREF+B2 EREF+A1'], { endToEndId: 'A1', mandateId: 'B2' }],
   ['two ids of one word', ['EREF+A1', 'EREF+B2'], { endToEndId: 'A1' }],
   ['two texts of one word', ['SVWZ+a', 'SVWZ+b'], remittance('a b')],
+  ['a text and an empty one', ['SVWZ+a', 'SVWZ+'], remittance('a')],
+  ['an empty text and another one', ['SVWZ+', 'SVWZ+b'], remittance('b')],
+  ['more than one blank', ['SVWZ+a  b', '  c'], remittance('a b c')],
+  [
+    'an empty part before a word that follows a full part',
+    ['', `EREF+${'1'.repeat(22)}`, 'SVWZ+b'],
+    { endToEndId: '1'.repeat(22), ...remittance('b') },
+  ],
   ['an empty one before another', ['EREF+', 'EREF+B2'], { endToEndId: 'B2' }],
   [
     'an id with a blank, in a part that is full',
@@ -104,6 +112,23 @@ describe('the structure of German banks', () => {
     ['a field without a number', '166?20a?xxb', { ...KIND, ...remittance('a') }],
   ])('has %s', (_, field, expected) => {
     expect(said(field)).toEqual(expected);
+  });
+
+  // The tag counts to the first line: SWIFT allows 65 characters with it.
+  it.each<[string, string[], string]>([
+    ['a first line that is full', ['a'.repeat(61), 'b'], `${'a'.repeat(61)}b`],
+    ['a first line that is longer', ['a'.repeat(62), 'b'], `${'a'.repeat(62)}b`],
+    ['a first line with place for more', ['a'.repeat(60), 'b'], `${'a'.repeat(60)} b`],
+    ['a second line that is full', ['a', 'b'.repeat(65), 'c'], `a ${'b'.repeat(65)}c`],
+    ['a second line that is longer', ['a', 'b'.repeat(66), 'c'], `a ${'b'.repeat(66)}c`],
+    ['a second line with place for more', ['a', 'b'.repeat(64), 'c'], `a ${'b'.repeat(64)} c`],
+    ['blanks between two lines', ['a ', ' b'], 'a b'],
+  ])('of a plain text joins %s', (_, lines, text) => {
+    expect(said(lines.join('\n'))).toEqual(remittance(text));
+  });
+
+  it('of no field says nothing', () => {
+    expect(said()).toEqual({});
   });
 
   it.each<[string, string]>([

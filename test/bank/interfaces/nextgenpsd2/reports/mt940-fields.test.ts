@@ -105,6 +105,13 @@ describe('what frames a message', () => {
     expect(fields('Bank', ':25:a', ':20:S')).toEqual([['20', 'S']]);
   });
 
+  it.each(['a:20:b', ' :20:b', '::20:b'])('a text %j is no first field :20:', (text) => {
+    expect(fields(':25:a', `:86:${text}`)).toEqual([
+      ['25', 'a'],
+      ['86', text],
+    ]);
+  });
+
   it('a dash between two lines of a text is one of them, and before a message the end of the last one', () => {
     expect(fields(':20:S', ':86:a', '-', 'b', ':62F:c').slice(1)).toEqual([
       ['86', 'a', '-', 'b'],
@@ -114,6 +121,37 @@ describe('what frames a message', () => {
       ['86', 'a'],
       ['20', 'T'],
     ]);
+  });
+
+  it.each<[string, string[], string[]]>([
+    ['a blank line is none', ['a', ' ', '', 'b'], ['86', 'a', 'b']],
+    ['a carriage return ends a line', ['a\r', 'b\r'], ['86', 'a', 'b']],
+    ['a carriage return within a line is a part of it', ['a\rb\r'], ['86', 'a\rb']],
+    ['a colon alone is a line', ['a', ':', 'b'], ['86', 'a', ':', 'b']],
+    ['two colons are lines', ['a', ':', ':', 'b'], ['86', 'a', ':', ':', 'b']],
+    ['a colon before what is no tag is a line', ['a', ':', '6:b'], ['86', 'a', ':', '6:b']],
+    ['a tag without its colon is text', ['a', '61:b'], ['86', 'a', '61:b']],
+  ])('%s', (_, lines, field) => {
+    expect(fields(':20:S', `:86:${lines.join('\n')}`).slice(1)).toEqual([field]);
+  });
+
+  it.each(['61', '60F', '62M', '25P'])('a colon alone before %s: is that of its tag', (tag) => {
+    expect(fields(':20:S', ':86:a', ':', `${tag}:b`).slice(1)).toEqual([
+      ['86', 'a'],
+      [tag, 'b'],
+    ]);
+  });
+
+  it('a colon alone stands on its own line, where it is no part of a field', () => {
+    expect(() => fields(':20:S', '-}', ':', 'x', ':25:a')).toThrow('The text is not part of a field: 3');
+    expect(() => fields(':20:S', '-}', 'x', ':', ':25:a')).toThrow('The text is not part of a field: 3');
+  });
+
+  it.each([98, 99, 100])('a dash and %i lines after it count to the lines of a field', (count) => {
+    const lines = ['-', ...Array.from({ length: count }, () => 'x')];
+    const read = () => fields(':20:S', ':86:a', ...lines, ':62F:c')[1];
+    if (count === 98) expect(read()).toHaveLength(101);
+    else expect(read).toThrow('A field has more than 100 lines: 102');
   });
 
   it('a field has at most 100 lines', () => {

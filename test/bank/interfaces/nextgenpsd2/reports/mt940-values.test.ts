@@ -350,7 +350,7 @@ describe('the number of a statement', () => {
         `:20:S\n:25:${OWN}\n${other}\n:60F:C261101EUR2,\n:62F:C261101EUR2,\n-`,
       ].join('\n'),
       fail,
-    ).contradictions?.length;
+    ).contradictions.length;
   it.each([
     [':28C:7', ':28C:8', 1],
     [':28:7', ':28C:8', 1],

@@ -223,7 +223,22 @@ describe('a report that cannot be read', () => {
     ['cut', CAMT.slice(0, -40), /not well-formed.*line \d+, column \d+$/],
     ['with a DOCTYPE', changed('<Document', `${entities}<Document`), /has a DOCTYPE, at line 2/],
     ['with an entity', changed('Stadtwerke', '&a;'), /not well-formed.*line \d+/],
-    ['nested', changed('<NtryDtls>', `${'<a>'.repeat(100)}<NtryDtls>`), /more than 64 elements/],
+    ['with another closing tag', changed('</Amt>', '</a>'), /not well-formed: unexpected close tag, at line/],
+    [
+      'in another version of XML',
+      changed('version="1.0"', 'version="2.0"'),
+      /not well-formed: version number must match \/\^1\\\.\[0-9\]\+\$\/, at line/,
+    ],
+    [
+      'nested',
+      changed('<NtryDtls>', `${'<a>'.repeat(100)}<NtryDtls>`),
+      /The XML has more than 64 elements in one another, at line \d+, column \d+$/,
+    ],
+    ...['', 'EU', 'EURO', 'eur', 'E1R', ' EUR'].map((currency): [string, string, RegExp] => [
+      `with the currency ${JSON.stringify(currency)}`,
+      changed('"EUR"', `"${currency}"`),
+      new RegExp(`\\. An entry has the currency "${currency}", at line \\d+, column \\d+$`),
+    ]),
     ['with a long text', changed('Stadtwerke', 'x'.repeat(400_000)), /text, a tag or comments of more than/],
     ['of another version', changed('001.08', '001.14'), /camt.053.001.14.*versions 02 to 13/],
     ['of another kind', changed('camt.053', 'camt.054'), /camt.054/],

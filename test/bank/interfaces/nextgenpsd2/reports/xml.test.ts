@@ -41,6 +41,7 @@ describe('the fast way of reading XML', () => {
   test.each([
     ['as most programs write it', PLAIN],
     ['without a declaration', '<a/>'],
+    ['with each entity of XML', '<a>&amp;&lt;&gt;&quot;&apos;&amp;amp;</a>'],
     ['with a text of 65536 characters', `<a>${long.slice(1)}</a>`],
     [
       'with more different tags than psd2 keeps',

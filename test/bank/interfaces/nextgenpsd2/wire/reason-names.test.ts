@@ -46,6 +46,14 @@ it.each([
   expect(reasons({ [name]: { code: 'AC04' } })).toEqual([]);
 });
 
+it('and none in messages and links, whatever they have', () => {
+  for (const name of ['tppMessages', '_links'])
+    for (const inner of ['reason', 'statusReason', { reason: 'AC04' }])
+      expect(reasons({ [name]: { reason: inner } })).toEqual([]);
+  expect(reasons({ transaction: { _links: { reason: 'AC04' } } })).toEqual([]);
+  expect(reasons({ links: { reason: 'AC04' } })).toMatchObject([{ code: 'AC04' }]);
+});
+
 describe('in a reason', () => {
   it.each([
     'addtlInf',
@@ -231,6 +239,13 @@ describe('what a reason is about', () => {
       { ...NONE, level: 'message', text: 'Call us' },
     ]);
   });
+
+  it.each([['No'], [{ message: 'No' }], [['No']]])(
+    'is none in words of no form of the standard: %j',
+    (json) => {
+      expect(reasonsIn(json, 'payment')).toEqual([]);
+    },
+  );
 
   it('is that of the messages in the answer, if nobody has read them before', () => {
     const tppMessages = [{ category: 'ERROR', code: 'NO_FUNDS', text: 'None left' }];

@@ -207,7 +207,8 @@ describe('the fields of a bank file', () => {
     const client = open({ file: { signing: { headers: ['digest', 'psu-id'] } } });
     await expect(client.bank.consents.request(REQUEST)).rejects.toMatchObject({
       code: 'config',
-      message: expect.stringContaining('psu-id'),
+      message: 'The bank file wants the header psu-id signed, but this call has none',
+      hint: 'Name it in signing.ifSent instead of signing.headers.',
     });
   });
 
