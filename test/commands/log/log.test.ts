@@ -334,6 +334,36 @@ describe('the timeline of a transaction', () => {
     ]);
   });
 
+  it.each<[string, string | undefined, string | undefined, string]>([
+    ['the profile that is named', 'bank', 'other', 'bank'],
+    ['the profile in use', undefined, 'other', 'other'],
+    ['the profile of the environment', undefined, undefined, 'env'],
+  ])('a flow without a call is that of %s', async (_, named, used, mine) => {
+    const { profiles } = openCommand(folder, NOW).context;
+    const begin = { transactionId: FIRST, commits: 'on execute' as const, order: transferOrder() };
+    const begun = new Map<string, string>();
+    for (const [index, profile] of ['bank', 'other', 'env'].entries()) {
+      const baseUrl = 'https://psd2.bank.example/';
+      if (profile !== 'env') await profiles.write(profile, { baseUrl });
+      // The id of a flow has its time.
+      const at = `2026-11-21T0${index}:00:00.000Z`;
+      const { flows } = await openCommand(folder, at, { globals: { profile } }).context.store();
+      begun.set(profile, await flows.begin('transfer', begin, async ({ current }) => current.flow));
+    }
+    if (used !== undefined) await profiles.use(used);
+    const globals = named === undefined ? {} : { profile: named };
+    for (const [profile, flow] of begun) {
+      const shown = timeline(flow, { globals });
+      if (profile === mine) expect(cellsIn((await shown).printed)[0]?.[1]).toMatch(/^created/);
+      else expect((await failureOf(shown)).message).toBe(`The log has no transaction "${flow}"`);
+    }
+    // The log knows of which profile the flow of a call is.
+    const [flow] = [begun.get('bank')];
+    log({ at: '2026-11-22T12:00:00.000Z', flow: flow ?? null, profile: 'bank' });
+    const all = cellsIn((await timeline(FIRST)).printed).map(([, what]) => what);
+    expect(all).toEqual([expect.stringMatching(/^created/), 'GET /private/x']);
+  });
+
   it('is found by the reference of its payment, which may go with others', async () => {
     const { flows } = await openCommand(folder, NOW).context.store();
     const begin = (reference: string) => ({

@@ -35,6 +35,7 @@ it.each([
   ...['status', 'clock', 'console', 'env', 'env --interface nextgenpsd2'],
   ...['fault list', 'fault add delay=5', 'fault clear'],
   ...['customer add dora', 'customer reset anna', 'customer revoke-consent anna'],
+  'customer tan anna',
 ])('sandbox %s needs a sandbox that runs', async (words) => {
   const failure = await failureOf(run(words.split(' '), {}, newConfigFolder(temporary)));
   expect(failure).toEqual({ ...NOT_RUNNING, exitCode: 3 });
@@ -191,7 +192,8 @@ describe('faults', () => {
     ]);
   });
 
-  it.each([
+  const A_SHARE = 'For example --probability 0.25.';
+  it.each<[string[], RegExp, string?]>([
     [['nonsense'], /nonsense/],
     [['delay=5', '--on', 'nothing'], /nothing/],
     [['delay=5', '--seed', 'x'], /^--seed needs --probability$/],
@@ -200,14 +202,24 @@ describe('faults', () => {
     [[''], /./],
     [['delay=5', '--times', '0'], /^--times "0" is not a whole number from 1$/],
     [['delay=5', '--after', '-1'], /^--after "-1" is not a whole number from 0$/],
-    [['delay=5', '--probability', '0'], /^--probability "0" is not a decimal above 0 and at most 1$/],
-    [['delay=5', '--probability', '1.1'], /^--probability "1.1" is not a decimal above 0/],
-    [['delay=5', '--probability', ''], /^--probability "" is not a decimal above 0/],
+    [
+      ['delay=5', '--probability', '0'],
+      /^--probability "0" is not a decimal above 0 and at most 1$/,
+      A_SHARE,
+    ],
+    [['delay=5', '--probability', '0.0'], /^--probability "0.0" is not a decimal/, A_SHARE],
+    [['delay=5', '--probability', '00.5'], /^--probability "00.5" is not a decimal/, A_SHARE],
+    [['delay=5', '--probability', '1.'], /^--probability "1." is not a decimal/, A_SHARE],
+    [['delay=5', '--probability', '2'], /^--probability "2" is not a decimal/, A_SHARE],
+    [['delay=5', '--probability', '0.1234567890'], /^--probability "0.1234567890" is not/, A_SHARE],
+    [['delay=5', '--probability', '1.1'], /^--probability "1.1" is not a decimal above 0/, A_SHARE],
+    [['delay=5', '--probability', ''], /^--probability "" is not a decimal above 0/, A_SHARE],
     [['delay=5', '--for', '366d'], /^--for "366d"/],
     [['delay=5', '--for', 'long'], /^--for "long"/],
-  ])('%j adds nothing', async (words, message) => {
+  ])('%j adds nothing', async (words, message, hint) => {
     expect(await failureOf(run(['fault', 'add', ...words]))).toMatchObject({
       ...{ code: 'usage', exitCode: 2, message: expect.stringMatching(message) },
+      ...(hint !== undefined && { hint }),
     });
     expect((await run(['fault', 'list'])).data).toEqual([]);
   });
