@@ -324,6 +324,23 @@ describe('the timeline of a transaction', () => {
     ]);
   });
 
+  it.each<[string, Partial<LoggedCall>, 'once' | 'twice']>([
+    ['the same in all', {}, 'once'],
+    ['another request', { tppRequestId: 'r9', requestId: '9', apiTrackId: 'x', milliseconds: 99 }, 'once'],
+    ['another method', { method: 'POST' }, 'twice'],
+    ['another path', { path: '/private/y' }, 'twice'],
+    ['another status', { status: 201 }, 'twice'],
+    ['no answer', { status: null }, 'twice'],
+    ['a failure', { failure: 'lost' }, 'twice'],
+  ])('a call after another one with %s is drawn as one: %s', async (_, changes, often) => {
+    log({}, changes);
+    const { printed } = await timeline(FIRST, { columns: 120 });
+    expect(printed.split('\n').filter((line) => line.includes(' → '))).toHaveLength(often === 'once' ? 1 : 2);
+    expect(printed.includes(`${' '.repeat(29)}and 1 more with the same answer, until 2026-11-2`)).toBe(
+      often === 'once',
+    );
+  });
+
   it('a flow without a call has its events alone', async () => {
     const { flows } = await openCommand(folder, NOW).context.store();
     const begin = { transactionId: FIRST, commits: 'on execute' as const, order: transferOrder() };
@@ -472,6 +489,18 @@ describe('psd2 log bundle', () => {
     const { calls } = bundled.parse(JSON.parse(readFileSync(file, 'utf8')));
     expect(calls).toEqual([expect.objectContaining({ path: '/x', ...ids, ...others })]);
   });
+
+  it.each(['failure', 'tppRequestId', 'transactionId', 'requestId', 'apiTrackId'])(
+    'what %s alone shows to be an id is replaced everywhere',
+    async (field) => {
+      log({ [field]: 'of /customers/1048262/x', status: 503 }, { path: '/x/1048262' });
+      const file = join(temporary, `only-${field}.json`);
+      await run(['bundle', '--file', file]);
+      const { calls } = bundled.parse(JSON.parse(readFileSync(file, 'utf8')));
+      expect(calls[0]?.[field]).toBe('of /customers/customer-1/x');
+      expect(calls[1]?.path).toBe('/x/customer-1');
+    },
+  );
 
   it('of one call says so, and what is in the file; as a table it prints nothing', async () => {
     log({});

@@ -99,11 +99,14 @@ describe('status and time', () => {
 
   const hint =
     'Write how far to move it, at most +3650d: +90d, +12h, +30m, +10s. Or a time with its zone: 2027-12-24T09:00:00+01:00.';
-  it.each(['+0d', '+3651d', '+1w', '5d', '2027-12-24T09:00:00'])('%s is no time', async (time) => {
-    expect(await failureOf(run(['clock', time]))).toEqual({
-      ...{ code: 'usage', exitCode: 2, message: `"${time}" is not a time of the bank`, hint },
-    });
-  });
+  it.each(['+0d', '+3651d', '+1w', '5d', '+5days', 'x+5d', '+d', '+1.5d', '2027-12-24T09:00:00'])(
+    '%s is no time',
+    async (time) => {
+      expect(await failureOf(run(['clock', time]))).toEqual({
+        ...{ code: 'usage', exitCode: 2, message: `"${time}" is not a time of the bank`, hint },
+      });
+    },
+  );
 
   it('a step back is none, and what is no step is an option', async () => {
     expect(await failureOf(run(['clock', '-5d']))).toEqual({
@@ -282,6 +285,10 @@ describe('psd2 sandbox env', () => {
     const lines = (await table('env')).printed.split('\n');
     expect(lines).toContain(`export PSD2_BASE_URL=${sandbox.baseUrl}`);
     expect(lines.filter((line) => line !== '' && !/^export PSD2_[A-Z_]+=./.test(line))).toEqual([]);
+    const names = lines.flatMap((line) => /^export (\w+)=/.exec(line)?.[1] ?? []);
+    expect(names.toSorted()).toEqual(
+      Object.keys(settingsFor({ sandbox })).concat('PSD2_ENVIRONMENT').toSorted(),
+    );
   });
 
   it('has those of the second door', async () => {
