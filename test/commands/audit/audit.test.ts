@@ -167,6 +167,20 @@ describe('psd2 audit', () => {
     expect(await run(['--flow', 'none'], { format: 'table' })).toMatchObject(nothing);
   });
 
+  it('where there is little room, the columns go in this order', async () => {
+    await append({ action: 'approved', about: 'by carla, by carla' });
+    const gone: string[] = [];
+    let before: string[] = [];
+    for (let columns = 300; columns >= 40; columns -= 4) {
+      const [titles = ''] = (await run([], { format: 'table', columns })).printed.split('\n');
+      const now = titles.trim().split(/ {2,}/);
+      gone.push(...before.filter((title) => !now.includes(title)));
+      before = now;
+    }
+    // Then each line has fields instead of columns.
+    expect(gone.slice(0, 4)).toEqual(['CUSTOMER', 'USER', 'MACHINE', 'VERSION']);
+  });
+
   const BATCH_ID = 'ab'.repeat(32);
   const SHORT = `batch ${BATCH_ID.slice(0, 12)}`;
   it.each<[AuditAction, string | null, string, string]>([

@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { bundle } from '../../../src/commands/log/bundle.ts';
 import { list } from '../../../src/commands/log/list.ts';
 import { type LogOptions, selectCalls, shortCall } from '../../../src/commands/log/select-calls.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import type { LoggedCall } from '../../../src/store/machine/call-log.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { transferOrder } from '../../domain/orders.ts';
@@ -400,6 +401,15 @@ describe('the timeline of a transaction', () => {
       ...[[{ tppRequestId: 'r1' }], [{ tppRequestId: 'r2' }], []],
     ]);
     expect((await timeline('INV-1', { columns: 120 })).printed).toContain(`Flow         ${alone}`);
+  });
+
+  it.each([
+    ['a store that cannot be read', new Psd2Error('config', 'The journal is damaged')],
+    ['a fault of psd2', new TypeError('a fault')],
+  ])('does not begin with %s', async (_, fault) => {
+    const { context } = openCommand(folder, NOW);
+    vi.spyOn((await context.store()).flows, 'find').mockRejectedValueOnce(fault);
+    await expect(runIn(context, 'log', 'list', '--transaction', 'INV-1')).rejects.toBe(fault);
   });
 
   it('refuses a beginning that several transactions have, and names the first five', async () => {

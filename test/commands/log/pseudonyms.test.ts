@@ -90,7 +90,7 @@ describe('the names for customers, accounts and IBANs', () => {
     expect([found, others]).toEqual(['no customer-1 here', texts.slice(2)]);
   });
 
-  it.each([
+  it.each<[string, string]>([
     // An id of five signs is replaced wherever it is, a shorter one alone.
     [
       '/customers/1234/x|1234 x1234 12345 1234-1|/x/1234',
@@ -109,10 +109,10 @@ describe('the names for customers, accounts and IBANs', () => {
       '/customers/customer-1/x|customer-1 iban-1 customer-1|iban-1customer-1',
     ],
     // The form of an IBAN has 14 to 34 letters and digits, and stands alone.
-    ...[9, 10, 30, 31].map((length) => {
+    ...[9, 10, 30, 31].map((length): [string, string] => {
       const text = `QX99${'B'.repeat(length)}`;
       const isOne = length === 10 || length === 30;
-      return [`to ${text}.|(${text})`, isOne ? 'to iban-1.|(iban-1)' : `to ${text}.|(${text})`] as const;
+      return [`to ${text}.|(${text})`, isOne ? 'to iban-1.|(iban-1)' : `to ${text}.|(${text})`];
     }),
     ['qx99BBBBBBBBBB|AQX99BBBBBBBBBC', 'iban-1|AQX99BBBBBBBBBC'],
     ['QXA9BBBBBBBBBB|Q199BBBBBBBBBB', 'QXA9BBBBBBBBBB|Q199BBBBBBBBBB'],

@@ -135,36 +135,19 @@ describe('psd2 profile set --all', () => {
 
   /** A certificate without an organization. */
   const foreign = () => qwac(files().caFile, files().qwacKeyFile);
-  it.each<[string, () => [string, Pair][], string[] | string]>([
-    ['without a profile there is none', () => [], 'No profile has a QWAC'],
-    ['without a QWAC there is none', () => [['a', {}]], 'No profile has a QWAC'],
-    ['the only one of another organization', () => [['a', foreign()]], ['changed']],
-    [
-      ...['one of another organization beside the old one'],
-      () => [
-        ['a', foreign()],
-        ['b', oldQwac()],
-      ],
-      ['unchanged', 'changed'],
-    ],
-    [
-      ...['one of another organization beside the new one'],
-      () => [
-        ['a', foreign()],
-        ['b', newQwac()],
-      ],
-      ['unchanged', 'unchanged'],
-    ],
-    [
-      ...['the old one beside the new one'],
-      () => [
-        ['a', newQwac()],
-        ['b', oldQwac()],
-      ],
-      ['unchanged', 'changed'],
-    ],
+  const named = (one: () => Pair, other: () => Pair): [string, () => Pair][] => [
+    ['a', one],
+    ['b', other],
+  ];
+  it.each<[string, [string, () => Pair][], string[] | string]>([
+    ['without a profile there is none', [], 'No profile has a QWAC'],
+    ['without a QWAC there is none', [['a', () => ({})]], 'No profile has a QWAC'],
+    ['the only one of another organization', [['a', foreign]], ['changed']],
+    ['one of another organization beside the old one', named(foreign, oldQwac), ['unchanged', 'changed']],
+    ['one of another organization beside the new one', named(foreign, newQwac), ['unchanged', 'unchanged']],
+    ['the old one beside the new one', named(newQwac, oldQwac), ['unchanged', 'changed']],
   ])('which one is the old one: %s', async (_, profiles, expected) => {
-    for (const [name, pair] of profiles()) await store(name, pair);
+    for (const [name, pair] of profiles) await store(name, pair());
     const { rows, failure } = await setAll(QWAC());
     if (typeof expected !== 'string')
       expect([rows.map(([, result]) => result), failure]).toEqual([expected, null]);
@@ -192,6 +175,12 @@ describe('psd2 profile set --all', () => {
     ]);
     expect(failure).toMatchObject({ code: 'certificate', exitCode: 3 });
     expect(failure?.message).toBe('2 of 3 profiles were not changed: The QWAC certificate cannot be read');
+    // What the file has in it is known to who looks for the reason.
+    const { context } = operator.open();
+    await expect(runIn(context, 'profile', 'set', '--all', '--reference', ...QWAC())).rejects.toHaveProperty(
+      'cause.code',
+      expect.stringMatching(/^ERR_/),
+    );
     expect((await setAll(['--qwac-cert', file, '--qwac-key', files().qwacKeyFile])).failure?.code).toBe(
       'certificate',
     );

@@ -76,7 +76,8 @@ async function start(words: string[] = [], how: How = {}) {
         ...terminal,
         say: (text) => {
           terminal.say(text);
-          if (text.startsWith('The sandbox is ready')) ended.abort();
+          // It comes while psd2 waits for it.
+          if (text.startsWith('The sandbox is ready')) queueMicrotask(() => ended.abort());
         },
       },
     }),
