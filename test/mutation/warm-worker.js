@@ -130,7 +130,10 @@ export default class Driver extends TestRunner {
   /** @param suspects tests that failed even without the mutant, in an earlier thread. This one is new */
   async #try({ mutant, tests, hitLimit, suspects }) {
     if (suspects.length > 0) await this.#leaveOutDependent(suspects.map((id) => this.#tests.get(id)));
-    const ids = (tests ?? [...this.#tests.keys()]).filter((id) => !this.#dependent.has(id));
+    const reaching = tests ?? [...this.#tests.keys()];
+    const ids = (buildsOnce(mutant.file) ? this.#withLater(reaching) : reaching).filter(
+      (id) => !this.#dependent.has(id),
+    );
     const groups = this.#inOrder(ids.map((id) => this.#tests.get(id)));
     let nrOfTests = 0;
     for (const wanted of groups) {
@@ -168,6 +171,15 @@ export default class Driver extends TestRunner {
       };
     }
     return { result: { status: 'survived', nrOfTests } };
+  }
+
+  /** What the first test of a file has built serves those after it, which reach nothing of it. Some of them say what it must be. */
+  #withLater(ids) {
+    const first = new Set(ids);
+    const paths = new Set();
+    return [...this.#tests.values()]
+      .filter(({ id, path }) => (first.has(id) ? paths.add(path).size > 0 : paths.has(path)))
+      .map(({ id }) => id);
   }
 
   /** Groups the tests by file. Tests that noticed mutants lately come first, then the fast ones. */
@@ -358,15 +370,16 @@ function keepsState(source) {
   if (!keeping.has(source)) {
     keeping.set(
       source,
-      // A lazy schema is built once, when it is first used, and so are the fields that a command prints.
       source.endsWith('/fields.ts') ||
-        /^(?:let |const \w+(?:: .+)? = new (?:Weak)?(?:Map|Set)\b)|\bz\.lazy\(|\bobjectOf</m.test(
-          readFileSync(source, 'utf8'),
-        ),
+        buildsOnce(source) ||
+        /^(?:let |const \w+(?:: .+)? = new (?:Weak)?(?:Map|Set)\b)/m.test(readFileSync(source, 'utf8')),
     );
   }
   return keeping.get(source);
 }
+
+/** A lazy schema is built once, when it is first used, and so are the fields that a command prints. */
+const buildsOnce = (source) => /\bz\.lazy\(|\bobjectOf</.test(readFileSync(source, 'utf8'));
 
 /** Each test of a file or suite, with the reason of its failure. */
 function testsIn(suite) {

@@ -148,7 +148,7 @@ function wordEnd(text: string, from: number, length: number): number | undefined
   for (let at = from; left > 0 && at < text.length; at += 1) {
     if (/[A-Z0-9]/i.test(text.charAt(at))) left -= 1;
     else if (!isBlank(text.charAt(at)) || isBlank(text.charAt(at + 1))) return undefined;
-    if (left === 0) return length > 0 ? at + 1 : undefined;
+    if (left === 0) return at + 1;
   }
   return undefined;
 }

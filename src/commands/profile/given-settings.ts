@@ -69,7 +69,7 @@ export function refuseWrongTexts(settings: Partial<ProfileSettings>): void {
     if (settings.baseUrl !== undefined) parseBaseUrl(settings.baseUrl);
     checkOptionalTexts(profile);
   } catch (error) {
-    if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
+    if (!(error instanceof Psd2Error)) throw error;
     throw new Psd2Error('usage', error.message, error.context);
   }
 }

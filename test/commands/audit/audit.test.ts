@@ -6,6 +6,7 @@ import { audit } from '../../../src/commands/audit/audit.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { changeMark } from '../../../src/store/files/data.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import type { AuditAction } from '../../../src/store/ports/audit.ts';
 import type { NewBatch } from '../../../src/store/ports/batches.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { VERIFIED } from '../../domain/orders.ts';
@@ -164,6 +165,54 @@ describe('psd2 audit', () => {
     expect(first).toMatch(/^2026-0[23]-\d\d \d\d:\d\d:\d\d {2}/);
     const nothing = { printed: '', said: 'No line of the audit log matches.\n' };
     expect(await run(['--flow', 'none'], { format: 'table' })).toMatchObject(nothing);
+  });
+
+  it('where there is little room, the columns go in this order', async () => {
+    await append({ action: 'approved', about: 'by carla, by carla' });
+    const gone: string[] = [];
+    let before: string[] = [];
+    for (let columns = 300; columns >= 40; columns -= 4) {
+      const [titles = ''] = (await run([], { format: 'table', columns })).printed.split('\n');
+      const now = titles.trim().split(/ {2,}/);
+      gone.push(...before.filter((title) => !now.includes(title)));
+      before = now;
+    }
+    // Then each line has fields instead of columns.
+    expect(gone.slice(0, 4)).toEqual(['CUSTOMER', 'USER', 'MACHINE', 'VERSION']);
+  });
+
+  const BATCH_ID = 'ab'.repeat(32);
+  const SHORT = `batch ${BATCH_ID.slice(0, 12)}`;
+  it.each<[AuditAction, string | null, string, string]>([
+    ['approved', `batch ${BATCH_ID}, by carla`, `${SHORT}, by carla`, 'carla'],
+    ['rejected', `batch ${BATCH_ID}, by carla d, 2 lines`, `${SHORT}, by carla d, 2 lines`, 'carla d'],
+    // Only these two are a person's own word.
+    ['added', `batch ${BATCH_ID}, by carla`, `${SHORT}, by carla`, ''],
+    ['paid', `batch ${BATCH_ID}, by carla`, `${SHORT}, by carla`, ''],
+    ['approved', `batch ${BATCH_ID}`, SHORT, ''],
+    ['approved', 'by carla', 'by carla', ''],
+    ['approved', null, '', ''],
+    // What is no batch's id stays whole.
+    ['exported', `camt of batch ${BATCH_ID}`, `camt of batch ${BATCH_ID}`, ''],
+    ['exported', `batch ${BATCH_ID.slice(1)}`, `batch ${BATCH_ID.slice(1)}`, ''],
+  ])('%s of %j is about %j to a person, and the approver is %j', async (action, about, shown, approver) => {
+    await append({ action, about });
+    const cells = cellsIn((await run([], { format: 'table' })).printed).at(-1);
+    expect([cells?.[1], cells?.[7], cells?.[9]]).toEqual([action, shown, approver]);
+    expect((await lines([])).at(-1)).toMatchObject({ action, about });
+    const titles = (await run([], { format: 'table', columns: 300 })).printed.split('\n')[0];
+    expect(titles?.includes('APPROVER')).toBe(approver !== '');
+  });
+
+  it.each([
+    ['ada', 'worker', 'ada worker'],
+    [null, 'worker', 'worker'],
+    ['ada', null, 'ada'],
+    [null, null, ''],
+  ])('the user %j with the role %j of a database is %j to a person', async (user, role, shown) => {
+    const [last = ''] = readFileSync(path(), 'utf8').trimEnd().split('\n').slice(-1);
+    appendFileSync(path(), `${JSON.stringify({ ...JSON.parse(last), user, role })}\n`);
+    expect(cellsIn((await run([], { format: 'table' })).printed).at(-1)?.[3]).toBe(shown);
   });
 
   it('--verify tells a person how many lines are whole, and an empty log is one', async () => {

@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { bundle } from '../../../src/commands/log/bundle.ts';
 import { list } from '../../../src/commands/log/list.ts';
 import { type LogOptions, selectCalls, shortCall } from '../../../src/commands/log/select-calls.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import type { LoggedCall } from '../../../src/store/machine/call-log.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { transferOrder } from '../../domain/orders.ts';
@@ -324,6 +325,23 @@ describe('the timeline of a transaction', () => {
     ]);
   });
 
+  it.each<[string, Partial<LoggedCall>, 'once' | 'twice']>([
+    ['the same in all', {}, 'once'],
+    ['another request', { tppRequestId: 'r9', requestId: '9', apiTrackId: 'x', milliseconds: 99 }, 'once'],
+    ['another method', { method: 'POST' }, 'twice'],
+    ['another path', { path: '/private/y' }, 'twice'],
+    ['another status', { status: 201 }, 'twice'],
+    ['no answer', { status: null }, 'twice'],
+    ['a failure', { failure: 'lost' }, 'twice'],
+  ])('a call after another one with %s is drawn as one: %s', async (_, changes, often) => {
+    log({}, changes);
+    const { printed } = await timeline(FIRST, { columns: 120 });
+    expect(printed.split('\n').filter((line) => line.includes(' → '))).toHaveLength(often === 'once' ? 1 : 2);
+    expect(printed.includes(`${' '.repeat(29)}and 1 more with the same answer, until 2026-11-2`)).toBe(
+      often === 'once',
+    );
+  });
+
   it('a flow without a call has its events alone', async () => {
     const { flows } = await openCommand(folder, NOW).context.store();
     const begin = { transactionId: FIRST, commits: 'on execute' as const, order: transferOrder() };
@@ -332,6 +350,36 @@ describe('the timeline of a transaction', () => {
       `Flow         ${flow}`,
       '',
     ]);
+  });
+
+  it.each<[string, string | undefined, string | undefined, string]>([
+    ['the profile that is named', 'bank', 'other', 'bank'],
+    ['the profile in use', undefined, 'other', 'other'],
+    ['the profile of the environment', undefined, undefined, 'env'],
+  ])('a flow without a call is that of %s', async (_, named, used, mine) => {
+    const { profiles } = openCommand(folder, NOW).context;
+    const begin = { transactionId: FIRST, commits: 'on execute' as const, order: transferOrder() };
+    const begun = new Map<string, string>();
+    for (const [index, profile] of ['bank', 'other', 'env'].entries()) {
+      const baseUrl = 'https://psd2.bank.example/';
+      if (profile !== 'env') await profiles.write(profile, { baseUrl });
+      // The id of a flow has its time.
+      const at = `2026-11-21T0${index}:00:00.000Z`;
+      const { flows } = await openCommand(folder, at, { globals: { profile } }).context.store();
+      begun.set(profile, await flows.begin('transfer', begin, async ({ current }) => current.flow));
+    }
+    if (used !== undefined) await profiles.use(used);
+    const globals = named === undefined ? {} : { profile: named };
+    for (const [profile, flow] of begun) {
+      const shown = timeline(flow, { globals });
+      if (profile === mine) expect(cellsIn((await shown).printed)[0]?.[1]).toMatch(/^created/);
+      else expect((await failureOf(shown)).message).toBe(`The log has no transaction "${flow}"`);
+    }
+    // The log knows of which profile the flow of a call is.
+    const [flow] = [begun.get('bank')];
+    log({ at: '2026-11-22T12:00:00.000Z', flow: flow ?? null, profile: 'bank' });
+    const all = cellsIn((await timeline(FIRST)).printed).map(([, what]) => what);
+    expect(all).toEqual([expect.stringMatching(/^created/), 'GET /private/x']);
   });
 
   it('is found by the reference of its payment, which may go with others', async () => {
@@ -353,6 +401,15 @@ describe('the timeline of a transaction', () => {
       ...[[{ tppRequestId: 'r1' }], [{ tppRequestId: 'r2' }], []],
     ]);
     expect((await timeline('INV-1', { columns: 120 })).printed).toContain(`Flow         ${alone}`);
+  });
+
+  it.each([
+    ['a store that cannot be read', new Psd2Error('config', 'The journal is damaged')],
+    ['a fault of psd2', new TypeError('a fault')],
+  ])('does not begin with %s', async (_, fault) => {
+    const { context } = openCommand(folder, NOW);
+    vi.spyOn((await context.store()).flows, 'find').mockRejectedValueOnce(fault);
+    await expect(runIn(context, 'log', 'list', '--transaction', 'INV-1')).rejects.toBe(fault);
   });
 
   it('refuses a beginning that several transactions have, and names the first five', async () => {
@@ -442,6 +499,18 @@ describe('psd2 log bundle', () => {
     const { calls } = bundled.parse(JSON.parse(readFileSync(file, 'utf8')));
     expect(calls).toEqual([expect.objectContaining({ path: '/x', ...ids, ...others })]);
   });
+
+  it.each(['failure', 'tppRequestId', 'transactionId', 'requestId', 'apiTrackId'])(
+    'what %s alone shows to be an id is replaced everywhere',
+    async (field) => {
+      log({ [field]: 'of /customers/1048262/x', status: 503 }, { path: '/x/1048262' });
+      const file = join(temporary, `only-${field}.json`);
+      await run(['bundle', '--file', file]);
+      const { calls } = bundled.parse(JSON.parse(readFileSync(file, 'utf8')));
+      expect(calls[0]?.[field]).toBe('of /customers/customer-1/x');
+      expect(calls[1]?.path).toBe('/x/customer-1');
+    },
+  );
 
   it('of one call says so, and what is in the file; as a table it prints nothing', async () => {
     log({});

@@ -63,6 +63,88 @@ describe('the names for customers, accounts and IBANs', () => {
     expect(replaced(...texts.split('|'))).toEqual(expected.split('|'));
   });
 
+  it.each(['/', '?', '#', ' ', '\t', '"', "'", '<', '>', ',', ';', '(', ')'])(
+    'the id in a path ends before %j',
+    (sign) => {
+      const [first, second] = replaced(
+        `see /CUSTOMERS/1048262${sign}zz/Products/001048262${sign}yy`,
+        '1048262',
+      );
+      expect([first, second]).toEqual([
+        `see /CUSTOMERS/customer-1${sign}zz/Products/account-1${sign}yy`,
+        'customer-1',
+      ]);
+    },
+  );
+
+  it.each([...'\\^$.*+?()[]{}|/-'])('an id may have the sign %s, which stands for itself', (sign) => {
+    const code = sign.charCodeAt(0).toString(16);
+    const texts = [
+      `/customers/abc%${code}defgh/x`,
+      `no abc${sign}DEFGH here`,
+      'abcxdefgh',
+      'abcdefgh',
+      'abccdefgh',
+    ];
+    const [, found, ...others] = replaced(...texts);
+    expect([found, others]).toEqual(['no customer-1 here', texts.slice(2)]);
+  });
+
+  it.each<[string, string]>([
+    // An id of five signs is replaced wherever it is, a shorter one alone.
+    [
+      '/customers/1234/x|1234 x1234 12345 1234-1|/x/1234',
+      '/customers/customer-1/x|customer-1 x1234 12345 customer-1-1|/x/customer-1',
+    ],
+    [
+      '/customers/12345/x|x123456 a12345|/x/12345',
+      '/customers/customer-1/x|xcustomer-16 acustomer-1|/x/customer-1',
+    ],
+    [
+      '/customers/CustomerID-Info/products/12345|customerid-info',
+      '/customers/CustomerID-Info/products/account-1|customerid-info',
+    ],
+    [
+      `/customers/1048262/x|1048262 ${IBAN} 1048262|${IBAN}1048262`,
+      '/customers/customer-1/x|customer-1 iban-1 customer-1|iban-1customer-1',
+    ],
+    // The form of an IBAN has 14 to 34 letters and digits, and stands alone.
+    ...[9, 10, 30, 31].map((length): [string, string] => {
+      const text = `QX99${'B'.repeat(length)}`;
+      const isOne = length === 10 || length === 30;
+      return [`to ${text}.|(${text})`, isOne ? 'to iban-1.|(iban-1)' : `to ${text}.|(${text})`];
+    }),
+    ['qx99BBBBBBBBBB|AQX99BBBBBBBBBC', 'iban-1|AQX99BBBBBBBBBC'],
+    ['QXA9BBBBBBBBBB|Q199BBBBBBBBBB', 'QXA9BBBBBBBBBB|Q199BBBBBBBBBB'],
+    // Of what is hexadecimal, only small letters are an id of something else.
+    ['ad99bbbbbbbbbb|AD99BBBBBBBBBC', 'ad99bbbbbbbbbb|iban-1'],
+    // At most one blank may stand between two signs.
+    ['to DE89\t3704 0044 0532 0130 00', 'to iban-1'],
+    ['to GB29  NWBK 6016 1331 9268 19', 'to GB29  NWBK 6016 1331 9268 19'],
+    ['to GB29-NWBK 6016 1331 9268 19', 'to GB29-NWBK 6016 1331 9268 19'],
+    ['to GB29 NWBK 6016 1331 9268 1', 'to GB29 NWBK 6016 1331 9268 1'],
+    ['GB29 NWBK 6016 1331 9268 19 GB29NWBK60161331926819', 'iban-1 iban-1'],
+    // Only what is ASCII is decoded beside a byte that is no UTF-8.
+    ['/x/%ff%1f%80%20%7e%2F', '/x/%ff%1f%80 ~/'],
+  ])('psd2 replaces in %j: %j', (texts, expected) => {
+    expect(replaced(...texts.split('|'))).toEqual(expected.split('|'));
+  });
+
+  it('an IBAN that has another one in it is one', () => {
+    const bban = 'MALT01100NO9386011117947XYZ';
+    const digits = [...`${bban}MT00`].map((sign) => Number.parseInt(sign, 36)).join('');
+    const outer = `MT${String(98n - (BigInt(digits) % 97n)).padStart(2, '0')}${bban}`;
+    expect(replaced(`from ${outer} to NO93 8601 1117 947`)).toEqual(['from iban-1 to iban-2']);
+  });
+
+  it('what is collected after the first replacement is replaced from then on', () => {
+    const pseudonyms = new Pseudonyms();
+    pseudonyms.collect('/customers/1048262/x');
+    expect(pseudonyms.replace('1048262 and 2073915')).toBe('customer-1 and 2073915');
+    pseudonyms.collect('/customers/2073915/x');
+    expect(pseudonyms.replace('1048262 and 2073915')).toBe('customer-1 and customer-2');
+  });
+
   const ID = 'acc-77-Z';
   it.each([
     ['/v1/accounts/{account}/balances', `/v1/accounts/${ID}/balances`],
@@ -73,6 +155,10 @@ describe('the names for customers, accounts and IBANs', () => {
     // What psd2 does not know is an account all the same, by its path.
     ['{other}', `/v2/accounts/${ID}/standing-orders`],
     ['{other}', `/card-accounts/${ID}`],
+    ['{other}', `/V1/Accounts//${ID}#top`],
+    ['{other}', `/v1/accounts/${ID}?accounts/x-1=1`],
+    ['/V1/ACCOUNTS/{account}', `/v1/accounts/${ID}`],
+    ['/v1.0/{accounts}/{account}', `/v1.0/a/${ID}`],
   ])('psd2 replaces the id of an account in %s: %s', (route, path) => {
     const pseudonyms = new Pseudonyms();
     pseudonyms.collectPath(path, route);
@@ -84,6 +170,10 @@ describe('the names for customers, accounts and IBANs', () => {
     ['/v1/consents/{consentId}/accounts/{id}', '/v1/consents/c-1/accounts/x-1'],
     ['/v1/payments/{payment-product}/{paymentId}', '/v1/payments/sct/p-1'],
     ['/v1/accounts', '/v1/accounts'],
+    ['/v1/accounts/{account}', '/v1/accounts/x-1/y-1'],
+    ['/v1.0/accounts/{account}', '/v1x0/accounts/x-1'],
+    ['{other}', '/v1/my-accounts/x-1'],
+    ['{other}', '/v1/accounts?accounts/x-1'],
   ])('what the route %s does not call an account stays: %s', (route, path) => {
     const pseudonyms = new Pseudonyms();
     pseudonyms.collectPath(path, route);

@@ -14,7 +14,7 @@ import type { LoggedCall } from '../../../src/store/machine/call-log.ts';
 import { callIn, parsedCall, rollUpCalls } from '../../../src/store/machine/call-stats.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand, ranIn } from '../command.ts';
+import { cellsIn, type How, openCommand, ranIn, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 import { call } from './calls.ts';
 
@@ -361,4 +361,281 @@ describe('psd2 log stats', () => {
     }
     expect((await stats(folder, '--quarter', '2026Q4')).total.calls).toBe(6);
   });
+});
+
+/** What psd2 log stats prints as JSON, whole. */
+async function statsAs(folder: StoreFolder, words: string[], how: How = {}) {
+  const figures = z.looseObject({ calls: z.int(), secondsDown: z.number().nullable() });
+  const kinds = z.looseObject({ calls: z.int(), mean: z.int().nullable(), max: z.int().nullable() });
+  const shape = z.looseObject({
+    ...{ from: z.string(), to: z.string(), hosts: z.array(z.string()), notes: z.array(z.string()) },
+    ...{ longestGapSeconds: z.int(), logFrom: z.string().nullable(), timeZone: z.string() },
+    rows: z.array(figures.extend({ period: z.string(), ais: kinds, pis: kinds, piis: kinds })),
+    total: figures.extend({ uptime: z.number().nullable(), errorRate: z.number().nullable(), ais: kinds }),
+    published: z.array(z.unknown()),
+  });
+  return shape.parse((await ranIn(openCommand(folder, NOW, how), 'log', 'stats', ...words)).data);
+}
+
+describe('the days of psd2 log stats', () => {
+  const noonOf = (day: string, days = 0) =>
+    new Date(Date.parse(`${day}T11:00:00.000Z`) + days * 86_400_000).toISOString();
+  it.each([
+    ['', '2026-10-27', '2026-11-26'],
+    ['--until 2026-11-01', '2026-10-02', '2026-11-01'],
+    ['--since 7d', '2026-11-19', '2026-11-26'],
+    ['--since 2026-11-26', '2026-11-26', '2026-11-26'],
+    ['--since 2026-11-20 --until 2026-11-24', '2026-11-20', '2026-11-24'],
+    ['--quarter 2026Q1', '2026-01-01', '2026-03-31'],
+    ['--quarter 2026Q2', '2026-04-01', '2026-06-30'],
+    ['--quarter 2026Q3', '2026-07-01', '2026-09-30'],
+    ['--quarter 2026Q4', '2026-10-01', '2026-12-31'],
+    ['--quarter 2025Q4', '2025-10-01', '2025-12-31'],
+  ])('%j is from %s to %s', async (words, from, to) => {
+    const days = [noonOf(from, -1), noonOf(from), noonOf(to), noonOf(to, 1)];
+    const data = await statsAs(logWith(days.map((at) => ({ at }))), words.split(' ').filter(Boolean));
+    expect([data.from, data.to, data.total.calls]).toEqual([from, to, 2]);
+  });
+
+  const QUARTER = 'is not a quarter, or stands beside --since or --until';
+  it.each<[string, string, string, string?]>([
+    ...['2026Q0', '2026Q5', '26Q1', '2026Q11', '2026-Q1', '2026q1'].map(
+      (quarter): [string, string, string, string] => [
+        ...([`--quarter ${quarter}`, 'usage', `--quarter "${quarter}" ${QUARTER}`] as const),
+        'For example --quarter 2026Q4.',
+      ],
+    ),
+    [
+      '--quarter 2026Q4 --since 1d',
+      'usage',
+      `--quarter "2026Q4" ${QUARTER}`,
+      'For example --quarter 2026Q4.',
+    ],
+    [
+      ...(['--quarter 2026Q4 --until 2026-12-01', 'usage', `--quarter "2026Q4" ${QUARTER}`] as const),
+      'For example --quarter 2026Q4.',
+    ],
+    [
+      '--since 2026-11-25 --until 2026-11-24',
+      'invalid_date',
+      '--since 2026-11-25 is after --until 2026-11-24',
+    ],
+    [
+      ...(['--until 24.11.2026', 'invalid_date'] as const),
+      '--until "24.11.2026" is not a date in the form YYYY-MM-DD',
+      'For example --until 2026-01-31.',
+    ],
+    [
+      ...(['--exclude-smoke --only-smoke', 'usage'] as const),
+      '--exclude-smoke and --only-smoke cannot be used together',
+      'Choose one.',
+    ],
+    ...['--fail-below', '--fail-above-rate'].flatMap((option) =>
+      ['100.1', '101', '1000', '-1', '.5', '5.', '5%%', 'most'].map(
+        (text): [string, string, string, string] => [
+          ...([`${option} ${text}`, 'usage', `${option} "${text}" is not a percentage`] as const),
+          'For example 99.5.',
+        ],
+      ),
+    ),
+  ])('%s is refused', async (words, code, message, hint) => {
+    const failure = await failureOf(stats(logWith([]), ...words.split(' ')));
+    expect(failure).toEqual({ code, exitCode: 2, message, ...(hint !== undefined && { hint }) });
+  });
+});
+
+describe('the figures of psd2 log stats', () => {
+  const at = (minute: number, hour = '10') => `2026-11-25T${hour}:${String(minute).padStart(2, '0')}:00.000Z`;
+  const lost = { status: null, failure: 'it did not answer within 30 s', milliseconds: 30_000 };
+  /** Down from 10:00 until 10:07, and five of its six calls without a reply. */
+  const DOWN: Line[] = [...[0, 1, 2, 3, 4].map((minute) => ({ at: at(minute), ...lost })), { at: at(7) }];
+  const KINDS = ['ais', 'pis', 'piis', 'consent', 'auth', 'other'] as const;
+  /** A call of each kind, each longer than the one before. */
+  const EACH: Line[] = KINDS.map((kind, index) => ({
+    ...{ at: at(index), kind, milliseconds: 100 * (index + 1), route: `/${9 - index}` },
+  }));
+
+  it.each<[string, string[], string | null]>([
+    ['an uptime of as much', ['--fail-below', '99.514'], null],
+    ['a lower one', ['--fail-below', '99.515'], 'The uptime is 99.514 %, below 99.515 %'],
+    ['100 %', ['--fail-below', '100%'], 'The uptime is 99.514 %, below 100 %'],
+    ['nothing', ['--fail-below', '0', '--fail-above-rate', '100'], null],
+    ['an error rate of as much', ['--fail-above-rate', '83.333'], null],
+    ['a higher one', ['--fail-above-rate', '83.332'], 'The error rate is 83.333 %, above 83.332 %'],
+    ['what hours do not have', ['--by', 'hour', '--fail-below', '100'], null],
+  ])('with a limit, %s ends psd2 so', async (_, words, message) => {
+    const command = openCommand(logWith(DOWN), NOW);
+    const run = runIn(command.context, 'log', 'stats', ...words);
+    if (message === null) await run;
+    else expect(await failureOf(run)).toEqual({ code: 'below_target', exitCode: 12, message });
+    // The figures come first.
+    expect(JSON.parse(command.printed())).toMatchObject({ total: { calls: 6 } });
+  });
+
+  it('without a call there is nothing to fail, and no figure', async () => {
+    const nothing = await statsAs(logWith([]), ['--fail-below', '100', '--fail-above-rate', '0']);
+    expect(nothing).toMatchObject({ hosts: [], rows: [], logFrom: null, longestGapSeconds: 0 });
+    expect(nothing.total).toMatchObject({ secondsDown: null, uptime: null, errorRate: null });
+    const { printed, said } = await ranIn(openCommand(logWith([]), NOW, { format: 'table' }), 'log', 'stats');
+    expect(printed).toBe('');
+    expect(said.split('\n')).toEqual([
+      "Calls to no bank, this machine's, days in Europe/Rome, 2026-10-27 to 2026-11-26",
+      'No call in the log matches.',
+      expect.stringMatching(/^Measured here/),
+      '',
+    ]);
+  });
+
+  it.each(KINDS.slice(0, -1))('--kind %s counts these calls alone', async (kind) => {
+    const { rows, total } = await statsAs(logWith(EACH), ['--kind', kind]);
+    const means = rows.map((row) => [row.calls, row.ais.mean, row.pis.mean, row.piis.mean]);
+    const time = (of: string, mean: number) => (of === kind ? mean : null);
+    expect([total.calls, means]).toEqual([1, [[1, time('ais', 100), time('pis', 200), time('piis', 300)]]]);
+  });
+
+  it('the times are those of their kind, with --times-with-consents those of AIS and consents', async () => {
+    const { rows } = await statsAs(logWith(EACH), []);
+    expect(rows.map((row) => [row.calls, row.ais, row.pis, row.piis])).toMatchObject([
+      [6, { calls: 1, mean: 100, max: 100 }, { calls: 1, mean: 200, max: 200 }, { calls: 1, mean: 300 }],
+    ]);
+    const both = await statsAs(logWith(EACH), ['--times-with-consents']);
+    expect(both.total.ais).toMatchObject({ calls: 2, mean: 250, max: 400 });
+  });
+
+  it('--by route has a row for each, in their order, and only days have a downtime', async () => {
+    const { rows, total } = await statsAs(logWith([...EACH, ...DOWN]), ['--by', 'route']);
+    expect(rows.map(({ period, calls }) => `${period} ${calls}`)).toEqual([
+      ...['/4 1', '/5 1', '/6 1', '/7 1', '/8 1', '/9 1', '/v1/accounts 6'].map((each) => `GET ${each}`),
+    ]);
+    expect([...rows, total].map(({ secondsDown }) => secondsDown)).toEqual(Array(8).fill(null));
+    const days = await statsAs(logWith([...DOWN, { at: '2026-11-24T10:00:00.000Z' }]), []);
+    expect([days.total.secondsDown, days.total.uptime]).toEqual([420, 99.757]);
+  });
+
+  it('counts the calls and the downtime of this profile alone, at all its hosts', async () => {
+    const others = DOWN.map((line) => ({ ...line, profile: 'other', host: 'other.example' }));
+    const own = [{ at: at(0) }, { at: at(30), host: 'second.example' }, { at: at(0, '12') }];
+    const data = await statsAs(logWith([...others, ...own]), []);
+    expect(data).toMatchObject({
+      profile: 'env',
+      timeZone: 'Europe/Rome',
+      hosts: ['bank.example', 'second.example'],
+    });
+    expect(data.total).toMatchObject({ calls: 3, secondsDown: 0, uptime: 100 });
+    expect([data.longestGapSeconds, data.logFrom]).toEqual([7200, at(0)]);
+  });
+
+  const MEASURED =
+    'Measured here, with network and connection; a bank measures from the last byte received to the last byte sent.';
+  const SHORT =
+    '--timeout is below 30 s, so the rule of 30 seconds cannot be applied: psd2 counts what did not answer until then.';
+  const HOURS = 'Of days that the log has no more, only the whole days are known.';
+  it.each([
+    ['30', 'day', [MEASURED]],
+    ['29.999', 'day', [MEASURED, SHORT]],
+    ['30', 'route', [MEASURED]],
+    ['5', 'hour', [MEASURED, SHORT, HOURS]],
+  ])('with --timeout %s and --by %s, psd2 says what limits the figures', async (timeout, by, notes) => {
+    expect((await statsAs(logWith(EACH), ['--by', by], { globals: { timeout } })).notes).toEqual(notes);
+  });
+
+  it.each([
+    [49, '(few calls)'],
+    [50, '100.00 %'],
+  ])('%i calls a day: %s', async (count, shown) => {
+    const lines = Array.from({ length: count }, (_, index) => ({ at: at(index) }));
+    const { printed } = await ranIn(openCommand(logWith(lines), NOW, { format: 'table' }), 'log', 'stats');
+    expect(cellsIn(printed).map((cells) => cells.at(-1))).toEqual([shown]);
+  });
+
+  it('--wide has two columns more, and each row is a line of ndjson', async () => {
+    const folder = logWith([...EACH, { at: at(8), status: 404 }, { at: at(9), status: 429 }]);
+    const titles = async (...words: string[]) => {
+      const command = openCommand(folder, NOW, { format: 'table', columns: 250 });
+      const { printed } = await ranIn(command, 'log', 'stats', ...words);
+      return printed.split('\n').map((line) => line.trim().split(/ {2,}/));
+    };
+    const usual = ['DATE', 'CALLS', 'NO REPLY', '5XX', 'ERRORS', 'RATE', 'AIS MEAN', 'P50', 'P95'];
+    const all = [...usual, 'PIS MEAN', 'FUNDS MEAN', 'DOWN', 'UPTIME ≥'];
+    expect((await titles())[0]).toEqual(all);
+    const [wide, values] = await titles('--wide');
+    expect([wide, values?.slice(-2)]).toEqual([
+      [...all, '4XX', '420/429'],
+      ['1', '1'],
+    ]);
+    const command = openCommand(folder, NOW, { format: 'ndjson' });
+    await runIn(command.context, 'log', 'stats', '--by', 'route');
+    const period = z.looseObject({ period: z.string() });
+    const lines = command.printed().trimEnd().split('\n');
+    expect(lines.map((line) => period.parse(JSON.parse(line)).period)).toEqual([
+      ...['/4', '/5', '/6', '/7', '/8', '/9', '/v1/accounts'].map((route) => `GET ${route}`),
+    ]);
+  });
+
+  const HEAD = 'date,service,metric,value';
+  const publish = (content: string) => {
+    const folder = logWith([...EACH, { at: at(8), status: 503 }]);
+    const csv = join(folder.root, 'bank.csv');
+    writeFileSync(csv, content);
+    return { folder, csv, words: ['--published', csv] };
+  };
+  const OF = (service: string, metric: string, value = '80') => `2026-11-25,${service},${metric},${value}`;
+  it.each<[string, string, number, number | null, number | null]>([
+    [OF('ais', 'mean_ms'), 'ais', 80, 100, 20],
+    [OF('AIS', 'mean_ms'), 'AIS', 80, 100, 20],
+    [OF('pis', 'mean_ms', '200'), 'pis', 200, 200, 0],
+    ...['piis', 'funds', 'fcs', 'cof', 'cbpii', 'CoF'].map(
+      (name): [string, string, number, number, number] => [
+        OF(name, 'mean_ms', '300.5'),
+        name,
+        300.5,
+        300,
+        -0.5,
+      ],
+    ),
+    [OF('', 'mean_ms'), '', 80, null, null],
+    [OF('consent', 'mean_ms'), 'consent', 80, null, null],
+    [OF('', 'error_rate_pct', '1.2342'), '', 1.2342, 14.286, 13.052],
+    [OF('pis', 'uptime_pct', '99.9'), 'pis', 99.9, 100, 0.1],
+    [OF('ais', 'uptime_pct', '-0.5'), 'ais', -0.5, 100, 100.5],
+    [' 2026-11-25 , ais , mean_ms , 80 ,more', 'ais', 80, 100, 20],
+    ['2026-11-24,ais,mean_ms,80', 'ais', 80, null, null],
+  ])("beside the bank's %j are the figures from here", async (line, service, theirs, ours, difference) => {
+    const [date = '', , metric = ''] = line.split(',').map((cell) => cell.trim());
+    for (const content of [`${HEAD}\n${line}\n`, `date, service, metric, value\r\n\r\n${line}`]) {
+      const { folder, words } = publish(content);
+      const found = (await statsAs(folder, ['--by', 'day', ...words])).published;
+      expect(found).toEqual([{ date, service, metric, theirs, ours, difference }]);
+    }
+  });
+
+  const FORM = 'For example 2026-11-25,ais,mean_ms,180. The metrics are uptime_pct, error_rate_pct, mean_ms.';
+  it.each([
+    [''],
+    ['25/11/2026,ais,mean_ms,80'],
+    ['2026-02-30,ais,mean_ms,80'],
+    ['2026-11-25,ais,p95,80'],
+    ['2026-11-25,ais,,80'],
+    ['2026-11-25,ais,mean_ms,'],
+    ['2026-11-25,ais,mean_ms,fast'],
+    ['2026-11-25,ais,mean_ms'],
+    ['2026-11-25'],
+  ])(
+    'the line %j of the bank is refused by its number, and a file without a head as a whole',
+    async (line) => {
+      const { folder, csv, words } = publish(`${HEAD}\n${OF('ais', 'mean_ms')}\n${line}\n`);
+      const refused = (message: string, hint: string) => ({ code: 'usage', exitCode: 2, message, hint });
+      const wrong = refused(`Line 3 of ${csv} is not date,service,metric,value`, FORM);
+      if (line !== '') expect(await failureOf(stats(folder, ...words))).toEqual(wrong);
+      writeFileSync(csv, `${line}\n${HEAD}\n`);
+      if (line !== '')
+        expect(await failureOf(stats(folder, ...words))).toEqual(
+          refused(`${csv} does not begin with ${HEAD}`, 'Write these names in its first line.'),
+        );
+      rmSync(csv);
+      expect(await failureOf(stats(folder, ...words))).toEqual(
+        refused(`The file ${csv} cannot be read`, 'Check its path.'),
+      );
+    },
+  );
 });

@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
@@ -583,6 +591,12 @@ describe('a secret of psd2 profile set', () => {
       expect(await failureOf(set([option, path]))).toMatchObject({
         ...{ code: 'config', message: `${path} can be read by others (mode 0644)` },
       });
+    expect(await failureOf(set(['--client-secret-file', temporary]))).toEqual({
+      ...{ code: 'config', exitCode: 3, message: `The secret file ${temporary} cannot be read` },
+    });
+    expect(await failureOf(set(['--client-secret-file', write('empty', ' \n')]))).toMatchObject(
+      usage(`The client secret from ${join(temporary, 'empty')} is empty`),
+    );
     expect(stored('bank')).toEqual({ ...BANK, clientSecret: 'before' });
   });
 });
@@ -598,8 +612,11 @@ describe('psd2 profile set', () => {
     expect(said).toBe('The profile bank has changed:\n  clientSecret: changed\n  maxAmount: 5.00 → 7.00\n');
     expect(stored('bank')).toEqual({ ...BANK, maxAmount: '7.00', clientSecret: 'new' });
     expect(await audited('bank')).toEqual(['profile-changed: clientSecret (maxAmount: 5.00 → 7.00)']);
+    // What is the same is not written again.
+    const { ino } = statSync(folder.profile('bank'));
     const { said: again } = await run(['set', ...words], { format: 'table' });
     expect(again).toBe('The profile bank is unchanged.\n');
+    expect(statSync(folder.profile('bank')).ino).toBe(ino);
     expect(await audited('bank')).toHaveLength(1);
   });
 
@@ -830,12 +847,14 @@ describe('psd2 profile set', () => {
   it('a setting that was not there was not set, and psd2 warns of a variable that overrides it', async () => {
     await store('bank');
     const words = ['set', 'bank', '--max-amount', '5.00', '--bank', 'sparkassen', '--client-id', 'other'];
-    const { said } = await run(words, { format: 'table', env: { PSD2_MAX_AMOUNT: '9.00' } });
+    const env = { PSD2_MAX_AMOUNT: '9.00', PSD2_CLIENT_ID: 'mine', PSD2_STALE_AFTER: '1d' };
+    const { said } = await run(words, { format: 'table', env });
     expect(said.split('\n')).toEqual([
       'The profile bank has changed:',
       '  bank: not set → Sparkassen (S-Payment), stored in the profile',
       '  clientId: id → other',
       '  maxAmount: not set → 5.00',
+      'PSD2_CLIENT_ID is set and overrides the stored value.',
       'PSD2_MAX_AMOUNT is set and counts where it is stricter.',
       '',
     ]);

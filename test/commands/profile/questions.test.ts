@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
+import { certificateBag, keyBag, pbes2Part, pkcs12Of } from '../../certificates/pkcs12-file.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { runIn } from '../command.ts';
@@ -239,6 +240,24 @@ describe('psd2 profile add without options', () => {
     expect(suggested['Command that gets the signing string and prints the signature']).toBe('sign --old');
     expect(stored()).toMatchObject({ qwacCertificate: { path: both }, signer: 'sign --pin 1234' });
     for (const key of ['qwacKey', 'qsealKey']) expect(stored()).not.toHaveProperty(key);
+  });
+
+  it('takes a PKCS#12 file with a passphrase, which has the key too', async () => {
+    const [certificate = '', key = ''] = [files().qwacCertFile, files().qwacKeyFile].map((path) =>
+      readFileSync(path, 'utf8'),
+    );
+    const cipher = { oid: '2.16.840.1.101.3.4.1.42', name: 'aes-256-cbc', keyLength: 32 };
+    const both = join(temporary, 'both.p12');
+    const part = pbes2Part([certificateBag(certificate), keyBag(key)], { passphrase: 'hush', cipher });
+    writeFileSync(both, pkcs12Of(part), { mode: 0o600 });
+    const answers = { ...(await answersForSandbox()), 'QWAC certificate': [both] };
+    const env = { PSD2_KEY_PASSPHRASE: 'hush' };
+    const { asked, wrong, failure } = await talk(['add', 'bank', '--reference'], answers, env);
+    expect([failure, wrong, those(asked, 'QWAC key'), those(asked, 'Use it anyway?')]).toEqual([
+      ...[null, [], [], []],
+    ]);
+    expect(stored()).toMatchObject({ qwacCertificate: { path: both } });
+    expect(stored()).not.toHaveProperty('qwacKey');
   });
 
   it('shows what is wrong with a pair, and takes it only after a yes', async () => {

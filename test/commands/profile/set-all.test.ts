@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
+import { Psd2Error } from '../../../src/errors.ts';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
 import { runIn } from '../command.ts';
 import { failureIfAny } from '../failure.ts';
@@ -130,6 +131,101 @@ describe('psd2 profile set --all', () => {
       ['b', 'unchanged', 'it has another QWAC, or none'],
       ['c', 'changed', CHANGED],
     ]);
+  });
+
+  /** A certificate without an organization. */
+  const foreign = () => qwac(files().caFile, files().qwacKeyFile);
+  const named = (one: () => Pair, other: () => Pair): [string, () => Pair][] => [
+    ['a', one],
+    ['b', other],
+  ];
+  it.each<[string, [string, () => Pair][], string[] | string]>([
+    ['without a profile there is none', [], 'No profile has a QWAC'],
+    ['without a QWAC there is none', [['a', () => ({})]], 'No profile has a QWAC'],
+    ['the only one of another organization', [['a', foreign]], ['changed']],
+    ['one of another organization beside the old one', named(foreign, oldQwac), ['unchanged', 'changed']],
+    ['one of another organization beside the new one', named(foreign, newQwac), ['unchanged', 'unchanged']],
+    ['the old one beside the new one', named(newQwac, oldQwac), ['unchanged', 'changed']],
+  ])('which one is the old one: %s', async (_, profiles, expected) => {
+    for (const [name, pair] of profiles) await store(name, pair());
+    const { rows, failure } = await setAll(QWAC());
+    if (typeof expected !== 'string')
+      expect([rows.map(([, result]) => result), failure]).toEqual([expected, null]);
+    else
+      expect([rows, failure]).toEqual([
+        [],
+        {
+          ...{ code: 'usage', exitCode: 2, message: expected },
+          hint: 'Give the certificate to a profile by its name.',
+        },
+      ]);
+  });
+
+  it('a certificate that nobody can read is the failure of its profile', async () => {
+    const file = `${operator.folder.root}/garbage.pem`;
+    await store('a-pem', { qwacCertificate: { pem: 'garbage' } });
+    await store('b-file', qwac(file, files().qwacKeyFile));
+    writeFileSync(file, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', { mode: 0o600 });
+    await store('c-good', oldQwac());
+    const { rows, failure } = await setAll(QWAC());
+    expect(rows).toEqual([
+      ['a-pem', 'failed', 'The QWAC certificate cannot be read'],
+      ['b-file', 'failed', `${file} has no readable certificate`],
+      ['c-good', 'changed', CHANGED],
+    ]);
+    expect(failure).toMatchObject({ code: 'certificate', exitCode: 3 });
+    expect(failure?.message).toBe('2 of 3 profiles were not changed: The QWAC certificate cannot be read');
+    // What the file has in it is known to who looks for the reason.
+    const { context } = operator.open();
+    await expect(runIn(context, 'profile', 'set', '--all', '--reference', ...QWAC())).rejects.toHaveProperty(
+      'cause.code',
+      expect.stringMatching(/^ERR_/),
+    );
+    expect((await setAll(['--qwac-cert', file, '--qwac-key', files().qwacKeyFile])).failure?.code).toBe(
+      'certificate',
+    );
+  });
+
+  it('a file that has the key too takes the place of both', async () => {
+    const both = `${operator.folder.root}/both.pem`;
+    const texts = [files().nextQwacCertFile, files().nextQwacKeyFile].map((path) => readFileSync(path));
+    await store('bank', oldQwac());
+    writeFileSync(both, Buffer.concat(texts), { mode: 0o600 });
+    expect((await setAll(['--qwac-cert', both])).rows).toEqual([['bank', 'changed', CHANGED]]);
+    const stored = operator.open().context.profiles.read('bank');
+    expect(stored).toMatchObject({ qwacCertificate: { path: both } });
+    expect(stored).not.toHaveProperty('qwacKey');
+  });
+
+  it('a profile that another psd2 changes meanwhile keeps that change', async () => {
+    await store('bank', oldQwac());
+    const { context } = operator.open();
+    const replace = context.profiles.replace.bind(context.profiles);
+    let isFirst = true;
+    vi.spyOn(context.profiles, 'replace').mockImplementation(async (...change) => {
+      if (isFirst) await store('bank', oldQwac(), { maxAmount: '5.00' });
+      isFirst = false;
+      return replace(...change);
+    });
+    await runIn(context, 'profile', 'set', '--all', '--reference', ...QWAC());
+    expect(context.profiles.read('bank')).toMatchObject({ maxAmount: '5.00', ...newQwac() });
+  });
+
+  it.each<[string, () => Error, 1 | 2]>([
+    ['an interruption', () => new Psd2Error('interrupted', 'Interrupted'), 1],
+    ['a fault of psd2', () => new TypeError('a fault'), 1],
+    ['an interruption before the change', () => new Psd2Error('interrupted', 'Interrupted'), 2],
+    ['a fault of psd2 before the change', () => new TypeError('a fault'), 2],
+  ])('%s ends all of it', async (_, fault, time) => {
+    await store('bank', oldQwac());
+    const { context, printed } = operator.open();
+    const error = fault();
+    const readSealed = vi.spyOn(context.profiles, 'readSealed');
+    if (time === 2) readSealed.mockResolvedValueOnce({});
+    readSealed.mockRejectedValueOnce(error);
+    const run = runIn(context, 'profile', 'set', '--all', '--reference', ...QWAC());
+    await expect(run).rejects.toBe(error);
+    expect([printed(), pathOf('bank')]).toEqual(['', files().qwacCertFile]);
   });
 
   it.each<[string, () => string[]]>([

@@ -35,6 +35,7 @@ it.each([
   ...['status', 'clock', 'console', 'env', 'env --interface nextgenpsd2'],
   ...['fault list', 'fault add delay=5', 'fault clear'],
   ...['customer add dora', 'customer reset anna', 'customer revoke-consent anna'],
+  'customer tan anna',
 ])('sandbox %s needs a sandbox that runs', async (words) => {
   const failure = await failureOf(run(words.split(' '), {}, newConfigFolder(temporary)));
   expect(failure).toEqual({ ...NOT_RUNNING, exitCode: 3 });
@@ -98,11 +99,14 @@ describe('status and time', () => {
 
   const hint =
     'Write how far to move it, at most +3650d: +90d, +12h, +30m, +10s. Or a time with its zone: 2027-12-24T09:00:00+01:00.';
-  it.each(['+0d', '+3651d', '+1w', '5d', '2027-12-24T09:00:00'])('%s is no time', async (time) => {
-    expect(await failureOf(run(['clock', time]))).toEqual({
-      ...{ code: 'usage', exitCode: 2, message: `"${time}" is not a time of the bank`, hint },
-    });
-  });
+  it.each(['+0d', '+3651d', '+1w', '5d', '+5days', 'x+5d', '+d', '+1.5d', '2027-12-24T09:00:00'])(
+    '%s is no time',
+    async (time) => {
+      expect(await failureOf(run(['clock', time]))).toEqual({
+        ...{ code: 'usage', exitCode: 2, message: `"${time}" is not a time of the bank`, hint },
+      });
+    },
+  );
 
   it('a step back is none, and what is no step is an option', async () => {
     expect(await failureOf(run(['clock', '-5d']))).toEqual({
@@ -191,7 +195,8 @@ describe('faults', () => {
     ]);
   });
 
-  it.each([
+  const A_SHARE = 'For example --probability 0.25.';
+  it.each<[string[], RegExp, string?]>([
     [['nonsense'], /nonsense/],
     [['delay=5', '--on', 'nothing'], /nothing/],
     [['delay=5', '--seed', 'x'], /^--seed needs --probability$/],
@@ -200,14 +205,24 @@ describe('faults', () => {
     [[''], /./],
     [['delay=5', '--times', '0'], /^--times "0" is not a whole number from 1$/],
     [['delay=5', '--after', '-1'], /^--after "-1" is not a whole number from 0$/],
-    [['delay=5', '--probability', '0'], /^--probability "0" is not a decimal above 0 and at most 1$/],
-    [['delay=5', '--probability', '1.1'], /^--probability "1.1" is not a decimal above 0/],
-    [['delay=5', '--probability', ''], /^--probability "" is not a decimal above 0/],
+    [
+      ['delay=5', '--probability', '0'],
+      /^--probability "0" is not a decimal above 0 and at most 1$/,
+      A_SHARE,
+    ],
+    [['delay=5', '--probability', '0.0'], /^--probability "0.0" is not a decimal/, A_SHARE],
+    [['delay=5', '--probability', '00.5'], /^--probability "00.5" is not a decimal/, A_SHARE],
+    [['delay=5', '--probability', '1.'], /^--probability "1." is not a decimal/, A_SHARE],
+    [['delay=5', '--probability', '2'], /^--probability "2" is not a decimal/, A_SHARE],
+    [['delay=5', '--probability', '0.1234567890'], /^--probability "0.1234567890" is not/, A_SHARE],
+    [['delay=5', '--probability', '1.1'], /^--probability "1.1" is not a decimal above 0/, A_SHARE],
+    [['delay=5', '--probability', ''], /^--probability "" is not a decimal above 0/, A_SHARE],
     [['delay=5', '--for', '366d'], /^--for "366d"/],
     [['delay=5', '--for', 'long'], /^--for "long"/],
-  ])('%j adds nothing', async (words, message) => {
+  ])('%j adds nothing', async (words, message, hint) => {
     expect(await failureOf(run(['fault', 'add', ...words]))).toMatchObject({
       ...{ code: 'usage', exitCode: 2, message: expect.stringMatching(message) },
+      ...(hint !== undefined && { hint }),
     });
     expect((await run(['fault', 'list'])).data).toEqual([]);
   });
@@ -270,6 +285,10 @@ describe('psd2 sandbox env', () => {
     const lines = (await table('env')).printed.split('\n');
     expect(lines).toContain(`export PSD2_BASE_URL=${sandbox.baseUrl}`);
     expect(lines.filter((line) => line !== '' && !/^export PSD2_[A-Z_]+=./.test(line))).toEqual([]);
+    const names = lines.flatMap((line) => /^export (\w+)=/.exec(line)?.[1] ?? []);
+    expect(names.toSorted()).toEqual(
+      Object.keys(settingsFor({ sandbox })).concat('PSD2_ENVIRONMENT').toSorted(),
+    );
   });
 
   it('has those of the second door', async () => {

@@ -182,3 +182,36 @@ test('the lines of stderr are described with each of their fields', () => {
     },
   ]);
 });
+
+test('the error of stderr is described with each of its fields', () => {
+  const fields = z.object({
+    required: z.array(z.string()),
+    properties: z.record(z.string(), z.looseObject({ description: z.optional(z.string()) })),
+  });
+  const known = printed.get('error');
+  const { properties, required } = z
+    .object({
+      properties: z.object({ event: z.looseObject({ enum: z.array(z.string()) }), error: fields }),
+      required: z.array(z.string()),
+    })
+    .parse(known && schemaOf('error', known));
+  expect([properties.event, required]).toEqual([
+    { type: 'string', enum: ['error'], description: 'what the line is' },
+    ['event', 'error'],
+  ]);
+  const { error } = properties;
+  expect(error.required).toEqual(Object.keys(error.properties).filter((name) => name !== 'differs'));
+  const { type, items } = z.looseObject({ items: z.unknown() }).parse(error.properties.next);
+  expect([type, items]).toEqual(['array', { type: 'array', items: { type: 'string' } }]);
+  const words = Object.entries(error.properties).map(([name, { description }]) => [name, description]);
+  expect(Object.fromEntries(words)).toEqual({
+    ...{ code: 'kind of error, from a closed list', message: 'what happened' },
+    ...{ exitCode: 'exit code of the process', hint: 'what to do about it' },
+    next: 'commands to run next, each as a list of words: psd2 and its arguments',
+    ...{ flow: 'local id of the flow', httpStatus: "HTTP status of the bank's answer" },
+    bankCode: "result.messages[].code of the bank's answer",
+    requestId: "result.requestId of the bank's answer, every digit",
+    ...{ tppRequestId: 'TPP-Request-ID of the call', transactionId: 'TPP-Transaction-ID of the call' },
+    differs: 'with duplicate_reference: fields in which the two transfers differ',
+  });
+});

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
@@ -71,6 +71,17 @@ describe('psd2 store copy', () => {
     expect(said).toContain(`Use ${to} from now on. ${from} is unchanged, and refuses workers.\n`);
   });
 
+  it.each(['.', '..', './new', 'new/'])('the folder may be %j', async (name) => {
+    const first = await storeTransfer(folder, 'one');
+    const here = join(other.root, 'here');
+    vi.spyOn(process, 'cwd').mockReturnValue(here);
+    const { data } = await run(['copy', '--from', 'files', '--to', name]);
+    vi.restoreAllMocks();
+    const to = { '.': here, '..': other.root }[name] ?? join(here, 'new');
+    expect(data).toMatchObject({ from: folder.root, to });
+    expect(await flowsIn(storeFolder(to))).toEqual([first]);
+  });
+
   const NAMES =
     'files, a folder, postgres (the database of PSD2_STORE), or postgres://user@host:5432/database';
   const UNSET =
@@ -82,15 +93,21 @@ describe('psd2 store copy', () => {
     ['', NO_STORE],
     [' ', NO_STORE],
     ['nowhere', NO_STORE],
+    ['...', NO_STORE],
+    ['.x', NO_STORE],
+    ['x.', NO_STORE],
     ['postgres', UNSET, 'Set it, or give postgres://user@host:5432/database.'],
     [missing, `There is no folder ${missing}`, 'Check --from.'],
+    [import.meta.filename, `There is no folder ${import.meta.filename}`, 'Check --from.'],
+    ['./missing', `There is no folder ${resolve('missing')}`, 'Check --from.'],
+    ['mis\\sing', `There is no folder ${resolve('mis\\sing')}`, 'Check --from.'],
     ['postgres://a:secret@127.0.0.1/x', PASSWORD, expect.any(String)],
   ])('from %j changes nothing', async (from, message, hint) => {
     await storeTransfer(folder, 'one');
     const copy = (of: string, to: string) => failureOf(run(['copy', '--from', of, '--to', to]));
     const failure = await copy(from, other.root);
     expect(failure).toMatchObject({ message, ...(hint !== undefined && { hint }) });
-    expect(failure.code).toBe(from === missing ? 'config' : 'usage');
+    expect(failure.code).toBe(hint === 'Check --from.' ? 'config' : 'usage');
     expect(JSON.stringify(failure)).not.toContain('secret');
     expect(await flowsIn(other)).toEqual([]);
     expect((await copy('files', 'secret')).message).toBe(`--to does not name a store. Use ${NAMES}`);
