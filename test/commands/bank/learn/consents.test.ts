@@ -69,9 +69,11 @@ const begun = (links: object = { scaRedirect: SCA }, headers: Record<string, str
 
 /** An answer, or one that depends on the request. */
 type Answer = Reply | ((headers: IncomingHttpHeaders) => Reply | undefined);
+/** The answer to a consent, as {@link askedFor} calls it. */
+type Consent = (asked: string, headers: IncomingHttpHeaders) => Reply | undefined;
 interface Says {
-  /** The answer to a consent, as {@link askedFor} calls it. Default: the bank takes it. */
-  consent?: (asked: string, headers: IncomingHttpHeaders) => Reply | undefined;
+  /** Default: the bank takes every consent. */
+  consent?: Consent;
   /** The answers to other calls. */
   others?: Record<string, Answer>;
 }
@@ -179,7 +181,7 @@ const grants = (unit: 'frequencyPerDay' | 'validUntil', most: number) => (asked:
 };
 
 /** `found`: what differs from the usual findings; or the answer with which the bank began none. */
-type Row = [name: string, consent: Says['consent'], how: How, asked: string[], found: string[] | string];
+type Row = [name: string, consent: Consent, how: How, asked: string[], found: string[] | string];
 it.each<Row>([
   [
     'a signature',
@@ -730,11 +732,11 @@ it.each<[string, Says, asks: number, at: string | null]>([
 
 /** A bank that refuses one kind of consent. */
 const refusing =
-  (kind: string, ...refusal: Parameters<typeof refuses>): Says['consent'] =>
+  (kind: string, ...refusal: Parameters<typeof refuses>): Consent =>
   (asked) =>
     asked.split(', ')[0] === kind ? refuses(...refusal) : undefined;
 const BALANCES: How = { own: { consent: { types: ['bank-offered', 'list-with-balances'] } } };
-it.each<[string, Says['consent'], How, found: string[]]>([
+it.each<[string, Consent, How, found: string[]]>([
   [
     'all, also of an account',
     () => undefined,
@@ -874,7 +876,7 @@ function makesOfEver(granted: object): Says {
   };
 }
 const inDays = (count: number) => ({ validUntil: addDays(TODAY, count) });
-const noEver: Says['consent'] = (asked) =>
+const noEver: Consent = (asked) =>
   asked.includes('ever') ? refuses(400, 'FORMAT_ERROR', 'validUntil') : undefined;
 it.each<[string, Says, found: string[]]>([
   ['what it does not say', makesOfEver({}), []],
