@@ -690,6 +690,12 @@ it.each<[string, Says, how: How, found: string[]]>([
     ['links said whole addresses | POST /v1/consents: 201, with HTTPS://bank.example/a1'],
   ],
   [
+    'the status of an authorisation whose id has a colon',
+    offers({ ...PAGE, scaStatus: { href: `${AUTHORISATIONS}/a:1` } }),
+    {},
+    ['links said paths of the host | POST /v1/consents: 201, with /v1/consents/c1/authorisations/a:1'],
+  ],
+  [
     'the status, and a start',
     offers({ ...PAGE, ...START, scaStatus: { href: `${AUTHORISATIONS}/a1` } }),
     {},
@@ -901,6 +907,10 @@ it.each<[string, Says, found: string[]]>([
   ],
 ])('of a consent for ever, a bank makes %s', async (_, says, found) => {
   const learnt = await learnConsents(says);
+  const isBegun = says.consent !== noEver;
+  expect(learnt.asked.slice(learnt.asked.indexOf('chosen, {ever}') + 1)).toEqual(
+    isBegun ? [GET, 'DELETE /v1/consents/c1'] : [],
+  );
   expect(unusual(learnt.found)).toEqual(found);
 });
 
