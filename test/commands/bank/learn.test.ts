@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import {
   type BankDescription,
@@ -1008,6 +1008,19 @@ it('a person reads the values by heading, each with what the bank answered, and 
     const piped = await learnAt(env, newFile(), undefined, { format: 'table' });
     const row = ['same', 'consent.once', 'true', 'true', 'POST /v1/consents', '201', ''];
     expect(cellsIn(piped.printed)).toContainEqual(row);
+  });
+});
+
+it('asks at the address of what the file extends, and takes its platform by name', async () => {
+  await atSmallBank(friendly, async (env, calls) => {
+    const [base, file] = [newFile(), newFile()];
+    const api = { baseUrl: env.PSD2_BASE_URL };
+    writeFileSync(base, JSON.stringify({ interface: 'nextgenpsd2', api }));
+    writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', extends: basename(base) }));
+    const { failure } = await learnAt({ PSD2_BASE_URL: 'http://127.0.0.1:9' }, file);
+    expect([failure, begun(calls) > 0]).toEqual([null, true]);
+    const again = await learnAt(env, base, undefined, { words: ['--extends', 'standard'] });
+    expect([again.failure, again.result?.file]).toEqual([null, base]);
   });
 });
 
