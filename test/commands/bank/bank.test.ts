@@ -150,6 +150,25 @@ describe('psd2 bank check', () => {
     expect(broken.problems.map(({ line }) => line)).toEqual([2]);
   });
 
+  it.each<[string, base: string, problems: string[]]>([
+    ['nothing', '{ "interface": "nextgenpsd2" }', ['3 psu.id: ']],
+    [
+      'a field',
+      '{ "interface": "nextgenpsd2",\n "signing": { "when": "sometimes" } }',
+      ['null signing.when: In BASE, which this file extends: ', '3 psu.id: '],
+    ],
+    ['its form', '{\n "interface" 1 }', ['2 extends: ', '3 psu.id: ']],
+  ])('names what is wrong in a file and in the one that it extends: there %s', async (_, base, problems) => {
+    const path = join(temporary, 'extending.json');
+    writeFileSync(join(temporary, 'base.json'), base);
+    writeFileSync(path, '{ "interface": "nextgenpsd2",\n "extends": "base.json",\n "psu": { "id": 7 } }');
+    const { data } = await run(['check', path]);
+    const lines = checked.parse(data).problems.map((each) => `${each.line} ${each.path}: ${each.message}`);
+    expect(lines.map((line) => line.replace(join(temporary, 'base.json'), 'BASE'))).toEqual(
+      problems.map((each) => expect.stringMatching(each)),
+    );
+  });
+
   it.each<[string, string[], Environment, string]>([
     ['never', ['embedded'], { PSD2_BASE_URL: HERE }, 'The profile env allows: never.'],
     ['ask', ['embedded'], { PSD2_BASE_URL: HERE, PSD2_EMBEDDED: 'ask' }, 'The profile env allows: ask.'],
@@ -278,6 +297,38 @@ describe('psd2 bank list', () => {
     const drawn = await run(['list'], { format: 'table', columns: 80 });
     const titles = ['NAME', 'BANK', 'COUNTRY', 'LOGIN'];
     expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(titles);
+  });
+
+  const STEP =
+    'The step interface (cb) needs no platform. You recognise it: its paths begin with /private/customers/, and a payment is inserted, authorised, and then executed with a call of its own.\n';
+  it.each([
+    ['no words', [], STEP],
+    ['words that some have', ['sparda'], ''],
+    [
+      'words that none has',
+      ['sparda', 'Spain\u001b'],
+      'No platform has sparda Spain\ufffd in its name, its banks, their countries or its login\n',
+    ],
+  ])('says beside the list what is not in it: with %s', async (_, words, said) => {
+    expect((await run(['list', ...words], { format: 'table' })).said).toBe(said);
+  });
+
+  it('of each platform names what nobody else says of it', async () => {
+    const found = platforms.parse((await run(['list'])).data);
+    const of = (wanted: string) => found.find(({ name }) => name === wanted);
+    expect(of('standard')).toEqual({
+      ...{
+        name: 'standard',
+        bank: 'NextGenPSD2 1.3',
+        countries: [],
+        login: 'redirect',
+        source: of('standard')?.source,
+      },
+      ...{ verifiedOn: null, differs: [] },
+    });
+    expect(of('argenta')?.countries).toEqual(['BE']);
+    expect(of('adorsys')?.verifiedOn).toMatch(/^\d{4}-\d\d-\d\d, /);
+    expect(of('commerzbank-sandbox')?.differs.join(' ')).not.toMatch(/about|banks|platform|learned/);
   });
 
   it.each([

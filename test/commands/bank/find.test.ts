@@ -84,12 +84,65 @@ describe('psd2 bank find', () => {
     ]);
   });
 
-  it('refuses a wrong IBAN, and no text', async () => {
+  const PROFILE = 'profile\tmunich\tSparda-Bank\tDE\t70090500\t\tredirect\n';
+  const NONE = (named: string) =>
+    `No profile, platform or bank file in this folder says that it serves ${named}\n`;
+  const EXTEND =
+    'No profile serves it. Write a bank file that extends one of these, and store it with psd2 profile add.\n';
+  const STANDARD =
+    'See all platforms with psd2 bank list. A bank that none of them serves begins with the platform standard, and psd2 bank learn finds out how it differs.\n';
+  const NEARBY = 'psd2 knows no bank with this code. These are the platforms of its country.\n';
+  const CAIXA = 'platform\tredsys\tCaixaBank\tES\t2100\tCAIXESBB\tredirect\n';
+  const REDSYS = 'platform\tredsys\t\tES\t\t\tredirect\n';
+  it.each<[string, named: string, printed: string, said: string]>([
+    ['an account of a profile', SPARDA, PROFILE, ''],
+    ['the name of a bank of a profile', 'Sparda-Bank', PROFILE, ''],
+    ['the name of a profile', 'munich', 'profile\tmunich\t\t\t\t\tredirect\n', ''],
+    ['the name of a profile whose bank file is wrong', 'wrong', 'profile\twrong\t\t\t\t\t\n', ''],
+    ['the name of a platform', 'redsys', 'platform\tredsys\t\t\t\t\tredirect\n', EXTEND],
+    [
+      'a bank of a platform',
+      'openbank',
+      'platform\tredsys\tOpenbank\tES\t0073\tOPENESMM\tredirect\n',
+      EXTEND,
+    ],
+    ['an account at a bank of a platform', 'ES7921000813610123456789', CAIXA, EXTEND],
+    ['an account of no bank of a country', 'ES9420805801101234567891', REDSYS, `${NEARBY}${EXTEND}`],
+    [
+      'an account in a country without platforms',
+      'FR1420041010050500013M02606',
+      '',
+      `${NONE('FR1420041010050500013M02606')}${STANDARD}`,
+    ],
+    ['what nobody serves', 'nowhere', '', `${NONE('nowhere')}${STANDARD}`],
+  ])('of %s says who serves it', async (_, named, printed, said) => {
+    const sparda = bank('Sparda', { ...coded('Sparda-Bank', '70090500') });
+    const run = await withProfiles({ munich: sparda, wrong: '{"interface":"other"}', cb: undefined });
+    const found = await run(['bank', 'find', named], { format: 'table' });
+    expect([found.printed, found.said, found.failure]).toEqual([printed, said, null]);
+  });
+
+  it.each([
+    [
+      'a wrong IBAN',
+      'DE12700905000123456789',
+      {
+        ...{ code: 'invalid_iban', message: expect.stringContaining('IBAN') },
+        hint: 'Copy it again from the account, or name the bank by its BIC or its name.',
+      },
+    ],
+    ['a wrong IBAN with spaces', 'DE12 7009 0500 0123 4567 89', { code: 'invalid_iban' }],
+    [
+      'no text',
+      ' ',
+      { code: 'usage', message: 'No bank is given: give an IBAN, a BIC, or words of its name' },
+    ],
+    ['signs alone', '-', { code: 'usage' }],
+  ])('refuses %s', async (_, named, failure) => {
     const run = await withProfiles({});
-    expect((await run(['bank', 'find', 'DE12700905000123456789'])).failure).toMatchObject({
-      ...{ code: 'invalid_iban', exitCode: 2 },
-    });
-    expect((await run(['bank', 'find', ' '])).failure).toMatchObject({ code: 'usage', exitCode: 2 });
+    const refused = await run(['bank', 'find', '--', named]);
+    expect(refused.failure).toMatchObject({ exitCode: 2, ...failure });
+    expect([refused.printed, refused.said]).toEqual(['', '']);
   });
 });
 

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import type { IncomingHttpHeaders } from 'node:http';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import {
   type BankDescription,
@@ -12,22 +11,28 @@ import { checkBankFile } from '../../../src/bank-file/bank-file.ts';
 import { valuesIn } from '../../../src/bank-file/values.ts';
 import { BegunThings } from '../../../src/commands/bank/learn/begun.ts';
 import { ONLY } from '../../../src/commands/bank/learn/draft.ts';
-import { learned } from '../../../src/commands/bank/learn/learned.ts';
 import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { accountIban } from '../../../src/sandbox/customers/italian-iban.ts';
 import type { Variation } from '../../../src/sandbox/nextgenpsd2/variations.ts';
-import { listFolder } from '../../../src/store/disk/files.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import { type Bank, CURRENT, openDoor, type TestDoor } from '../../sandbox/nextgenpsd2/door-client.ts';
-import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { type Command, cellsIn, type How, openCommand, runIn } from '../command.ts';
-import { failureIfAny } from '../failure.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { cellsIn, type How, openCommand } from '../command.ts';
+import {
+  atSmallBank,
+  friendly,
+  learnFrom,
+  now,
+  openLearning,
+  type Reply,
+  refuses,
+  type SmallBank,
+  useSmallBanks,
+} from './learn/small-bank.ts';
 
 const temporary = temporaryFolder();
-let files = 0;
-/** The certificates are valid from now on. */
-const now = () => new Date(Date.now() + 50_000);
+const { newFile, newFolder, learnAt } = useSmallBanks();
 
 /** Opens the second door of a sandbox for as long as the work takes. */
 async function atDoor<T>(
@@ -43,33 +48,9 @@ async function atDoor<T>(
   }
 }
 
-function openLearning(
-  { sandbox }: TestDoor,
-  folder = newConfigFolder(temporary),
-  more: Environment = {},
-  how: Omit<How, 'env'> = {},
-): Command {
-  const { registration } = sandbox;
-  return openCommand(folder, now, {
-    ...{ globals: { yes: true }, ...how },
-    env: {
-      ...{ PSD2_BASE_URL: `${sandbox.baseUrl}/nextgenpsd2`, PSD2_CA: registration.caFile },
-      ...{ PSD2_QWAC_CERT: registration.qwacCertFile, PSD2_QWAC_KEY: registration.qwacKeyFile },
-      ...{ PSD2_QSEAL_CERT: registration.qsealCertFile, PSD2_QSEAL_KEY: registration.qsealKeyFile },
-      ...more,
-    },
-  });
-}
-
-const newFile = () => join(temporary, `bank-${++files}.json`);
-
-async function learn(door: TestDoor, words: string[] = [], file = newFile(), command = openLearning(door)) {
-  const failure = await failureIfAny(runIn(command.context, 'bank', 'learn', file, ...words));
-  const printed = command.printed();
-  const result = printed.startsWith('{') ? learned.read(JSON.parse(printed)) : null;
-  const left = listFolder(command.context.folder.learning('env')).length > 0;
-  return { file, failure, result, printed, said: command.said(), left };
-}
+/** Learns the second door of a sandbox. */
+const learn = (door: TestDoor, words: string[] = [], file = newFile(), env: Environment = {}) =>
+  learnFrom(openLearning(door, newFolder(), env), file, words);
 
 /** What the questions find out. */
 const LEARNT = [
@@ -165,7 +146,7 @@ it.each<[string, BankFile['sca']]>([
       const learnt = scaOf();
       expect([learnt.approaches, learnt.first]).toEqual([['embedded'], sca?.first]);
       // What was learned holds when it is learned again.
-      const again = await learn(door, [], file, openLearning(door, undefined, { PSD2_EMBEDDED: 'ask' }));
+      const again = await learn(door, [], file, { PSD2_EMBEDDED: 'ask' });
       expect([again.failure, scaOf()]).toEqual([null, learnt]);
     },
     { sca },
@@ -182,82 +163,10 @@ it.each([
   expect(found).toMatchObject({ status: 'said', value: form });
 });
 
-/** What a bank of another hand answers. `null`: it closes the connection. */
-type Reply = { status: number; body?: unknown; headers?: Record<string, string> } | null;
-type SmallBank = (method: string, path: string, headers: IncomingHttpHeaders, body: string) => Reply;
-
-const refuses = (status: number, code: string, path?: string): Reply => ({
-  status,
-  body: { tppMessages: [{ category: 'ERROR', code, text: code, ...(path !== undefined && { path }) }] },
-});
-
-/** A small bank with http on this computer, and what it has begun. */
-async function atSmallBank(
-  bank: SmallBank,
-  work: (env: Environment, calls: string[]) => Promise<void>,
-): Promise<void> {
-  const calls: string[] = [];
-  const server = createServer((request, response) => {
-    const { method = '', url = '', headers } = request;
-    void text(request).then((body) => {
-      calls.push(`${method} ${url}`);
-      const reply = bank(method, url, headers, body);
-      if (!reply) {
-        request.socket.destroy();
-        return;
-      }
-      const id = String(headers['x-request-id'] ?? '');
-      const isText = typeof reply.body === 'string';
-      response.writeHead(reply.status, {
-        'x-request-id': id,
-        'content-type': isText ? 'text/html' : 'application/json',
-        ...reply.headers,
-      });
-      response.end(reply.body === undefined ? '' : isText ? reply.body : JSON.stringify(reply.body));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  try {
-    await work({ PSD2_BASE_URL: `http://127.0.0.1:${port}` }, calls);
-  } finally {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-}
-
-/** A bank without signature, that takes every consent. */
-const friendly: SmallBank = (method, path) => {
-  if (path === '/v1/accounts') return refuses(403, 'CONSENT_UNKNOWN');
-  if (method === 'POST' && path === '/v1/consents')
-    return {
-      status: 201,
-      body: {
-        consentId: 'c1',
-        consentStatus: 'received',
-        _links: { scaRedirect: { href: 'https://bank.example/sca' } },
-      },
-    };
-  if (method === 'DELETE') return { status: 204 };
-  if (/^\/v1\/consents\/c1/.test(path))
-    return { status: 200, body: { consentStatus: 'received', validUntil: '2099-01-01', frequencyPerDay: 4 } };
-  if (method === 'POST') return refuses(404, 'PRODUCT_UNKNOWN');
-  return refuses(404, 'RESOURCE_UNKNOWN');
-};
-
 const all =
   (reply: Reply): SmallBank =>
   () =>
     reply;
-
-/** Learns a small bank, with the certificates of the sandbox. */
-const learnAt = (
-  env: Environment,
-  file = newFile(),
-  folder = newConfigFolder(temporary),
-  { words = [], ...how }: { words?: string[] } & Omit<How, 'env'> = {},
-) => atDoor((door) => learn(door, words, file, openLearning(door, folder, env, how)));
 
 const WEBSITE = { status: 404, body: '<html><title>Not here</title></html>' };
 const ELSEWHERE = { status: 302, headers: { location: 'https://elsewhere.example' } };
@@ -389,7 +298,7 @@ it('deletes every consent that it begins, and begins no other at a bank that del
     expect(begun(calls)).toBeGreaterThan(5);
     expect(ended(calls)).toBe(begun(calls));
   });
-  const folder = newConfigFolder(temporary);
+  const folder = newFolder();
   let keeps = true;
   const keeping: SmallBank = (method, ...of) =>
     method === 'DELETE' && keeps ? refuses(409, 'STATUS_INVALID') : friendly(method, ...of);
@@ -1019,7 +928,7 @@ it.each<
   ],
 ])('says what it will ask, and how to go on: %s', async (_, words, profile, isThere, bank, before, after) => {
   await atSmallBank(bank, async (env) => {
-    const folder = newConfigFolder(temporary);
+    const folder = newFolder();
     const { profiles } = openCommand(folder, now).context;
     await profiles.write('mine', { baseUrl: env.PSD2_BASE_URL ?? '' });
     const file = newFile();
@@ -1102,6 +1011,19 @@ it('a person reads the values by heading, each with what the bank answered, and 
   });
 });
 
+it('asks at the address of what the file extends, and takes its platform by name', async () => {
+  await atSmallBank(friendly, async (env, calls) => {
+    const [base, file] = [newFile(), newFile()];
+    const api = { baseUrl: env.PSD2_BASE_URL };
+    writeFileSync(base, JSON.stringify({ interface: 'nextgenpsd2', api }));
+    writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', extends: basename(base) }));
+    const { failure } = await learnAt({ PSD2_BASE_URL: 'http://127.0.0.1:9' }, file);
+    expect([failure, begun(calls) > 0]).toEqual([null, true]);
+    const again = await learnAt(env, base, undefined, { words: ['--extends', 'standard'] });
+    expect([again.failure, again.result?.file]).toEqual([null, base]);
+  });
+});
+
 it('asks at the address that the file names, whatever the profile has', async () => {
   await atSmallBank(friendly, async (env, calls) => {
     const file = newFile();
@@ -1117,48 +1039,5 @@ it('learns that the bank wants a signature from its refusal of a request without
   const { result } = await atDoor((door) => learn(door));
   expect(result?.findings.find(({ field }) => field === 'signing.when')).toMatchObject({
     ...{ status: 'same', value: '"always"' },
-  });
-});
-
-const SERVER = '/.well-known/oauth-authorization-server';
-/** A bank that wants a token before a consent. @param metadata of its OAuth server, which is no host for secrets */
-const wantsToken =
-  (metadata: object | null): SmallBank =>
-  (method, path, headers, ...of) => {
-    if (path === SERVER && metadata) {
-      const origin = `http://${headers.host}`;
-      return { status: 200, body: { issuer: origin, token_endpoint: `${origin}/token`, ...metadata } };
-    }
-    if (method === 'POST' && path === '/v1/consents') return refuses(401, 'TOKEN_UNKNOWN');
-    return friendly(method, path, headers, ...of);
-  };
-const PAGE = { authorization_endpoint: 'https://bank.example/login' };
-const NO_OWN = { grant_types_supported: ['authorization_code'] };
-const UNKNOWN_HOST = 'The OAuth address of the metadata is on a host that psd2 does not know: ';
-it.each<[string, object | null, string | null, string]>([
-  [
-    'has no server',
-    null,
-    null,
-    ' before a consent, and has no OAuth server where the standard puts its metadata',
-  ],
-  ['logs its customers in', { ...PAGE, ...NO_OWN }, '"pre-step"', ''],
-  [
-    'logs nobody in',
-    NO_OWN,
-    null,
-    `, and none of the application's: no token for the application: ${UNKNOWN_HOST}`,
-  ],
-  ['gives the application none', PAGE, null, `, and gave the application none: ${UNKNOWN_HOST}`],
-])('a bank that wants a token before a consent, and %s', async (_, metadata, value, reason) => {
-  await atSmallBank(wantsToken(metadata), async (env, calls) => {
-    const { failure, result } = await learnAt(env);
-    const found = result?.findings.find(({ field }) => field === 'oauth.mode');
-    expect(found).toMatchObject({ value, status: value === null ? 'unknown' : 'differs' });
-    if (value === null) expect(found?.reason).toContain(`the bank wants a token${reason}`);
-    else expect(found).toMatchObject({ reason: null, asked: `GET ${SERVER}` });
-    expect([failure === null, result?.ok, ended(calls), calls.includes('POST /token')]).toEqual([
-      ...[false, false, 0, false],
-    ]);
   });
 });

@@ -225,7 +225,7 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
   const { draft } = asker;
   const { consent } = first;
   const { sca } = await draft.describe(asker.taken.change);
-  const link = consent.links?.start ?? consent.links?.status ?? links?.status;
+  const link = consent.links?.start ?? consent.links?.status;
   if (link === undefined) draft.lack('links', 'the answers have no link to a call', heard);
   else
     draft.say('links', formOfLink(link, asker.bank), {
@@ -249,7 +249,9 @@ async function learnSca(asker: Asker, first: First, { links, heard, isExplicit }
   if (seen.length === 0)
     return draft.lack('sca.approaches', links?.unusable ?? 'the answer names no way for the customer', heard);
   const says = `${heard.says}, with ${linkNames(links)}`;
-  if (!isExplicit) draft.learn({ sca: { start: 'follow-links' } }, { ...consent, says });
+  // A bank that refuses a consent without the wish for an explicit start may offer its links all the same.
+  if (!isExplicit && asker.taken.change.sca?.start === undefined)
+    draft.learn({ sca: { start: 'follow-links' } }, { ...consent, says });
   // What the file says of a way that was not seen stays. But a browser has one way, and none if another was chosen in its place.
   const isBrowsers = seen.some((each) => each !== 'decoupled') || sca.approaches[0] !== 'decoupled';
   const others = sca.approaches.filter(
