@@ -8,21 +8,26 @@ import {
   type BankFile,
   bankFile,
 } from '../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
+import { interfaceNamed } from '../../../src/bank/open.ts';
 import { checkBankFile } from '../../../src/bank-file/bank-file.ts';
 import { valuesIn } from '../../../src/bank-file/values.ts';
 import { BegunThings } from '../../../src/commands/bank/learn/begun.ts';
 import { ONLY } from '../../../src/commands/bank/learn/draft.ts';
 import { learned } from '../../../src/commands/bank/learn/learned.ts';
+import type { FindInterface } from '../../../src/commands/open/bank.ts';
+import { bankOf } from '../../../src/commands/open/bank-file.ts';
 import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { accountIban } from '../../../src/sandbox/customers/italian-iban.ts';
 import type { Variation } from '../../../src/sandbox/nextgenpsd2/variations.ts';
 import { listFolder } from '../../../src/store/disk/files.ts';
+import { checkedBank } from '../../../src/store/machine/checked-bank.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import { type Bank, CURRENT, openDoor, type TestDoor } from '../../sandbox/nextgenpsd2/door-client.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { type Command, cellsIn, type How, openCommand, runIn } from '../command.ts';
 import { failureIfAny } from '../failure.ts';
+import { differing } from '../named-bank.ts';
 
 const temporary = temporaryFolder();
 let files = 0;
@@ -429,6 +434,7 @@ it('cancels what a bank takes for a payment, and asks no more', async () => {
 });
 
 const FILE = '/v1/payments/pain.001-psd2-no-such-product';
+const OF_FILES = 'pain.001-sepa-credit-transfers';
 /** A bank that begins a payment whatever it gets for a product of files. */
 const takesFiles =
   (deleted: Reply, status: Reply = { status: 200, body: { transactionStatus: 'RCVD' } }): SmallBank =>
@@ -459,6 +465,35 @@ it('asks for products of files last, with an object, and cancels at once what on
     );
   });
 });
+
+it.each<[string, Reply, object, value: string]>([
+  ['has no longer', refuses(404, 'PRODUCT_UNKNOWN'), ['sepa-credit-transfers'], '["sepa-credit-transfers"]'],
+  [
+    'still has',
+    refuses(400, 'FORMAT_ERROR'),
+    ['sepa-credit-transfers', OF_FILES],
+    `["sepa-credit-transfers","${OF_FILES}"]`,
+  ],
+])(
+  'of a product of files that the file names, learns that the bank %s it',
+  async (_, reply, inFile, value) => {
+    const bank: SmallBank = (method, path, ...of) => {
+      if (method === 'POST' && path === `/v1/payments/${OF_FILES}`) return reply;
+      if (method === 'POST' && path === SEPA) return refuses(400, 'FORMAT_ERROR');
+      return friendly(method, path, ...of);
+    };
+    await atSmallBank(bank, async (env) => {
+      const file = newFile();
+      const payments = { products: { payments: ['sepa-credit-transfers', OF_FILES] } };
+      writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', payments }));
+      const { result } = await learnAt(env, file);
+      expect(result?.findings.find(({ field }) => field === 'payments.products.payments')?.value).toBe(value);
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+        payments: { products: { payments: inFile } },
+      });
+    });
+  },
+);
 
 const WANTS_CUSTOMER: Reply = {
   status: 202,
@@ -650,6 +685,30 @@ it.each<[string, isShown: boolean]>([
     expect(named('consent.types: all-accounts')?.status).toBe(isShown ? undefined : 'unknown');
   });
 });
+
+it.each<[string, isShown: boolean]>([
+  ['SERVICE_INVALID', true],
+  ['PARAMETER_NOT_SUPPORTED', true],
+  ['PARAMETER_NOT_CONSISTENT', true],
+  ['FORMAT_ERROR', true],
+  ['PERIOD_INVALID', false],
+  ['CONSENT_INVALID', false],
+])(
+  'a refusal with %s shows that a bank lacks a kind of consent, or one for one reading: %s',
+  async (code, isShown) => {
+    const bank: SmallBank = (method, at, headers, body) =>
+      at === '/v1/consents' && (body.includes('allPsd2') || once(body))
+        ? refuses(400, code)
+        : friendly(method, at, headers, body);
+    await atSmallBank(bank, async (env) => {
+      const { result } = await learnAt(env);
+      const named = (field: string) => result?.findings.find((finding) => finding.field === field);
+      expect(named('consent.types')?.value?.includes('all-accounts')).toBe(!isShown);
+      expect(named('consent.types: all-accounts')?.status).toBe(isShown ? undefined : 'unknown');
+      expect(named('consent.once')).toMatchObject({ value: isShown ? 'false' : null });
+    });
+  },
+);
 
 it('asks for each kind of consent, of the account that is named', async () => {
   const asked = new Set<string>();
@@ -1162,3 +1221,33 @@ it.each<[string, object | null, string | null, string]>([
     ]);
   });
 });
+
+/** Finds the bank of a draft. Its OAuth server refuses the application a token with this error. */
+const refusingTokens =
+  (bankCode: string): FindInterface =>
+  async (profile) => {
+    const description = await bankOf(profile().settings.bank ?? '', {}, checkedBank(newFile()));
+    return differing(await interfaceNamed(description.interface, description), ({ questions }) => ({
+      questions: questions && {
+        ...questions,
+        applicationToken: () => Promise.reject(new Psd2Error('login_refused', 'No token', { bankCode })),
+      },
+    }));
+  };
+it.each([
+  ['unsupported_grant_type', '"pre-step"'],
+  ['unauthorized_client', '"pre-step"'],
+  ['invalid_client', null],
+  ['invalid_scope', null],
+])(
+  'a server that refuses the application a token with %s has tokens of customers: %s',
+  async (code, value) => {
+    await atSmallBank(wantsToken(PAGE), async (env) => {
+      const file = newFile();
+      writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2' }));
+      const { result } = await learnAt(env, file, undefined, { find: refusingTokens(code) });
+      const found = result?.findings.find(({ field }) => field === 'oauth.mode');
+      expect(found).toMatchObject({ value, status: value === null ? 'unknown' : 'differs' });
+    });
+  },
+);
