@@ -166,6 +166,25 @@ describe('psd2 audit', () => {
     expect(await run(['--flow', 'none'], { format: 'table' })).toMatchObject(nothing);
   });
 
+  it.each([
+    ['approved', 'Ada Lovelace', 'Ada Lovelace'],
+    ['approved', 'Lovelace, Ada', 'Lovelace, Ada'],
+    ['rejected', 'Bea', 'Bea'],
+    ['added', 'Ada', ''],
+    ['paid', 'Ada', ''],
+    ['cancelled', 'Ada', ''],
+  ] as const)(
+    'of a batch that was %s by %s a person sees as the approver %j',
+    async (action, by, approver) => {
+      const id = 'a'.repeat(64);
+      for (const batch of [`batch ${id}`, `batch ${id}-2, content ${id}`]) {
+        await append({ action, about: `${batch}, by ${by}` });
+        const { printed } = await run([], { format: 'table' });
+        expect(cellsIn(printed).at(-1)?.at(-1)).toBe(approver);
+      }
+    },
+  );
+
   it('--verify tells a person how many lines are whole, and an empty log is one', async () => {
     const verify = (where: StoreFolder) => run(['--verify'], { format: 'table' }, where);
     expect(await verify(folder)).toMatchObject({

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf } from '../payer-here.ts';
-import { BASKET, BULK, beginLine, LINKED, RUN, storeOf, told, useBatches } from './with-batch.ts';
+import { BASKET, BULK, beginLine, IBAN, LINKED, RUN, storeOf, told, useBatches } from './with-batch.ts';
 
 // A person ends the payments of a batch whose outcome nobody knows.
 
-const { payees } = useBatches();
+const { payees, withFile } = useBatches();
 const RESOLVE = ['batch', 'resolve', 'batch-1', '--not-executed'];
 const UNSEEN = { ...LINKED, executesWithoutSca: 'possible' } as const;
 
@@ -119,6 +120,25 @@ it('payments that the bank says it has executed are named', async () => {
   expect(endOf(await payer.run(RESOLVE))[0]).toBe(
     'exit 2, usage: The bank says that it has executed the payments 1, 2',
   );
+  expect(await audited(payer)).toEqual([]);
+});
+
+it('a payment that the bank has taken for a later day counts as executed', async () => {
+  const later = `Ada,${IBAN},10,R-1,2030-01-02\nBea,${IBAN},11,R-2,2030-01-02\n`;
+  const from = ['--from', OWN_ACCOUNT];
+  const { bank, payer } = await withFile({}, `name,iban,amount,reference,date\n${later}`, from);
+  const lost = new Psd2Error('bank_failing', 'Down');
+  bank.meets('execute', 'lost', 'lost');
+  bank.meanwhile = async (call) => {
+    if (call.startsWith('execute')) bank.meets('status', ...Array.from({ length: 9 }, () => lost));
+  };
+  await payer.run(RUN);
+  bank.fates.clear();
+  expect(endOf(await payer.run(RESOLVE))[0]).toBe(
+    'exit 2, usage: The bank says that it has executed the payments 1, 2',
+  );
+  const { data } = await payer.run(['batch', 'report', 'batch-1']);
+  expect(data).toMatchObject([{ state: 'ordered' }, { state: 'ordered' }]);
   expect(await audited(payer)).toEqual([]);
 });
 

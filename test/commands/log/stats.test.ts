@@ -154,6 +154,24 @@ describe('psd2 log stats', () => {
     expect(await down()).toEqual(expected);
   });
 
+  it('the total has the downtime of all days, and the uptime of as many days', async () => {
+    const folder = logWith([{ at: at(0, '24') }, ...row5(0, 1, 2, 3, 4), ok(7)]);
+    const totalOf = async (...words: string[]) => {
+      const { secondsDown, uptime } = (await stats(folder, ...words)).total;
+      return [secondsDown, uptime];
+    };
+    const [one, two] = [
+      ['--since', '2026-11-25'],
+      ['--since', '2026-11-24'],
+    ];
+    expect(await totalOf(...one)).toEqual([420, 99.514]);
+    expect(await totalOf(...two)).toEqual([420, 99.757]);
+    expect(await totalOf(...two, '--by', 'hour')).toEqual([null, null]);
+    const target = ['--fail-below', '99.7'];
+    expect(await failureOf(stats(folder, ...one, ...target))).toMatchObject({ code: 'below_target' });
+    expect(await totalOf(...two, ...target)).toEqual([420, 99.757]);
+  });
+
   it('counts days and hours of the bank, whatever the zone of this machine', async () => {
     vi.stubEnv('TZ', 'Asia/Tokyo');
     const folder = logWith([
