@@ -545,7 +545,25 @@ describe('at a bank that can end a consent', () => {
     expect(named('Batches not read')).toEqual(batches.sort());
   });
 
-  it.each(['bank_refused', 'forbidden', 'not_logged_in'] as const)(
+  it('psd2 ends a consent for confirmations of funds, too, as long as it is kept', async () => {
+    const { context } = operator.open();
+    const [kept, former] = [
+      await consent(ANNA, 'funds', 'confirmed'),
+      await consent(ANNA, 'former', 'confirmed'),
+    ];
+    const funds = {
+      ...{ flow: kept, consentId: 'funds', validUntil: null, grantedAt: '2026-11-01T00:00:00.000Z' },
+      ...{ transactionId: 'a', account: 'IT89F0999001600000010482620' },
+    };
+    await (await context.store()).customers.change(ANNA, (before) => ({ ...before, funds: [funds] }));
+    const { asked, how } = bankWith();
+    expect((await forgetting(ANNA, how)).atBank.consents).toEqual(['funds']);
+    expect([asked, await stateOf(kept), await stateOf(former)]).toEqual([
+      ...[['funds'], 'cancelled', 'confirmed'],
+    ]);
+  });
+
+  it.each(['bank_refused', 'forbidden', 'not_logged_in', 'still_open', 'outcome_unknown'] as const)(
     'a refusal (%s) does not keep the customer, and the next consent is ended all the same',
     async (code) => {
       await consent(ANNA, 'first', 'open');

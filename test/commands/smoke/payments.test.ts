@@ -243,6 +243,7 @@ const UNANSWERED: TransferEvent[] = [
 
 it.each<[what: string, tokens: string[], isThere: boolean, end: string]>([
   ['is there', printsOf({ accessToken: 'a1', refreshToken: 'r1' }), true, 'fail'],
+  ['has a new access token by itself', printsOf({ accessToken: 'a0', refreshToken: 'r1' }), true, 'fail'],
   [
     'was renewed',
     printsOf({ accessToken: 'a0', refreshToken: 'r0' }),
