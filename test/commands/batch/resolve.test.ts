@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { login } from '../../store/whole-store.ts';
 import { OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf } from '../payer-here.ts';
 import { BASKET, BULK, beginLine, IBAN, LINKED, RUN, storeOf, told, useBatches } from './with-batch.ts';
@@ -201,6 +203,23 @@ it('a bulk payment is ended as a whole: once, and then its payments', async () =
       "exit 8, unpaid 2 of 3: retry batch-1"],
      ["verify bulk payment", "verify bulk payment", "sca pay-2"]]
   `);
+});
+
+it('the tokens of a bulk payment go with its end, and those of another payment stay', async () => {
+  const { bank, payer } = await payees(BULK, 'Ada', 'Bea');
+  bank.meets('verify', 'lost');
+  await payer.run(RUN);
+  const { flows, read } = await storeOf(payer);
+  const [bulk = ''] = (await read()).bulks.keys();
+  const { transactionId } = await flows.find('operation', bulk);
+  const { tokens } = await payer.open().context.store();
+  const holders = [paymentHolder(transactionId), paymentHolder('of-another')];
+  for (const holder of holders) await tokens.change(holder, (slot) => slot.write(login));
+  const kept = async () =>
+    Promise.all(holders.map(async (holder) => (await tokens.login(holder)) !== undefined));
+  expect(await kept()).toEqual([true, true]);
+  expect(endOf(await payer.run(RESOLVE))).toEqual(['done']);
+  expect(await kept()).toEqual([false, true]);
 });
 
 it('if psd2 stops between a bulk payment and its payments, they follow it', async () => {
