@@ -427,6 +427,23 @@ describe('what is forgotten', () => {
     expect(left.map(({ customerId }) => customerId)).toEqual([BRUNO]);
   });
 
+  it('a command that begins while psd2 forgets a customer writes nothing more of them, and a later one may', async () => {
+    const { context } = operator.open(YES);
+    await storeLogin(context, ANNA);
+    const { personal } = await context.store();
+    const remove = personal.removeRows.bind(personal);
+    vi.spyOn(personal, 'removeRows').mockImplementationOnce((customerId) => {
+      operator.open();
+      return remove(customerId);
+    });
+    await runIn(context, 'customer', 'forget', ANNA, '--no-revoke');
+    const { forgotten } = operator.folder;
+    const areForgotten = () => [ANNA, BRUNO].map((customer) => forgotten.isForgotten('env', customer));
+    expect(areForgotten()).toEqual([true, false]);
+    operator.open();
+    expect(areForgotten()).toEqual([false, false]);
+  });
+
   it('without a login the keys for the bank are not needed', async () => {
     const { context } = operator.open();
     const flow = await storeTransfer(context, ANNA, 'settled');
