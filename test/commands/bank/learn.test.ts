@@ -1227,12 +1227,10 @@ const refusingTokens =
   (bankCode: string): FindInterface =>
   async (profile) => {
     const description = await bankOf(profile().settings.bank ?? '', {}, checkedBank(newFile()));
-    return differing(await interfaceNamed(description.interface, description), ({ questions }) => ({
-      questions: questions && {
-        ...questions,
-        applicationToken: () => Promise.reject(new Psd2Error('login_refused', 'No token', { bankCode })),
-      },
-    }));
+    const refused = () => Promise.reject(new Psd2Error('login_refused', 'No token', { bankCode }));
+    return differing(await interfaceNamed(description.interface, description), ({ questions }) =>
+      questions ? { questions: { ...questions, applicationToken: refused } } : {},
+    );
   };
 it.each([
   ['unsupported_grant_type', '"pre-step"'],

@@ -210,6 +210,12 @@ describe('cancel', () => {
        "The transfer may be cancelled or not. Ask the bank, or ask it again to cancel it, with:",
        "$ transfer status tr-1", "$ transfer cancel tr-1"]
     `);
+    const next = [['transfer', 'cancel', 'tr-1', '--psu-id', 'dora']];
+    bank.meets('cancel', new Psd2Error('interrupted', 'Interrupted', { hint: 'Dora goes on with:', next }));
+    // What stopped may know better how to go on.
+    expect(endOf(await payer.run(CANCEL)).slice(1)).toEqual([
+      ...['Dora goes on with:', '$ transfer cancel tr-1 --psu-id dora'],
+    ]);
     bank.meets('cancel', 'lost');
     expect(endOf(await payer.run(CANCEL))).toEqual(['done']);
     expect((await payer.run(['transfer', 'show', 'tr-1'])).data.state).toMatchInlineSnapshot(`"cancelled"`);
