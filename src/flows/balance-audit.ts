@@ -86,11 +86,21 @@ export class BalanceAudit {
     return { ...money, amount: written(amount) };
   }
 
-  /** The balance that the stored one and the rows since lead to. Undefined if none in the account's currency is stored. */
-  get expected(): Money | undefined {
-    const { balance, difference = '0' } = this.#before ?? {};
+  /**
+   * The stored balance with the rows since. It still has what the bank's balance had beyond the rows. Undefined if none in the account's
+   * currency is stored.
+   */
+  get goneOn(): Money | undefined {
+    const { balance } = this.#before ?? {};
     if (balance?.currency !== this.#currency) return undefined;
-    return { ...balance, amount: written(new Big(balance.amount).minus(difference).plus(this.#since)) };
+    return { ...balance, amount: written(new Big(balance.amount).plus(this.#since)) };
+  }
+
+  /** The balance that the rows lead to: {@link goneOn} without what the bank's balance had beyond them. */
+  get expected(): Money | undefined {
+    const balance = this.goneOn;
+    const { difference = '0' } = this.#before ?? {};
+    return balance && { ...balance, amount: written(new Big(balance.amount).minus(difference)) };
   }
 
   /** What a balance has beyond the expected one. Undefined if it cannot be said. */

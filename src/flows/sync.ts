@@ -563,7 +563,7 @@ class AccountSync {
     const isBalanced = difference === undefined ? null : isZero(difference);
     const { cancelled, gone } = await this.#rows.end(addDays(this.#first, OUTSIDE_DAYS));
     const { certainThrough } = this.#check;
-    const money = balance ?? this.#audit.expected ?? balanceOfToday(this.#query.balance, today);
+    const money = balance ?? this.#audit.goneOn ?? balanceOfToday(this.#query.balance, today);
     this.#remember(this.#lastDay(), this.#newest, {
       ...(certainThrough === null && { balance: money }),
       ...(isBalanced === false

@@ -98,6 +98,7 @@ export interface Stored {
   appended: string[][];
   remembered: { from: string; through: string; settled: string }[];
   balance?: Progress['balance'];
+  difference?: Progress['difference'];
   contradictions?: Progress['contradictions'];
   replaced: Record<string, object[]>;
   commits: number;
@@ -134,8 +135,9 @@ export function syncTarget(progress?: Progress, lastDay?: IsoDate): { target: Sy
     replace(name, rows) {
       stored.replaced[name] = [...rows];
     },
-    remember(_product, { from, through, balance, contradictions }, settled) {
+    remember(_product, { from, through, balance, difference, contradictions }, settled) {
       stored.balance = balance;
+      stored.difference = difference;
       stored.contradictions = contradictions;
       stored.remembered.push({ from, through, settled });
     },

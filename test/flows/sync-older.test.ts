@@ -4,7 +4,7 @@ import type { IsoDate } from '../../src/domain/calendar.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import type { Progress } from '../../src/store/ports/sync.ts';
 import { amountOf } from '../domain/bookings.ts';
-import { ago, type BankRow, rowsOnEach, syncBank, synced, syncTarget, TODAY } from './sync-bank.ts';
+import { ago, type BankRow, PRODUCT, rowsOnEach, syncBank, synced, syncTarget, TODAY } from './sync-bank.ts';
 
 // What a sync does with rows of days before those that it reads, and when it reads these days.
 
@@ -39,6 +39,11 @@ describe('a bank that gives rows of days that psd2 did not ask for', () => {
 describe('a balance that differs', () => {
   const five = { amount: amountOf('5.00'), currency: 'EUR' };
   const OFF: Progress = { ...BEFORE, balance: five };
+  const none = { availableBalance: null, accountAvailability: null, accountAvailableCredit: null };
+  const withoutBalance = {
+    ...{ accountId: PRODUCT, productId: PRODUCT, accountBalance: null, asOf: null },
+    ...none,
+  };
   const AWAY = new Psd2Error('bank_failing', 'Away');
   const OLDER = range(ago(89), ago(FIRST + 1));
 
@@ -78,6 +83,29 @@ describe('a balance that differs', () => {
   ])('%s', async (_, before, ranges, balances, recalls) => {
     const found = await rangesOf(before);
     expect([found.ranges, found.balances, found.stored.recalls]).toEqual([ranges, balances, recalls]);
+  });
+
+  it.each<[string, Bank['accounts']['balance']]>([
+    ['the bank gave none', async () => withoutBalance],
+    [
+      'of an earlier day alone',
+      async () => ({ ...withoutBalance, accountBalance: five, bookedDay: ago(60) }),
+    ],
+    ['it could not be read', () => Promise.reject(AWAY)],
+  ])('differs as it did before after a sync that could not compare it: %s', async (_, balance) => {
+    const before: Progress = { ...OFF, difference: amountOf('1.00') };
+    const { bank } = syncBank({ booked: at(0) });
+    const { accounts } = bank;
+    const between = syncTarget(before);
+    const [unknown] = (await synced({ ...bank, accounts: { ...accounts, balance } }, between.target)).checks;
+    const { balance: kept, difference } = between.stored;
+    expect([unknown?.balanced, kept?.amount, difference]).toEqual([null, '4.00', '1.00']);
+    const now = { ...five, amount: amountOf('4.00') };
+    const read = async () => ({ ...withoutBalance, accountBalance: now });
+    const { target } = syncTarget({ ...BEFORE, balance: kept, difference });
+    const quiet = syncBank({}).bank;
+    const { checks } = await synced({ ...quiet, accounts: { ...quiet.accounts, balance: read } }, target);
+    expect(checks).toMatchObject([{ balanced: false, difference: '1.00' }]);
   });
 
   it('reads the days before in parts if they have many rows, and each row once', async () => {

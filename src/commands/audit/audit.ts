@@ -58,7 +58,7 @@ const verified = object({
 
 /** Who approved or rejected a batch: the account of the system may be another person's. */
 function approverIn({ action, about }: Row): string | null {
-  return ['approved', 'rejected'].includes(action) ? (/, by ([^,]+)/.exec(about ?? '')?.[1] ?? null) : null;
+  return ['approved', 'rejected'].includes(action) ? (/, by (.+)$/.exec(about ?? '')?.[1] ?? null) : null;
 }
 
 /** With the beginning of a batch's id, which is unique. */

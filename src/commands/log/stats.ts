@@ -405,16 +405,18 @@ const METRICS = ['uptime_pct', 'error_rate_pct', 'mean_ms'] as const;
 /** The bank's own figures, beside those from here. No verdict. @throws Psd2Error `usage` */
 function publishedBeside(path: string | undefined, rows: readonly Row[]) {
   if (path === undefined) return [];
-  const [head = '', ...lines] = readNamed(path).split(/\r?\n/).filter(Boolean);
-  if (head.replaceAll(' ', '') !== 'date,service,metric,value')
+  const [head, ...lines] = readNamed(path)
+    .split(/\r?\n/)
+    .flatMap((written, index) => (written === '' ? [] : [{ written, at: index + 1 }]));
+  if (head?.written.replaceAll(' ', '') !== 'date,service,metric,value')
     throw new Psd2Error('usage', `${path} does not begin with date,service,metric,value`, {
       hint: 'Write these names in its first line.',
     });
-  return lines.map((line, index) => {
-    const [date = '', service = '', metric = '', value = ''] = line.split(',').map((cell) => cell.trim());
+  return lines.map(({ written, at }) => {
+    const [date = '', service = '', metric = '', value = ''] = written.split(',').map((cell) => cell.trim());
     const theirs = Number(value);
     if (!isIsoDate(date) || !METRICS.some((each) => each === metric) || value === '' || Number.isNaN(theirs))
-      throw new Psd2Error('usage', `Line ${index + 2} of ${path} is not date,service,metric,value`, {
+      throw new Psd2Error('usage', `Line ${at} of ${path} is not date,service,metric,value`, {
         hint: `For example 2026-11-25,ais,mean_ms,180. The metrics are ${METRICS.join(', ')}.`,
       });
     const row = rows.find(({ period }) => period === date);

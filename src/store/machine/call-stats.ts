@@ -320,17 +320,17 @@ function countCalls({ log, stats }: Pick<StoreFolder, 'log' | 'stats'>, now: Dat
       if (!whole.has(day) && (day < today || leaving.has(path))) counter.add(call);
     }
   }
-  const since = now.getTime() - KEPT_DAYS * DAY_MS;
+  const since = bankDay(new Date(now.getTime() - KEPT_DAYS * DAY_MS));
   const counted = counter.lines.map((line) => (line.day < today ? { ...line, whole: true } : line));
   const left = [...counts.removed].map((name) => join(log, name)).filter((path) => existsSync(path));
   const gone = [...leaving, ...left];
   replaceDurably(
     stats,
     [
-      ...[...counts.lines.filter((line) => line.whole), ...counted].filter(
-        ({ day }) => day >= bankDay(new Date(since)),
+      ...[...counts.lines.filter((line) => line.whole), ...counted].filter(({ day }) => day >= since),
+      ...longest([...counts.downs, ...finder.find()]).filter(
+        ({ down }) => bankDay(new Date(down.to)) >= since,
       ),
-      ...longest([...counts.downs, ...finder.find()]).filter(({ down }) => down.to >= since),
       ...gone.map((path) => ({ removed: basename(path) })),
     ]
       .map((line) => `${JSON.stringify(line)}\n`)

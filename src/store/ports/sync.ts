@@ -25,7 +25,7 @@ export interface Progress {
   /** The first and the last day whose booked transactions are stored. */
   from: IsoDate;
   through: IsoDate;
-  /** The booked balance that the stored rows lead to. Absent: the bank gave none, or a sync has not come to the last day yet. */
+  /** The booked balance of the bank after the stored rows. Absent: the bank gave none, or a sync has not come to the last day yet. */
   balance?: Money | undefined;
   /** What the bank's balance has beyond that of the stored rows. Absent: nothing, or it is not known. */
   difference?: Decimal | undefined;

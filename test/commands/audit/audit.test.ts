@@ -185,7 +185,7 @@ describe('psd2 audit', () => {
   const SHORT = `batch ${BATCH_ID.slice(0, 12)}`;
   it.each<[AuditAction, string | null, string, string]>([
     ['approved', `batch ${BATCH_ID}, by carla`, `${SHORT}, by carla`, 'carla'],
-    ['rejected', `batch ${BATCH_ID}, by carla d, 2 lines`, `${SHORT}, by carla d, 2 lines`, 'carla d'],
+    ['rejected', `batch ${BATCH_ID}, by Lovelace, Ada`, `${SHORT}, by Lovelace, Ada`, 'Lovelace, Ada'],
     // Only these two are a person's own word.
     ['added', `batch ${BATCH_ID}, by carla`, `${SHORT}, by carla`, ''],
     ['paid', `batch ${BATCH_ID}, by carla`, `${SHORT}, by carla`, ''],

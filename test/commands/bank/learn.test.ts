@@ -338,6 +338,7 @@ it('cancels what a bank takes for a payment, and asks no more', async () => {
 });
 
 const FILE = '/v1/payments/pain.001-psd2-no-such-product';
+const OF_FILES = 'pain.001-sepa-credit-transfers';
 /** A bank that begins a payment whatever it gets for a product of files. */
 const takesFiles =
   (deleted: Reply, status: Reply = { status: 200, body: { transactionStatus: 'RCVD' } }): SmallBank =>
@@ -368,6 +369,35 @@ it('asks for products of files last, with an object, and cancels at once what on
     );
   });
 });
+
+it.each<[string, Reply, object, value: string]>([
+  ['has no longer', refuses(404, 'PRODUCT_UNKNOWN'), ['sepa-credit-transfers'], '["sepa-credit-transfers"]'],
+  [
+    'still has',
+    refuses(400, 'FORMAT_ERROR'),
+    ['sepa-credit-transfers', OF_FILES],
+    `["sepa-credit-transfers","${OF_FILES}"]`,
+  ],
+])(
+  'of a product of files that the file names, learns that the bank %s it',
+  async (_, reply, inFile, value) => {
+    const bank: SmallBank = (method, path, ...of) => {
+      if (method === 'POST' && path === `/v1/payments/${OF_FILES}`) return reply;
+      if (method === 'POST' && path === SEPA) return refuses(400, 'FORMAT_ERROR');
+      return friendly(method, path, ...of);
+    };
+    await atSmallBank(bank, async (env) => {
+      const file = newFile();
+      const payments = { products: { payments: ['sepa-credit-transfers', OF_FILES] } };
+      writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', payments }));
+      const { result } = await learnAt(env, file);
+      expect(result?.findings.find(({ field }) => field === 'payments.products.payments')?.value).toBe(value);
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+        payments: { products: { payments: inFile } },
+      });
+    });
+  },
+);
 
 const WANTS_CUSTOMER: Reply = {
   status: 202,
@@ -559,6 +589,30 @@ it.each<[string, isShown: boolean]>([
     expect(named('consent.types: all-accounts')?.status).toBe(isShown ? undefined : 'unknown');
   });
 });
+
+it.each<[string, isShown: boolean]>([
+  ['SERVICE_INVALID', true],
+  ['PARAMETER_NOT_SUPPORTED', true],
+  ['PARAMETER_NOT_CONSISTENT', true],
+  ['FORMAT_ERROR', true],
+  ['PERIOD_INVALID', false],
+  ['CONSENT_INVALID', false],
+])(
+  'a refusal with %s shows that a bank lacks a kind of consent, or one for one reading: %s',
+  async (code, isShown) => {
+    const bank: SmallBank = (method, at, headers, body) =>
+      at === '/v1/consents' && (body.includes('allPsd2') || once(body))
+        ? refuses(400, code)
+        : friendly(method, at, headers, body);
+    await atSmallBank(bank, async (env) => {
+      const { result } = await learnAt(env);
+      const named = (field: string) => result?.findings.find((finding) => finding.field === field);
+      expect(named('consent.types')?.value?.includes('all-accounts')).toBe(!isShown);
+      expect(named('consent.types: all-accounts')?.status).toBe(isShown ? undefined : 'unknown');
+      expect(named('consent.once')).toMatchObject({ value: isShown ? 'false' : null });
+    });
+  },
+);
 
 it('asks for each kind of consent, of the account that is named', async () => {
   const asked = new Set<string>();

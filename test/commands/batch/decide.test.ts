@@ -119,6 +119,22 @@ it('of more than 20 payees a person sees the largest payments, and which payees 
   ]);
 });
 
+it.each<[string, prepare: (bank: BankHere) => void, mark: string]>([
+  ['was paid', () => {}, ''],
+  [
+    'is unknown',
+    (bank) => Object.assign(bank, { next: { becomes: null } }).meets('execute', 'lost'),
+    ', new',
+  ],
+  ['waits for its customer', (bank) => void Object.assign(bank, { customersAgree: false }), ', new'],
+])('a payee is no new one only once psd2 has paid them: the first payment %s', async (_, prepare, mark) => {
+  const { bank, payer } = await withPayees({}, ['Ada', 'Bea']);
+  prepare(bank);
+  await payer.run([...RUN, '--only', '1'], { globals: { scaTimeout: '1' } });
+  const { said } = await payer.run(approve('bea'), { env: TWO });
+  expect(said).toContain(`  11.00 EUR to Bea, ${IBAN}${mark}\n`);
+});
+
 it('nobody approves what they have added or approved, and nobody decides about a rejected batch', async () => {
   const { payer } = await withPayees({}, ['Ada'], ['--note', 'Refunds']);
   const ends = async (...words: string[][]) => {

@@ -1,12 +1,15 @@
 import { expect, it } from 'vitest';
+import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { login } from '../../store/whole-store.ts';
+import { OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf } from '../payer-here.ts';
-import { BASKET, BULK, beginLine, LINKED, RUN, storeOf, told, useBatches } from './with-batch.ts';
+import { BASKET, BULK, beginLine, IBAN, LINKED, RUN, storeOf, told, useBatches } from './with-batch.ts';
 
 // A person ends the payments of a batch whose outcome nobody knows.
 
-const { payees } = useBatches();
+const { payees, withFile } = useBatches();
 const RESOLVE = ['batch', 'resolve', 'batch-1', '--not-executed'];
 const UNSEEN = { ...LINKED, executesWithoutSca: 'possible' } as const;
 
@@ -122,6 +125,25 @@ it('payments that the bank says it has executed are named', async () => {
   expect(await audited(payer)).toEqual([]);
 });
 
+it('a payment that the bank has taken for a later day counts as executed', async () => {
+  const later = `Ada,${IBAN},10,R-1,2030-01-02\nBea,${IBAN},11,R-2,2030-01-02\n`;
+  const from = ['--from', OWN_ACCOUNT];
+  const { bank, payer } = await withFile({}, `name,iban,amount,reference,date\n${later}`, from);
+  const lost = new Psd2Error('bank_failing', 'Down');
+  bank.meets('execute', 'lost', 'lost');
+  bank.meanwhile = async (call) => {
+    if (call.startsWith('execute')) bank.meets('status', ...Array.from({ length: 9 }, () => lost));
+  };
+  await payer.run(RUN);
+  bank.fates.clear();
+  expect(endOf(await payer.run(RESOLVE))[0]).toBe(
+    'exit 2, usage: The bank says that it has executed the payments 1, 2',
+  );
+  const { data } = await payer.run(['batch', 'report', 'batch-1']);
+  expect(data).toMatchObject([{ state: 'ordered' }, { state: 'ordered' }]);
+  expect(await audited(payer)).toEqual([]);
+});
+
 it.each([
   ['has accepted', 'executed', 'executed'],
   ['will execute on its day', 'ordered', 'ordered'],
@@ -181,6 +203,23 @@ it('a bulk payment is ended as a whole: once, and then its payments', async () =
       "exit 8, unpaid 2 of 3: retry batch-1"],
      ["verify bulk payment", "verify bulk payment", "sca pay-2"]]
   `);
+});
+
+it('the tokens of a bulk payment go with its end, and those of another payment stay', async () => {
+  const { bank, payer } = await payees(BULK, 'Ada', 'Bea');
+  bank.meets('verify', 'lost');
+  await payer.run(RUN);
+  const { flows, read } = await storeOf(payer);
+  const [bulk = ''] = (await read()).bulks.keys();
+  const { transactionId } = await flows.find('operation', bulk);
+  const { tokens } = await payer.open().context.store();
+  const holders = [paymentHolder(transactionId), paymentHolder('of-another')];
+  for (const holder of holders) await tokens.change(holder, (slot) => slot.write(login));
+  const kept = async () =>
+    Promise.all(holders.map(async (holder) => (await tokens.login(holder)) !== undefined));
+  expect(await kept()).toEqual([true, true]);
+  expect(endOf(await payer.run(RESOLVE))).toEqual(['done']);
+  expect(await kept()).toEqual([false, true]);
 });
 
 it('if psd2 stops between a bulk payment and its payments, they follow it', async () => {

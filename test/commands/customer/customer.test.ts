@@ -427,6 +427,23 @@ describe('what is forgotten', () => {
     expect(left.map(({ customerId }) => customerId)).toEqual([BRUNO]);
   });
 
+  it('a command that begins while psd2 forgets a customer writes nothing more of them, and a later one may', async () => {
+    const { context } = operator.open(YES);
+    await storeLogin(context, ANNA);
+    const { personal } = await context.store();
+    const remove = personal.removeRows.bind(personal);
+    vi.spyOn(personal, 'removeRows').mockImplementationOnce((customerId) => {
+      operator.open();
+      return remove(customerId);
+    });
+    await runIn(context, 'customer', 'forget', ANNA, '--no-revoke');
+    const { forgotten } = operator.folder;
+    const areForgotten = () => [ANNA, BRUNO].map((customer) => forgotten.isForgotten('env', customer));
+    expect(areForgotten()).toEqual([true, false]);
+    operator.open();
+    expect(areForgotten()).toEqual([false, false]);
+  });
+
   it('without a login the keys for the bank are not needed', async () => {
     const { context } = operator.open();
     const flow = await storeTransfer(context, ANNA, 'settled');
@@ -545,7 +562,25 @@ describe('at a bank that can end a consent', () => {
     expect(named('Batches not read')).toEqual(batches.sort());
   });
 
-  it.each(['bank_refused', 'forbidden', 'not_logged_in'] as const)(
+  it('psd2 ends a consent for confirmations of funds, too, as long as it is kept', async () => {
+    const { context } = operator.open();
+    const [kept, former] = [
+      await consent(ANNA, 'funds', 'confirmed'),
+      await consent(ANNA, 'former', 'confirmed'),
+    ];
+    const funds = {
+      ...{ flow: kept, consentId: 'funds', validUntil: null, grantedAt: '2026-11-01T00:00:00.000Z' },
+      ...{ transactionId: 'a', account: 'IT89F0999001600000010482620' },
+    };
+    await (await context.store()).customers.change(ANNA, (before) => ({ ...before, funds: [funds] }));
+    const { asked, how } = bankWith();
+    expect((await forgetting(ANNA, how)).atBank.consents).toEqual(['funds']);
+    expect([asked, await stateOf(kept), await stateOf(former)]).toEqual([
+      ...[['funds'], 'cancelled', 'confirmed'],
+    ]);
+  });
+
+  it.each(['bank_refused', 'forbidden', 'not_logged_in', 'still_open', 'outcome_unknown'] as const)(
     'a refusal (%s) does not keep the customer, and the next consent is ended all the same',
     async (code) => {
       await consent(ANNA, 'first', 'open');

@@ -10,6 +10,7 @@ import {
 import { basename, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
+import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import type { LoggedCall } from '../../../src/store/machine/call-log.ts';
 import { callIn, parsedCall, rollUpCalls } from '../../../src/store/machine/call-stats.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
@@ -152,6 +153,66 @@ describe('psd2 log stats', () => {
     expect(await down()).toEqual(expected);
     rmSync(join(folder.log, 'calls.ndjson'));
     expect(await down()).toEqual(expected);
+  });
+
+  it('keeps downtime over midnight as long as it is known, also if it was counted before its end', async () => {
+    const before = [50, 52, 54, 56, 58].map((minute) => ({ at: `2026-11-24T22:${minute}:00.000Z`, ...late }));
+    const folder = logWith(before);
+    const down = async () =>
+      (await stats(folder, '--since', '2026-11-24')).rows.map(
+        (each) => `${each.period}: ${each.secondsDown}`,
+      );
+    await rollUpCalls(folder, new Date('2026-11-24T23:05:00.000Z'));
+    expect(await down()).toEqual(['2026-11-24: 480']);
+    add(folder, 'calls.ndjson', [{ at: '2026-11-24T23:10:00.000Z' }]);
+    await rollUpCalls(folder, new Date('2026-11-26T12:00:00.000Z'));
+    rmSync(join(folder.log, 'calls.ndjson'));
+    expect(await down()).toEqual(['2026-11-24: 600', '2026-11-25: 600']);
+  });
+
+  it.each([
+    ['2029-02-01', ['2026-11-24: 300', '2026-11-25: 300']],
+    ['2029-02-02', ['2026-11-25: 300']],
+    ['2029-02-03', []],
+  ])('keeps the counts of a day for 800 days: on %s it has %j', async (today, kept) => {
+    const downAt = (day: string) =>
+      row5(0, 1, 2, 3, 4).map((each) => ({ ...each, at: each.at?.replace('25T', `${day}T`) ?? '' }));
+    const folder = logWith([...downAt('24'), { at: at(5, '24') }, ...downAt('25'), ok(5)]);
+    await rollUpCalls(folder, new Date(NOW));
+    rmSync(join(folder.log, 'calls.ndjson'));
+    await rollUpCalls(folder, new Date(`${today}T22:00:00.000Z`));
+    const { rows } = await stats(folder, '--since', '2026-11-20');
+    expect(rows.map((each) => `${each.period}: ${each.secondsDown}`)).toEqual(kept);
+  });
+
+  it.each([
+    ['2026Q1', '2026-01-01', '2026-03-31'],
+    ['2026Q2', '2026-04-01', '2026-06-30'],
+    ['2026Q3', '2026-07-01', '2026-09-30'],
+    ['2026Q4', '2026-10-01', '2026-12-31'],
+  ])('the quarter %s is from %s to %s', async (quarter, first, last) => {
+    const days = [addDays(parseDate('first', first), -1), first, last, addDays(parseDate('last', last), 1)];
+    const folder = logWith(days.map((day) => ({ at: `${day}T10:00:00.000Z` })));
+    const { rows, from, to } = await stats(folder, '--quarter', quarter);
+    expect([from, to, rows.map(({ period }) => period)]).toEqual([first, last, [first, last]]);
+  });
+
+  it('the total has the downtime of all days, and the uptime of as many days', async () => {
+    const folder = logWith([{ at: at(0, '24') }, ...row5(0, 1, 2, 3, 4), ok(7)]);
+    const totalOf = async (...words: string[]) => {
+      const { secondsDown, uptime } = (await stats(folder, ...words)).total;
+      return [secondsDown, uptime];
+    };
+    const [one, two] = [
+      ['--since', '2026-11-25'],
+      ['--since', '2026-11-24'],
+    ];
+    expect(await totalOf(...one)).toEqual([420, 99.514]);
+    expect(await totalOf(...two)).toEqual([420, 99.757]);
+    expect(await totalOf(...two, '--by', 'hour')).toEqual([null, null]);
+    const target = ['--fail-below', '99.7'];
+    expect(await failureOf(stats(folder, ...one, ...target))).toMatchObject({ code: 'below_target' });
+    expect(await totalOf(...two, ...target)).toEqual([420, 99.757]);
   });
 
   it('counts days and hours of the bank, whatever the zone of this machine', async () => {
@@ -355,9 +416,16 @@ describe('psd2 log stats', () => {
     expect(await failed('--only-smoke', '--exclude-smoke')).toMatchObject({ code: 'usage', exitCode: 2 });
     const head = 'date,service,metric,value\n';
     const [day, metric] = ['25/11/2026,ais,mean_ms,80', '2026-11-25,ais,p95,80'];
-    for (const wrong of ['', 'day,value\n', `${head}${day}\n`, `${head}${metric}\n`]) {
+    const right = '2026-11-25,ais,mean_ms,80\n';
+    for (const [wrong, says] of [
+      ['', 'does not begin with'],
+      ['day,value\n', 'does not begin with'],
+      [`${head}${day}\n`, 'Line 2 of'],
+      [`${head}${right}\n${metric}\n`, 'Line 4 of'],
+    ] as const) {
       writeFileSync(csv, wrong);
-      expect(await failed('--published', csv), wrong).toMatchObject({ code: 'usage', exitCode: 2 });
+      const message = expect.stringContaining(says);
+      expect(await failed('--published', csv), wrong).toMatchObject({ code: 'usage', exitCode: 2, message });
     }
     expect((await stats(folder, '--quarter', '2026Q4')).total.calls).toBe(6);
   });

@@ -5,7 +5,7 @@ import type { ConsentDetails } from '../../../src/bank/ports/customer.ts';
 import type { Context } from '../../../src/commands/context.ts';
 import { debitedAccount, looksLikeIban } from '../../../src/commands/open/debited-account.ts';
 import { noticingEnds } from '../../../src/commands/open/ended-consent.ts';
-import { covers, dropConsent, readKept } from '../../../src/commands/open/kept-customer.ts';
+import { covers, dropConsent, fundsConsentFor, readKept } from '../../../src/commands/open/kept-customer.ts';
 import { withdrawnConsents, withdrawnFunds } from '../../../src/commands/open/withdrawn.ts';
 import { withDebtor } from '../../../src/commands/transfer/debtor.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
@@ -270,6 +270,31 @@ it('a consent that has ended is dropped, and no other; without it, nothing is wr
   // One for confirmations of funds may have tokens of its own.
   await drop('ada', 'f1', { access: { type: 'funds', account: A } });
   expect(erase).toHaveBeenCalledWith(paymentHolder('a'));
+});
+
+it.each<[asked: string, kept: string[], found: string | null]>([
+  [A, [A], A],
+  [A, [B], null],
+  [A, [], null],
+  [`${A}:EUR`, [A, `${A}:EUR`], `${A}:EUR`],
+  [`${A}:EUR`, [`${A}:USD`, A], A],
+  [`${A}:EUR`, [`${A}:USD`], null],
+  [A, [`${A}:EUR`, A], A],
+  [A, [`${B}:EUR`, `${A}:EUR`], `${A}:EUR`],
+  [A, [`${A}:EUR`, `${A}:USD`], `${A}:EUR`],
+  ['bban:7', [A, 'msisdn:7', 'bban:7'], 'bban:7'],
+])('the consent for confirmations of funds of %s among %j is that of %s', async (asked, accounts, found) => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const { customers } = await context.store();
+  const funds = accounts.map((each, index) => ({
+    ...{ flow: `co-${index}`, consentId: `f${index}`, transactionId: 't', account: each, validUntil: null },
+    // The newest first.
+    grantedAt: `2026-11-0${9 - index}T00:00:00.000Z`,
+  }));
+  await customers.change('ada', (before) => ({ ...before, funds }));
+  const kept = await customers.read('ada');
+  expect(fundsConsentFor(kept, asked)?.account ?? null).toBe(found);
+  expect(fundsConsentFor(undefined, asked)).toBeUndefined();
 });
 
 describe('the account that a payment debits', () => {

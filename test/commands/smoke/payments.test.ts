@@ -2,12 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { printsOf } from '../../../src/commands/smoke/access.ts';
+import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { VERIFIED } from '../../domain/orders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeTransfer } from '../access.ts';
+import { storeConsentFlow, storeTransfer } from '../access.ts';
 import { account, type BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { ANNA, payerWith } from '../payer-here.ts';
 import { smokeAt } from './smoke-here.ts';
@@ -243,6 +244,7 @@ const UNANSWERED: TransferEvent[] = [
 
 it.each<[what: string, tokens: string[], isThere: boolean, end: string]>([
   ['is there', printsOf({ accessToken: 'a1', refreshToken: 'r1' }), true, 'fail'],
+  ['has a new access token by itself', printsOf({ accessToken: 'a0', refreshToken: 'r1' }), true, 'fail'],
   [
     'was renewed',
     printsOf({ accessToken: 'a0', refreshToken: 'r0' }),
@@ -316,6 +318,31 @@ it.each([
   // The one between them is ended all the same.
   expect(noted(payer)).toEqual(left);
   expect((await flows.find('transfer', 'UNSENT')).state).toBe('cancelled');
+});
+
+const REQUESTED: ConsentEvent = { type: 'requested', resourceId: 'c1', outcomes: [] };
+const CONFIRMING: ConsentEvent[] = [REQUESTED, { type: 'confirm-sent', ...SENT }];
+it.each<[what: string, events: ConsentEvent[], end: string]>([
+  ['was not requested', [], 'pass clean-up: nothing to end; of sm-old: ended the consent co-1'],
+  ['was requested', [REQUESTED], 'pass clean-up: nothing to end; of sm-old: ended the consent co-1'],
+  [
+    'may be confirmed',
+    [...CONFIRMING, { type: 'confirm-unanswered' }],
+    'warn clean-up [consent_stays]: the consent co-1 stays: psd2 does not know whether the bank has it; nothing to end; of sm-old: nothing to end',
+  ],
+  [
+    'is confirmed',
+    [...CONFIRMING, { type: 'confirmed' }],
+    'pass clean-up: nothing to end; of sm-old: nothing to end',
+  ],
+])('a consent of an earlier run that %s, at a bank that ends none', async (_, events, end) => {
+  const { payer, smoke } = await operatorAt({ lacks: ['consent deletion'] });
+  const { context } = payer.open();
+  const flow = await storeConsentFlow(context, {}, ...events);
+  const { transactionId } = await (await context.store()).flows.find('consent', flow);
+  note(payer, [{ kind: 'consent', transactionId, run: 'sm-old' }]);
+  const { lines } = await smoke(NEXT);
+  expect([lines.at(-1), noted(payer)]).toEqual([end, []]);
 });
 
 it('what nobody knows any longer is gone, and of several things each is ended', async () => {

@@ -5,9 +5,11 @@ import { generateRsaKeys, makeCertificateAuthority } from '../../../src/certific
 import type { Context } from '../../../src/commands/context.ts';
 import { type ProfileState, profileStateOf } from '../../../src/commands/sync/profile-state.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeConsent, storeLogin } from '../access.ts';
+import { storeConsent, storeLogin, storeTransfer } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
 import { openCommand } from '../command.ts';
 import { CREATE, payerAt } from '../payer-here.ts';
@@ -59,6 +61,14 @@ it('payments that need a person count by their state, and those that are done do
   payer.leaveBehind();
   const { payments } = (await stateOf(payer.open().context)) ?? {};
   expect(payments).toEqual({ unknown: 3, unsettled: 2, authorizing: 1 });
+});
+
+it('a payment counts as unknown from the moment in which psd2 may have sent what moves money', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const sent = { requestId: 'q', digest: null };
+  const events: TransferEvent[] = [{ type: 'verify-sent', ...sent }, VERIFIED, { type: 'accepted' }];
+  await storeTransfer(context, {}, ...events, { type: 'execute-sent', ...sent });
+  expect((await stateOf(context))?.payments).toEqual({ unknown: 1, unsettled: 0 });
 });
 
 it('the oldest data is that of the customer whom psd2 has not read for longest', async () => {

@@ -165,6 +165,24 @@ describe('exactly this is recorded of a transfer', () => {
     expect(followBulk(transfer, bulk({ ...bank, ...state }), undefined)).toStrictEqual(events);
   });
 
+  it.each([
+    ['of all', undefined, ['file']],
+    ['of this one, then of all', REJECTED, ['payment', 'file']],
+  ])('whose bulk payment has failed: the reasons %s, and none of another one', (_, entry, levels) => {
+    const reason = (level: 'payment' | 'file', code: string) => ({
+      level,
+      code,
+      proprietary: null,
+      text: null,
+    });
+    const now = bulk({ ...FAILED, reasons: [reason('payment', 'AC04'), reason('file', 'AM04')] });
+    const own = entry && { ...entry, reasons: [reason('payment', 'AC01')] };
+    const [event] = followBulk(joined(), now, own);
+    expect(event).toMatchObject({
+      reasons: levels.map((level) => (level === 'file' ? { level, code: 'AM04' } : { level, code: 'AC01' })),
+    });
+  });
+
   it('that is executed for good: nothing', () => {
     const ko = bulk({ state: 'failed', executionStatus: 'KO' });
     const paid = { type: 'executed', cro: null } as const;

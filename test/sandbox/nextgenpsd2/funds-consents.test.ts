@@ -109,3 +109,17 @@ test('a bank without such consents has no path for them', async () => {
   const other = await newDoor({ funds: { consent: 'never' } });
   expect((await ask({ iban: IBAN }, {}, other)).status).toBe(404);
 });
+
+test('a new consent for readings ends the former one, and none for confirmations of funds', async () => {
+  const other = await newDoor({}, ['funds-consents']);
+  const funds = await ask({ iban: IBAN }, {}, other);
+  other.sandbox.access.approve(authorisationOf(funds), ANNA);
+  const [former, next] = [await giveConsent(other), await giveConsent(other)];
+  const again = await ask({ iban: IBAN }, {}, other);
+  other.sandbox.access.approve(authorisationOf(again), ANNA);
+  const paths = [funds, again].map(({ json }) => `${PATH}/${json.consentId}`);
+  const statuses: unknown[] = [];
+  for (const path of [...paths, `/v1/consents/${former}`, `/v1/consents/${next}`])
+    statuses.push((await other.client.get(`${path}/status`)).json.consentStatus);
+  expect(statuses).toEqual(['valid', 'valid', 'expired', 'valid']);
+});

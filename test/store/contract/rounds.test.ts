@@ -120,6 +120,19 @@ describe.each(useBackends())('$name', ({ open }) => {
     for (const each of [all, all, rounds.rejoin(all.share)]) expect(await each.next(1)).toBe('over');
   });
 
+  it('a failure of several customers names one of them, with what the bank has said of that one', async () => {
+    const round = await joined(await data.rounds());
+    const all = [await dealt(round), await dealt(round), await dealt(round)];
+    // The last one ends first.
+    for (const { customerId, finish } of all.toReversed()) {
+      const end = { status: 'failed' as const, code: 'forbidden', message: `Not customer ${customerId}` };
+      await finish(end);
+      await round.note({ calls: 1, ends: [{ customerId, ...end }], isOver: false });
+    }
+    const [failure] = (await (await (await worker()).rounds()).status())?.failures ?? [];
+    expect(failure).toMatchObject({ customers: 3, message: `Not customer ${failure?.customerId}` });
+  });
+
   it('the status counts each result as what it is, and each failure by its code, the most frequent first', async () => {
     for (const customer of ['4', '5', '6', '7', '8'])
       await data.tokens.change(customer, (slot) => slot.write(login));

@@ -1,9 +1,16 @@
+import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { interfaceNamed } from '../../../../src/bank/open.ts';
+import type { FindInterface } from '../../../../src/commands/open/bank.ts';
+import { bankOf } from '../../../../src/commands/open/bank-file.ts';
+import { Psd2Error } from '../../../../src/errors.ts';
+import { checkedBank } from '../../../../src/store/machine/checked-bank.ts';
+import { differing } from '../../named-bank.ts';
 import { atSmallBank, friendly, refuses, type SmallBank, useSmallBanks } from './small-bank.ts';
 
 // What bank learn finds out of a bank that wants a token before a consent.
 
-const { learnAt } = useSmallBanks();
+const { learnAt, newFile } = useSmallBanks();
 
 const SERVER = '/.well-known/oauth-authorization-server';
 /** A bank that wants a token before a consent. @param metadata of its OAuth server, which is no host for secrets */
@@ -72,3 +79,31 @@ it.each<[string, string[] | undefined, value: string | undefined]>([
     expect(auth?.status === 'unknown' ? undefined : auth?.value).toBe(value);
   });
 });
+
+/** Finds the bank of a draft. Its OAuth server refuses the application a token with this error. */
+const refusingTokens =
+  (bankCode: string): FindInterface =>
+  async (profile) => {
+    const description = await bankOf(profile().settings.bank ?? '', {}, checkedBank(newFile()));
+    const refused = () => Promise.reject(new Psd2Error('login_refused', 'No token', { bankCode }));
+    return differing(await interfaceNamed(description.interface, description), ({ questions }) =>
+      questions ? { questions: { ...questions, applicationToken: refused } } : {},
+    );
+  };
+it.each([
+  ['unsupported_grant_type', '"pre-step"'],
+  ['unauthorized_client', '"pre-step"'],
+  ['invalid_client', null],
+  ['invalid_scope', null],
+])(
+  'a server that refuses the application a token with %s has tokens of customers: %s',
+  async (code, value) => {
+    await atSmallBank(wantsToken(PAGE), async (env) => {
+      const file = newFile();
+      writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2' }));
+      const { result } = await learnAt(env, file, undefined, { find: refusingTokens(code) });
+      const found = result?.findings.find(({ field }) => field === 'oauth.mode');
+      expect(found).toMatchObject({ value, status: value === null ? 'unknown' : 'differs' });
+    });
+  },
+);
