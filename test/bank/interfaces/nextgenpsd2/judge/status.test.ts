@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { BankCall } from '../../../../../src/bank/call/call.ts';
 import {
+  anotherIn,
   isBanksRefusal,
   isSuccess,
   judgeStatus,
@@ -96,4 +97,18 @@ it.each([
   [302, '', true],
 ])('after HTTP %i with %s nothing may have begun: %s', (status, body, expected) => {
   expect(mayFree({ status, body: Buffer.from(body) })).toBe(expected);
+});
+
+it.each([
+  ['paymentId', 'paymentId', 'payment'],
+  ['consentId', 'consentId', 'consent'],
+  ['basketId', 'basketId', 'signing basket'],
+  ['authorisationId', 'authorisationId', 'authorisation'],
+  ['authorizationId', 'authorisationId', 'authorisation'],
+])('an answer that names another %s', (name, inPath, what) => {
+  const about = (json: unknown, ids = { [inPath]: 'x1' }) => anotherIn({ call: { ids }, reply: { json } });
+  expect(about({ [name]: 'x2' })).toEqual({ what, named: 'x2', asked: 'x1' });
+  expect([about({ [name]: 'x1' }), about({}), about(null), about([])]).toEqual(Array(4).fill(null));
+  expect(about({ [name]: 'x2' }, { other: 'x1' })).toBeNull();
+  expect(anotherIn({ call: {}, reply: { json: { [name]: 'x2' } } })).toBeNull();
 });
