@@ -197,6 +197,8 @@ export interface Run {
   readonly resource: (payment: Payment) => Verification;
   /** It has sent the customer to SCA. If the status is pending, psd2 waits instead of starting SCA again. */
   customerSent?: boolean;
+  /** The customer goes to SCA once more, although they may have authorised it already. */
+  goesAgain?: boolean;
   /** The bank was asked to begin an authorisation, and the customer has no link of it. */
   isBeginning?: boolean;
   /** The bank has the confirmation code. */

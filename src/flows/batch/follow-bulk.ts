@@ -93,8 +93,10 @@ function whatFollows(
     case 'ended':
       // A bulk payment is no standing order.
       return [];
-    case 'created':
     case 'verified':
+      // The bank has it, and somebody can still authorise it.
+      return bulk.mayExecuteWithoutUs ? becoming(transfer, 'authorizing', { type: 'sca-started' }) : [];
+    case 'created':
       return bulk.mayExecuteWithoutUs ? becoming(transfer, 'unknown', { type: 'execute-unanswered' }) : [];
   }
 }

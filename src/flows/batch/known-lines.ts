@@ -1,7 +1,7 @@
 import { type Batch, referenceOfLine } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { LineState, ReportRow } from '../../domain/batch/report-row.ts';
-import { isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
+import { isAccepted, isOver, isUndecided, standingOf } from '../../domain/flow-states.ts';
 import { whyKept } from '../../domain/kept.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
 import { refusedCallIn, withoutCall } from '../../domain/refused-call.ts';
@@ -58,9 +58,9 @@ export function lineOutcome(batch: Batch, { line }: BatchLine, transfer: Transfe
       return 'kept';
     case 'sent':
       if (transfer.state === 'failed') return 'refused';
-      return transfer.state === 'authorizing' ? 'awaited' : 'unknown';
+      return isUndecided(transfer) ? 'awaited' : 'unknown';
     case 'open':
-      return transfer.state === 'authorizing' || transfer.state === 'verified' ? 'awaited' : 'unfinished';
+      return isUndecided(transfer) ? 'awaited' : 'unfinished';
   }
 }
 

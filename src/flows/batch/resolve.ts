@@ -1,6 +1,6 @@
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { ResolvedEvent } from '../../domain/flow.ts';
-import { isOpen, standingOf } from '../../domain/flow-states.ts';
+import { isOpen, isUndecided, standingOf } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
@@ -60,9 +60,9 @@ function isForPerson({ outcome }: Pick<KnownLine, 'outcome'>): boolean {
   return outcome === 'unknown' || outcome === 'refused';
 }
 
-/** Whether a bulk payment or signing basket was not sent yet, or waits for its customer. */
+/** Whether a bulk payment or signing basket was not sent yet, or somebody can still authorise it. */
 function isUnderWay(group: GenericOperation): boolean {
-  return isOpen(group) || group.state === 'authorizing';
+  return isOpen(group) || isUndecided(group);
 }
 
 /**

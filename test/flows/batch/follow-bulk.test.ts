@@ -131,7 +131,7 @@ describe('exactly this is recorded of a transfer', () => {
     [{ state: 'executing' }, ...both(unanswered)],
     [{ state: 'unknown' }, ...both(unanswered)],
     [{ state: 'created', mayExecuteWithoutUs: true }, ...both(unanswered)],
-    [{ state: 'verified', mayExecuteWithoutUs: true }, ...both(unanswered)],
+    [{ state: 'verified', mayExecuteWithoutUs: true }, ...both(started)],
     [{ state: 'created' }, ...both()],
     [{ state: 'verified' }, ...both()],
   ])('whose bulk payment has %o; if it is instant, %o', (state, normal, instant) => {

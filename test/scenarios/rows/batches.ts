@@ -22,6 +22,7 @@ const RETRY = ['batch', 'retry', 'BATCH', '--json'];
 const SHOW = ['batch', 'show', 'BATCH', '--json'];
 const APPROVE = ['batch', 'approve', 'BATCH', '--json'];
 const REJECT = ['batch', 'reject', 'BATCH', '--note', 'too late', '--json'];
+const NONE_PAID = ['batch', 'resolve', 'BATCH', '--not-executed', '--yes', '--json'];
 const UNPAID = ['transfer', 'resolve', 'FLOW', '--not-executed', '--yes', '--json'];
 const batch = (name: string, payments: string[], paid: number, steps: Step[]): Row =>
   atCb(name, paid, steps, { payments });
@@ -300,12 +301,34 @@ const stops = [
       says: 'The outcome of 3 of 5 payments is not known. psd2 has stopped, because three initiations in a row ended in the same way: HTTP 502',
     }),
     step(RUN, '9 outcome_unknown unknown unknown unknown executed executed'),
-    step(['batch', 'resolve', 'BATCH', '--not-executed', '--yes', '--json'], '0 failed failed failed', {
-      calls: '',
-    }),
+    step(NONE_PAID, '0 failed failed failed', { calls: '' }),
     step(RETRY, '0 added', { prints: { lines: 3 } }),
   ),
 ];
+
+const NO_SCA = rejected(400, 'PAYMENT_FAILED');
+const refusedStarts = (
+  [
+    ['alone', ALONE, {}, 'verified verified', [NO_SCA, NO_SCA]],
+    ['as a bulk payment', AS_BULK, BULKS, 'authorizing authorizing', [NO_SCA]],
+    ['in a signing basket', AS_BASKET, NEVER, 'authorizing authorizing', [NO_SCA]],
+  ] as const
+).map(([how, run, payments, states, sca]) => ({
+  ...together(
+    `payments that go ${how} are open if the bank refuses to begin their SCA, and nobody ends them by hand`,
+    payments,
+    ['Ada', 'Bea'],
+    2,
+    step(run, `13 still_open ${states}`, {
+      meets: { sca },
+      prints: [{ reason: expect.stringContaining('somebody can still authorise it') }, {}],
+    }),
+    step(NONE_PAID, '2 usage', { says: /^No payment of the batch has an unknown outcome/, calls: '' }),
+    step(RETRY, '2 usage'),
+    step(RUN, '0 executed executed'),
+  ),
+  bank: { file: { payments, sca: { start: 'explicit' } } },
+}));
 
 const REJECTED = { transactionStatus: 'RJCT', basketId: 'b-1' };
 const baskets = [
@@ -428,4 +451,12 @@ const files = ['pain.001.001.03', 'pain.001.001.09'].map((format) =>
   ),
 );
 
-export const BATCHES: Row[] = [...alone, ...bulks, ...stops, ...cancellations, ...baskets, ...files];
+export const BATCHES: Row[] = [
+  ...alone,
+  ...bulks,
+  ...stops,
+  ...refusedStarts,
+  ...cancellations,
+  ...baskets,
+  ...files,
+];
