@@ -2,7 +2,7 @@ import { isAccepted, isOver } from '../../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../../domain/operation.ts';
 import { isNews } from '../../domain/payment-answers.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { becoming } from './follow-bulk.ts';
+import { becoming, whyOf } from './follow-bulk.ts';
 
 // The transfers of a signing basket. The bank has each as a payment of its own, with its own status. The basket is an operation with
 // a journal of its own: the customer authorises it once, and that authorises all of them.
@@ -99,7 +99,7 @@ export function followBasket(
         ? [{ ...event, status: 'NOT_AUTHORIZED' }]
         : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
     case 'unknown':
-      return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+      return becoming(transfer, 'unknown', { type: 'execute-unanswered', ...whyOf(basket) });
   }
 }
 

@@ -89,7 +89,7 @@ function whatFollows(
     case 'authorized':
     case 'executing':
     case 'unknown':
-      return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+      return becoming(transfer, 'unknown', { type: 'execute-unanswered', ...whyOf(bulk) });
     case 'ended':
       // A bulk payment is no standing order.
       return [];
@@ -171,8 +171,8 @@ function paid({ order }: Transfer, isSettled: boolean, isFinal: boolean, words: 
   return [executed, { type: 'settlement', status: 'OK', description: null, ...words }];
 }
 
-/** Why a transfer is not paid: what the bank says of it, then of the whole. What it says of others is not about this one. */
-function whyOf(bulk: Operation<OrderTarget>, entry?: EntryState): ReturnType<typeof because> {
+/** Why a transfer is not paid, or nobody knows: what the bank says of it, then of the whole. What it says of others is not about this one. */
+export function whyOf(bulk: Operation<OrderTarget>, entry?: EntryState): ReturnType<typeof because> {
   const own = entry?.means === 'refused' ? (entry.reasons ?? []) : [];
   const ofAll = bulk.reasons.filter(({ level }) => level !== 'payment');
   const description = bulk.reasons.length === 0 ? bulk.executionStatusDescription : null;

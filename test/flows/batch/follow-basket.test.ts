@@ -156,6 +156,12 @@ it.each<[string, Partial<GenericOperation>, PaymentSaid | null, TransferEvent[]]
   ['away', { state: 'cancelled' }, null, [{ type: 'bulk-left' }]],
   ['with the customer', { state: 'authorizing' }, null, [{ type: 'sca-started' }]],
   ['unknown', { state: 'unknown' }, OPEN, [{ type: 'execute-unanswered' }]],
+  [
+    'unknown after a refusal',
+    { state: 'unknown', executionStatusDescription: 'No' },
+    OPEN,
+    [{ ...UNCLEAR, description: 'No' }],
+  ],
   ['authorised', { state: 'executed' }, OPEN, []],
   ['authorised, and contradicted', { state: 'executed' }, { event: UNCLEAR }, [UNCLEAR]],
   ['rejected, and contradicted', { state: 'rejected' }, { event: UNCLEAR, isUnauthorised: true }, [UNCLEAR]],

@@ -20,6 +20,7 @@ const ADD = ['batch', 'add', 'FILE', '--from', '0010482620', '--json'];
 const RUN = ['batch', 'run', 'BATCH', '--yes', '--json'];
 const RETRY = ['batch', 'retry', 'BATCH', '--json'];
 const SHOW = ['batch', 'show', 'BATCH', '--json'];
+const REPORT = ['batch', 'report', 'BATCH', '--json'];
 const APPROVE = ['batch', 'approve', 'BATCH', '--json'];
 const REJECT = ['batch', 'reject', 'BATCH', '--note', 'too late', '--json'];
 const NONE_PAID = ['batch', 'resolve', 'BATCH', '--not-executed', '--yes', '--json'];
@@ -330,6 +331,32 @@ const refusedStarts = (
   bank: { file: { payments, sca: { start: 'explicit' } } },
 }));
 
+const whys = [
+  together(
+    'a bulk payment that is unknown after a refusal leaves the words of the bank with each payment',
+    BULKS,
+    ['Ada', 'Bea'],
+    0,
+    step(AS_BULK, '9 outcome_unknown unknown unknown', {
+      meets: { initiate: [rejected(400, 'PAYMENT_FAILED')] },
+    }),
+    step(REPORT, '0 unknown unknown', {
+      prints: Array(2).fill({
+        reason: expect.stringContaining('PAYMENT_FAILED'),
+        bankReasons: [expect.objectContaining({ proprietary: 'PAYMENT_FAILED' })],
+      }),
+    }),
+  ),
+  together(
+    'a payment that its customer has refused has that as its reason, and not the status at the bank',
+    {},
+    ['Ada'],
+    0,
+    step(ALONE, '8 payment_failed rejected', { customer: 'refuses' }),
+    step(REPORT, '0 rejected', { prints: [{ reason: 'The customer did not authorise it' }] }),
+  ),
+];
+
 const REJECTED = { transactionStatus: 'RJCT', basketId: 'b-1' };
 const baskets = [
   together(
@@ -456,6 +483,7 @@ export const BATCHES: Row[] = [
   ...bulks,
   ...stops,
   ...refusedStarts,
+  ...whys,
   ...cancellations,
   ...baskets,
   ...files,
