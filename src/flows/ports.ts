@@ -113,6 +113,8 @@ export interface ReturnPorts {
   psuId?: string | undefined;
   /** The person whose authorisation begins, if it is not the customer's own. */
   person?: PsuIdentification | undefined;
+  /** They take the links of the payment itself, because nobody has authorised it, and psd2 does not know who the customer is. */
+  isFirst?: boolean;
   /** Takes credentials, where the bank wants them from psd2. */
   credentials: CredentialPorts;
   say(text: string): void;

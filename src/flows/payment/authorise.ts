@@ -247,8 +247,12 @@ async function authorisePayment(
 }
 
 /** The links that a person follows. Another one than the customer has an authorisation of their own, unless psd2 is in the midst of it. */
-function linksFor({ links, authorisations }: Payment, sca: Sca, { person }: ReturnPorts): ScaLinks | null {
-  if (!person) return links;
+function linksFor(
+  { links, authorisations }: Payment,
+  sca: Sca,
+  { person, isFirst = false }: ReturnPorts,
+): ScaLinks | null {
+  if (!person || isFirst) return links;
   const last = authorisations.at(-1);
   const isTheirs = links?.step !== undefined && last?.psuId === (person.id ?? null);
   return isTheirs && !isAuthorised(last) ? links : (sca.anew?.(links) ?? null);
