@@ -72,15 +72,7 @@ function whatFollows(
     case 'expired': {
       const status = bulk.state === 'rejected' ? 'NOT_AUTHORIZED' : 'EXPIRED';
       const bankStatus = bulk.authorizationStatus ?? status;
-      return [
-        {
-          type: 'authorization',
-          status,
-          bankStatus,
-          ...words,
-          ...whyOf(bulk),
-        },
-      ];
+      return [{ type: 'authorization', status, bankStatus, ...words, ...whyOf(bulk) }];
     }
     case 'failed':
       return followFailure(transfer, bulk, entry, words);

@@ -71,9 +71,8 @@ async function takeSteps<Order extends OrderTarget>(
   until: OperationStep[],
 ): Promise<Operation<Order>> {
   const { calls, ports } = run;
-  const { returns } = ports;
-  if (returns && isUntouched(open.current) && open.current.authorises === 'by links')
-    refuseBeforehand(ports.bank.sca, returns);
+  if (ports.returns && isUntouched(open.current) && open.current.authorises === 'by links')
+    refuseBeforehand(ports.bank.sca, ports.returns);
   let isLogRead = false;
   for (let steps = 0; ; steps += 1) {
     // A journal that was restored may not know of a PIN or TAN.

@@ -215,7 +215,7 @@ const feesOfTheSecond = at(
       says: /takes \d+\.\d\d from[\s\S]*: somebody can[\s\S]*\$ transfer cancel FLOW$/,
       calls: 'sca-status status sca update',
     }),
-    step(RESUME, '13 still_open verified', {
+    step(RESUME, '13 still_open authorizing', {
       env: { ...FILES, PSD2_MAX_AMOUNT: '100.00' },
       says: /\$ transfer cancel FLOW$/,
       calls: 'sca-status status',
