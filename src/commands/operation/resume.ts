@@ -55,7 +55,7 @@ function resumeOperation(context: Context, named: string | undefined, options: R
     check,
     async (opened, open, { furtherData, receipt, who }) => {
       if (batchOfJoint(open.current) !== null) {
-        const { resumeGroup } = await import('../batch/resume-group.ts');
+        const { resumeGroup } = await import('../batch/follow-group.ts');
         return driveFlow(context, OPERATIONS, opened, open, () => resumeGroup(context, open, who));
       }
       if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });
@@ -67,6 +67,6 @@ function resumeOperation(context: Context, named: string | undefined, options: R
 /** @throws Psd2Error `usage` for an operation that this bank does not have, and for a bulk payment or signing basket that was not sent */
 async function refuseOtherKind(context: Context, current: GenericOperation): Promise<void> {
   if (batchOfJoint(current) === null) return context.needs('operations');
-  const { refuseUnlessAtBank } = await import('../batch/resume-group.ts');
+  const { refuseUnlessAtBank } = await import('../batch/follow-group.ts');
   return refuseUnlessAtBank(current);
 }
