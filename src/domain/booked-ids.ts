@@ -37,6 +37,11 @@ export function dayOfRow<Day extends string>({
   return bookingDate !== null && isBookingDay(bookingDate) ? bookingDate : (valueDate ?? null);
 }
 
+/** Whether a booked row is to come, and may vanish before. Without a day of booking it is not, whatever its value day. */
+export function isFuture({ bookingDate }: { bookingDate: IsoDate | null }, today: IsoDate): boolean {
+  return bookingDate !== null && bookingDate > today;
+}
+
 /** The product, the currency of its rows that name none, and what names its rows. */
 export interface RowsOf {
   productId: string;

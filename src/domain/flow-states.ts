@@ -140,8 +140,12 @@ export function needsAttention(flow: Progress & { reached: boolean }, settles: b
  * authorise it without psd2.
  */
 export function isOpenAtBank(payment: Pick<Operation<OrderTarget>, 'linkIsOut'> & Progress): boolean {
-  const isUndecided = payment.state === 'authorizing' || payment.state === 'verified';
-  return payment.linkIsOut && isUndecided && standingOf(payment) === 'sent';
+  return payment.linkIsOut && isUndecided(payment) && standingOf(payment) === 'sent';
+}
+
+/** Whether the bank has a payment, and nothing says yet what its customer decided. */
+export function isUndecided({ state }: { state: FlowState }): boolean {
+  return state === 'authorizing' || state === 'verified';
 }
 
 /** Whether the bank has a payment that may run without psd2, or is ordered for later: only the bank can end it. */

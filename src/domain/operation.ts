@@ -440,7 +440,8 @@ const CHANGES: {
   }),
 
   'sca-returned': () => ({ returned: true }),
-  'sca-again': () => ({ state: 'verified' }),
+  /** Where the customer commits, they may have authorised it already: its state does not go back. */
+  'sca-again': (operation) => (commitsByCustomer(operation) ? {} : { state: 'verified' }),
   'links-left': (_, { links }) => ({ links }),
   'link-over': () => ({ linkUntil: null }),
   'code-sent': () => ({}),

@@ -113,6 +113,8 @@ export interface ReturnPorts {
   psuId?: string | undefined;
   /** The person whose authorisation begins, if it is not the customer's own. */
   person?: PsuIdentification | undefined;
+  /** They take the links of the payment itself, because nobody has authorised it, and psd2 does not know who the customer is. */
+  isFirst?: boolean;
   /** Takes credentials, where the bank wants them from psd2. */
   credentials: CredentialPorts;
   say(text: string): void;
@@ -197,6 +199,8 @@ export interface Run {
   readonly resource: (payment: Payment) => Verification;
   /** It has sent the customer to SCA. If the status is pending, psd2 waits instead of starting SCA again. */
   customerSent?: boolean;
+  /** The customer goes to SCA once more, although they may have authorised it already. */
+  goesAgain?: boolean;
   /** The bank was asked to begin an authorisation, and the customer has no link of it. */
   isBeginning?: boolean;
   /** The bank has the confirmation code. */

@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import type { Account, Accounts, Balance, Bank, Transaction } from '../bank/ports/bank.ts';
 import { written } from '../domain/account-history.ts';
-import { dayOfRow, type RowsOf, withIds } from '../domain/booked-ids.ts';
+import { dayOfRow, isFuture, type RowsOf, withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, daysApart, earlier, type IsoDate, later } from '../domain/calendar.ts';
 import { type Decimal, isZero, type Money } from '../domain/decimal.ts';
 import { rowsBeyondBalance } from '../domain/replaced-rows.ts';
@@ -735,11 +735,6 @@ function newCheck(productId: string): AccountCheck {
     ...none,
     takenFor: null,
   };
-}
-
-/** A row that the bank has booked without a day of booking is not to come, whatever its value day. */
-function isFuture({ bookingDate }: { bookingDate: IsoDate | null }, today: IsoDate): boolean {
-  return bookingDate !== null && bookingDate > today;
 }
 
 /** Whether a bank that selects days by the booking day or by the value date shows a row, if it has it. */

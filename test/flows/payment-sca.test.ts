@@ -151,9 +151,9 @@ describe('the customer gets the link', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const [transactionStatus, scaStatus] = known ?? [];
     const bank = { transactionStatus: transactionStatus ?? null, scaStatus: scaStatus ?? null };
-    const before: TransferEvent = { type: 'authorization', status: 'PENDING', bankStatus: 'X', bank };
+    const before: TransferEvent = { ...AT_THE_BANK, links: LINKS, bank };
     const { end, recorded } = await authorise({
-      ...(known && { events: [before, { type: 'sca-again' }] }),
+      ...(known && { events: [before] }),
       sca: { ...scaThatSays(OPEN), ...progressOf('going on') },
       customer: fakeCustomer({ scaTimeoutMs: 10_000 }, null),
     });

@@ -1,5 +1,6 @@
 import type { Account } from '../../bank/ports/bank.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import type { AskedOfBulk } from '../../flows/batch/bulk.ts';
 import { groupKindOf } from '../../flows/batch/pay-share.ts';
 import type { BatchStore, Payer } from '../../flows/batch/ports.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
@@ -43,11 +44,12 @@ export function payers(context: Context): (line: Pick<BatchLine, 'customer'>) =>
 /** As {@link payers}, while the customers are not there: psd2 only asks the bank. */
 export function unattendedPayers(
   context: Context,
-): (line: Pick<BatchLine, 'customer'>) => Promise<Pick<Payer, 'bank' | 'accounts'>> {
+): (line: Pick<BatchLine, 'customer'>) => Promise<AskedOfBulk> {
   return oncePerCustomer(async (customer) => {
     const acting = customer === null ? context : context.forCustomer(customer);
     const { bank, customerId } = await acting.unattendedBank();
-    return { bank, accounts: () => bank.accounts.list(customerId, context.world.newId()) };
+    const { world } = context;
+    return { bank, world, accounts: () => bank.accounts.list(customerId, world.newId()) };
   });
 }
 

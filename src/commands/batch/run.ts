@@ -90,7 +90,13 @@ ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.n
         "write the customers' links to the end of this file, instead of opening a browser",
       )
       .option('--accept-close', 'also pay if the payee check says that the name is close')
-      .option('--psu-id <id>', where('PSU-ID', 'who authorises now what another person has authorised')),
+      .option(
+        '--psu-id <id>',
+        where(
+          'PSU-ID',
+          "who authorises now what another person has authorised, or psd2 knows no customer's id for",
+        ),
+      ),
   async (context, reference, options) =>
     runBatch(await givenCredentials(context, options), reference, options),
 );

@@ -27,7 +27,6 @@ Examples:
       load: async () => (await import('./run.ts')).run,
     },
     resume: {
-      needs: 'operations',
       description: 'continue an unfinished operation; asks the bank first and never executes twice',
       load: async () => (await import('./resume.ts')).resume,
     },

@@ -2,7 +2,7 @@ import Big from 'big.js';
 import type { Transaction } from '../../bank/ports/bank.ts';
 import type { BulkPayments, EntryState } from '../../bank/ports/bulk.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { dayOfRow } from '../../domain/booked-ids.ts';
+import { dayOfRow, isFuture } from '../../domain/booked-ids.ts';
 import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import { isUntouched } from '../../domain/flow-states.ts';
 import type { Operation, OrderTarget } from '../../domain/operation.ts';
@@ -73,7 +73,7 @@ function bulkPaymentsOf({ bank }: Pick<Payer, 'bank'>, { flow }: GenericOperatio
 }
 
 /** What psd2 must be able to ask about the transfers of a bulk payment. */
-type AskedOfBulk = Pick<Payer, 'bank' | 'accounts'>;
+export type AskedOfBulk = Pick<Payer, 'bank' | 'accounts' | 'world'>;
 
 /** Writes into the transfers of a bulk payment what became of them. */
 export async function followInBulk(
@@ -247,7 +247,7 @@ async function saidOfEach(
 
 /** The end-to-end ids that the account was debited with since a time. */
 async function bookedIn(
-  { bank, accounts }: AskedOfBulk,
+  { bank, accounts, world }: AskedOfBulk,
   [first, ...others]: readonly Transfer[],
   { createdAt: since, debtor }: Operation<OrderTarget>,
 ): Promise<Set<string>> {
@@ -260,6 +260,7 @@ async function bookedIn(
   if (!account) return new Set();
   const booked = new Set<string>();
   const day = bankDay(new Date(since));
+  const today = bankDay(world.now());
   const pages = bank.accounts.pages({
     customerId: first.order.customerId,
     productId: account.productId,
@@ -271,6 +272,7 @@ async function bookedIn(
   for await (const { booked: page } of pages)
     for (const row of page?.rows ?? []) {
       const { endToEndId } = row;
+      if (isFuture(row, today)) continue;
       const isOne = wanted.some((order) => order.reference === endToEndId && isBookingOf(row, order, day));
       if (endToEndId && isOne) booked.add(endToEndId);
     }

@@ -2,7 +2,7 @@ import { isAccepted, isOver } from '../../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../../domain/operation.ts';
 import { isNews } from '../../domain/payment-answers.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { becoming } from './follow-bulk.ts';
+import { becoming, whyOf } from './follow-bulk.ts';
 
 // The transfers of a signing basket. The bank has each as a payment of its own, with its own status. The basket is an operation with
 // a journal of its own: the customer authorises it once, and that authorises all of them.
@@ -23,8 +23,9 @@ export type BasketMeans =
 export function basketMeaning(basket: Operation<OrderTarget>): BasketMeans {
   switch (basket.state) {
     case 'created':
-    case 'verified':
       return basket.mayExecuteWithoutUs ? 'unknown' : 'not sent';
+    case 'verified':
+      return basket.mayExecuteWithoutUs ? 'with the customer' : 'not sent';
     case 'authorizing':
       return 'with the customer';
     case 'ordered':
@@ -56,8 +57,8 @@ function isDeleted({ state, isCancellationTaken }: Operation<OrderTarget>): bool
 
 /** Whether nobody has the link of a basket: the bank has not answered it, or has refused it, or psd2 has sent the customer nowhere yet. */
 export function isWithoutLink(basket: Operation<OrderTarget>): boolean {
-  const isLinkless = basket.verification === null || basket.state === 'verified';
-  return isLinkless && ['not sent', 'unknown'].includes(basketMeaning(basket));
+  if (basket.state === 'verified') return !basket.linkIsOut;
+  return basket.verification === null && ['not sent', 'unknown'].includes(basketMeaning(basket));
 }
 
 /** What the bank says of one payment of a basket, and whether nobody has authorised it. */
@@ -98,7 +99,7 @@ export function followBasket(
         ? [{ ...event, status: 'NOT_AUTHORIZED' }]
         : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
     case 'unknown':
-      return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+      return becoming(transfer, 'unknown', { type: 'execute-unanswered', ...whyOf(basket) });
   }
 }
 

@@ -72,15 +72,7 @@ function whatFollows(
     case 'expired': {
       const status = bulk.state === 'rejected' ? 'NOT_AUTHORIZED' : 'EXPIRED';
       const bankStatus = bulk.authorizationStatus ?? status;
-      return [
-        {
-          type: 'authorization',
-          status,
-          bankStatus,
-          ...words,
-          ...whyOf(bulk),
-        },
-      ];
+      return [{ type: 'authorization', status, bankStatus, ...words, ...whyOf(bulk) }];
     }
     case 'failed':
       return followFailure(transfer, bulk, entry, words);
@@ -89,12 +81,14 @@ function whatFollows(
     case 'authorized':
     case 'executing':
     case 'unknown':
-      return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+      return becoming(transfer, 'unknown', { type: 'execute-unanswered', ...whyOf(bulk) });
     case 'ended':
       // A bulk payment is no standing order.
       return [];
-    case 'created':
     case 'verified':
+      // The bank has it, and somebody can still authorise it.
+      return bulk.mayExecuteWithoutUs ? becoming(transfer, 'authorizing', { type: 'sca-started' }) : [];
+    case 'created':
       return bulk.mayExecuteWithoutUs ? becoming(transfer, 'unknown', { type: 'execute-unanswered' }) : [];
   }
 }
@@ -169,8 +163,8 @@ function paid({ order }: Transfer, isSettled: boolean, isFinal: boolean, words: 
   return [executed, { type: 'settlement', status: 'OK', description: null, ...words }];
 }
 
-/** Why a transfer is not paid: what the bank says of it, then of the whole. What it says of others is not about this one. */
-function whyOf(bulk: Operation<OrderTarget>, entry?: EntryState): ReturnType<typeof because> {
+/** Why a transfer is not paid, or nobody knows: what the bank says of it, then of the whole. What it says of others is not about this one. */
+export function whyOf(bulk: Operation<OrderTarget>, entry?: EntryState): ReturnType<typeof because> {
   const own = entry?.means === 'refused' ? (entry.reasons ?? []) : [];
   const ofAll = bulk.reasons.filter(({ level }) => level !== 'payment');
   const description = bulk.reasons.length === 0 ? bulk.executionStatusDescription : null;

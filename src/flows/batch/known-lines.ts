@@ -1,7 +1,7 @@
 import { type Batch, referenceOfLine } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { LineState, ReportRow } from '../../domain/batch/report-row.ts';
-import { isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
+import { isAccepted, isOver, isUndecided, standingOf } from '../../domain/flow-states.ts';
 import { whyKept } from '../../domain/kept.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
 import { refusedCallIn, withoutCall } from '../../domain/refused-call.ts';
@@ -58,9 +58,11 @@ export function lineOutcome(batch: Batch, { line }: BatchLine, transfer: Transfe
       return 'kept';
     case 'sent':
       if (transfer.state === 'failed') return 'refused';
-      return transfer.state === 'authorizing' ? 'awaited' : 'unknown';
+      // What goes with others is open only once the bank has what they go with.
+      if (transfer.state === 'verified' && transfer.bulk !== null) return 'unknown';
+      return isUndecided(transfer) ? 'awaited' : 'unknown';
     case 'open':
-      return transfer.state === 'authorizing' || transfer.state === 'verified' ? 'awaited' : 'unfinished';
+      return isUndecided(transfer) ? 'awaited' : 'unfinished';
   }
 }
 
@@ -188,8 +190,16 @@ function lineReason(
     return transfer.bulk === null || transfer.initiation !== null
       ? 'The bank has not said whether it was paid'
       : 'The bank has not said what became of this payment of a bulk payment';
-  const isRefused = transfer.state === 'rejected' || transfer.state === 'expired';
-  return isRefused ? transfer.authorizationStatus : null;
+  return whyUnauthorised(transfer);
+}
+
+/** Why a payment is not paid that its customer has not authorised. Where they commit, the bank's word is one for the payment. */
+function whyUnauthorised({ state, commits, authorizationStatus }: Transfer): string | null {
+  if (state !== 'rejected' && state !== 'expired') return null;
+  if (commits === 'on execute') return authorizationStatus;
+  return state === 'rejected'
+    ? 'The customer did not authorise it'
+    : 'The customer did not authorise it in time';
 }
 
 /** A batch with all that psd2 knows of it. */

@@ -93,18 +93,17 @@ export async function payLines(
 }
 
 /**
- * What a payment counts as: nobody knows whether it still awaits its customer if the bank could not be asked, or did not say. What the
- * bank has, and refuses to have authorised now, is as open as a transfer of its own.
+ * What a payment counts as: nobody knows whether it still awaits its customer if the bank could not be asked, or did not say.
  */
 function outcomeAfter(line: KnownLine, problem: Psd2Error | undefined): LineOutcome {
-  if (line.outcome === 'unknown' && isScaRefused(line.transfer, problem)) return 'awaited';
   const isUnsaid = problem?.code === 'outcome_unknown' || isTrouble(problem);
   return isUnsaid && isOpenElsewhere(line) ? 'unknown' : line.outcome;
 }
 
-/** Whether the bank has a payment, and its authorisation did not begin. */
-function isScaRefused(transfer: Transfer | undefined, problem: Psd2Error | null | undefined): boolean {
-  return problem?.code === 'still_open' && transfer?.state === 'verified';
+/** Whether the bank has a payment, and its authorisation did not begin, or the bank has refused what psd2 did for it. */
+function isScaRefused(transfer: Transfer | undefined, problem: Psd2Error | null): boolean {
+  if (problem?.code !== 'still_open') return false;
+  return transfer?.state === 'verified' || problem.httpStatus !== undefined;
 }
 
 /** Adds how to go on to what stopped a run or a payment, unless it says something better. */

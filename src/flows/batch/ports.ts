@@ -61,7 +61,7 @@ export interface Following extends BatchStore {
 /** What the run of a batch needs. */
 export interface BatchRun extends Following {
   acceptsClose: boolean;
-  /** Who authorises now what somebody has authorised. */
+  /** Who authorises now what somebody has authorised, or what psd2 knows no customer's id for. */
   person: PsuIdentification | undefined;
   payerOf(line: Pick<BatchLine, 'customer'>): Promise<Payer>;
   /** What this run has initiated. */

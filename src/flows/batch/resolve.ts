@@ -1,12 +1,12 @@
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { ResolvedEvent } from '../../domain/flow.ts';
-import { isOpen, standingOf } from '../../domain/flow-states.ts';
+import { isOpen, isUndecided, standingOf } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
 import { isInterruption } from '../refusals.ts';
 import { askOfOperation } from '../resolve.ts';
-import { BULK, followInBulk } from './bulk.ts';
+import { type AskedOfBulk, BULK, followInBulk } from './bulk.ts';
 import { endSettledGroups } from './end-groups.ts';
 import {
   type KnownBatch,
@@ -16,7 +16,7 @@ import {
   readBatch,
   withLogin,
 } from './known-lines.ts';
-import type { BatchStore, Payer } from './ports.ts';
+import type { BatchStore } from './ports.ts';
 
 // A person ends the lines of a batch of which nobody knows what became: none of them was executed.
 
@@ -29,7 +29,7 @@ export interface ResolvePorts {
   /** Who says it, and how they know it. */
   said: Pick<ResolvedEvent, 'by' | 'note'>;
   /** The bank, while the customers are not there. */
-  payerOf(line: Pick<BatchLine, 'customer'>): Promise<Pick<Payer, 'bank' | 'accounts'>>;
+  payerOf(line: Pick<BatchLine, 'customer'>): Promise<AskedOfBulk>;
   /** Shows the operator what the bank says. @param what a line, or the bulk payment of some lines */
   tell(what: string, sentences: string[]): void;
   /** Shows that psd2 asks the bank. */
@@ -60,9 +60,9 @@ function isForPerson({ outcome }: Pick<KnownLine, 'outcome'>): boolean {
   return outcome === 'unknown' || outcome === 'refused';
 }
 
-/** Whether a bulk payment or signing basket was not sent yet, or waits for its customer. */
+/** Whether a bulk payment or signing basket was not sent yet, or somebody can still authorise it. */
 function isUnderWay(group: GenericOperation): boolean {
-  return isOpen(group) || group.state === 'authorizing';
+  return isOpen(group) || isUndecided(group);
 }
 
 /**
@@ -160,7 +160,7 @@ async function askBank(store: BatchStore, lines: readonly UnknownLine[], ports: 
 async function askOfBulk(
   store: BatchStore,
   bulk: string,
-  payer: () => Promise<Pick<Payer, 'bank' | 'accounts'>>,
+  payer: () => Promise<AskedOfBulk>,
   { tell }: Pick<ResolvePorts, 'tell'>,
 ): Promise<void> {
   const bulkPayment = await store.flows.resume('operation', bulk, async (open) => {

@@ -2,7 +2,7 @@ import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import { isPending, type Operation, type OrderTarget } from '../../domain/operation.ts';
 import { returnAddress } from '../linked-sca.ts';
 import { askBank } from '../payment/status.ts';
-import type { CustomerPorts } from '../ports.ts';
+import type { CustomerPorts, ReturnPorts } from '../ports.ts';
 import type { BatchRun, Links, Payer } from './ports.ts';
 import type { Sending } from './way.ts';
 
@@ -46,9 +46,7 @@ export async function payingPorts(
   const recordLink = async () => {
     await batches.change(batch, (now) => (now.linked.has(flow) ? null : { type: 'link-given', line, flow }));
   };
-  // What nobody has authorised, the customer does first.
-  const other = state === 'authorizing' ? person : undefined;
-  const returns = initiation && pins.watching(await payer.returns(transactionId, other));
+  const returns = initiation && pins.watching(await returnsOf(payer, { transactionId, state }, person));
   const whose = returns?.psuId === undefined ? {} : { psuId: returns.psuId };
   return {
     ...ports,
@@ -57,6 +55,18 @@ export async function payingPorts(
     customer: links ? byLink(near, links, { ...link, ...whose }, recordLink) : near,
     ...(returns && { returns }),
   };
+}
+
+/** Who authorises a payment now: the person whom the operator names, if somebody has begun to, or psd2 does not know the customer's id. */
+async function returnsOf(
+  payer: Payer,
+  { transactionId, state }: Pick<Operation<OrderTarget>, 'transactionId' | 'state'>,
+  person: BatchRun['person'],
+): Promise<ReturnPorts> {
+  if (person && state === 'authorizing') return payer.returns(transactionId, person);
+  const customers = await payer.returns(transactionId, undefined);
+  if (!person || customers.psuId !== undefined) return customers;
+  return { ...(await payer.returns(transactionId, person)), isFirst: true };
 }
 
 /**

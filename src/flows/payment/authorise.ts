@@ -24,6 +24,7 @@ import { needsLoginAgain } from './status.ts';
 export async function authorise(run: Run, operation: Payment): Promise<void> {
   const { open, ports } = run;
   const { returns } = ports;
+  run.goesAgain = false;
   const subject = paymentSubject(run, operation);
   try {
     if (operation.initiation && returns) {
@@ -44,7 +45,7 @@ export async function authorise(run: Run, operation: Payment): Promise<void> {
     if (error instanceof Psd2Error && error.isDeadEnd) return giveUpPayment(run, error);
     // The customer may have decided in the meantime, on a page that an earlier run opened.
     const decision = isRefusal(error) ? decisionIn(await run.askIfAnswered(operation)) : null;
-    if (!decision) throw isUnsaid(open.current, error) ? unsaid(run, error) : error;
+    if (!decision) throw isUnsaid(run, error) ? unsaid(run, error) : error;
     await open.record(decision);
     run.authorizedNow = true;
   }
@@ -91,8 +92,10 @@ export async function noOtherAuthorisation({ open }: Run, why: Psd2Error): Promi
 }
 
 /** Whether the bank's trouble stopped a payment for which the customer had a link. */
-function isUnsaid({ mayExecuteWithoutUs, state }: Payment, error: unknown): boolean {
-  return mayExecuteWithoutUs && isTrouble(error) && (state === 'authorizing' || error.code !== 'bank_answer');
+function isUnsaid({ open, isBeginning = false }: Run, error: unknown): boolean {
+  const { mayExecuteWithoutUs, state } = open.current;
+  const isAtBank = state === 'authorizing' && !isBeginning;
+  return mayExecuteWithoutUs && isTrouble(error) && (isAtBank || error.code !== 'bank_answer');
 }
 
 /** Waits for the customer's decision, or takes them to the bank again. */
@@ -109,6 +112,7 @@ export async function awaitAuthorisation(run: Run, operation: Payment): Promise<
     const next = await unknownIfUnsaid(run, decisionOrAgain(run, operation));
     if (next === 'another person') return authoriseAnother(run, operation);
     if (next) await open.record(next);
+    run.goesAgain = next?.type === 'sca-again';
     run.customerSent = next === null;
   }
   run.authorizedNow = true;
@@ -243,8 +247,12 @@ async function authorisePayment(
 }
 
 /** The links that a person follows. Another one than the customer has an authorisation of their own, unless psd2 is in the midst of it. */
-function linksFor({ links, authorisations }: Payment, sca: Sca, { person }: ReturnPorts): ScaLinks | null {
-  if (!person) return links;
+function linksFor(
+  { links, authorisations }: Payment,
+  sca: Sca,
+  { person, isFirst = false }: ReturnPorts,
+): ScaLinks | null {
+  if (!person || isFirst) return links;
   const last = authorisations.at(-1);
   const isTheirs = links?.step !== undefined && last?.psuId === (person.id ?? null);
   return isTheirs && !isAuthorised(last) ? links : (sca.anew?.(links) ?? null);

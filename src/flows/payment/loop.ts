@@ -5,7 +5,7 @@ import type { Operation, OperationEvent, OrderTarget } from '../../domain/operat
 import type { OpenFlow } from '../../store/ports/flows.ts';
 import { recordLoggedGifts, refuseBeforehand } from '../gifts.ts';
 import { recordFound } from '../once.ts';
-import type { OpenPayment, OperationPorts, Run } from '../ports.ts';
+import type { OpenPayment, OperationPorts, Payment, Run } from '../ports.ts';
 import { isRefusal, isTurningAway, withWayOut } from '../refusals.ts';
 import { isOnlyAStop, unlessOpen } from '../still-open.ts';
 import {
@@ -71,9 +71,8 @@ async function takeSteps<Order extends OrderTarget>(
   until: OperationStep[],
 ): Promise<Operation<Order>> {
   const { calls, ports } = run;
-  const { returns } = ports;
-  if (returns && isUntouched(open.current) && open.current.authorises === 'by links')
-    refuseBeforehand(ports.bank.sca, returns);
+  if (ports.returns && isUntouched(open.current) && open.current.authorises === 'by links')
+    refuseBeforehand(ports.bank.sca, ports.returns);
   let isLogRead = false;
   for (let steps = 0; ; steps += 1) {
     // A journal that was restored may not know of a PIN or TAN.
@@ -82,12 +81,13 @@ async function takeSteps<Order extends OrderTarget>(
       if (!isOver(open.current)) await recordLoggedGifts(open, run.ports);
     }
     const operation = open.current;
-    const refusal = operation.state === 'verified' && ports.refusesCost?.(operation);
+    const next = asBeforeSca(run, operation);
+    const refusal = next.state === 'verified' && ports.refusesCost?.(operation);
     if (refusal) {
       await giveUpPayment(run, refusal);
       continue;
     }
-    const step = nextOperationStep(operation, calls.executionStatus !== null);
+    const step = nextOperationStep(next, calls.executionStatus !== null);
     if (steps > 0 && until.includes(step)) return operation;
     let learnt: Learnt | null = null;
     switch (step) {
@@ -124,6 +124,11 @@ async function takeSteps<Order extends OrderTarget>(
     }
     if (learnt) await learn(open, learnt);
   }
+}
+
+/** What the next step follows from. Before the customer goes to SCA once more, the same must hold as before the first time. */
+function asBeforeSca({ goesAgain = false }: Run, operation: Payment): Payment {
+  return goesAgain && operation.state === 'authorizing' ? { ...operation, state: 'verified' } : operation;
 }
 
 /**

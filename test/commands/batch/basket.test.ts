@@ -172,11 +172,13 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
     ends.push(['again', ...(await pay(AS_BASKET, { globals: { scaTimeout: '1' } })), ...bank.calls]);
   }
   expect(ends).toMatchInlineSnapshot(`
-    [["the customer refuses", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING",
-      "0 of 2 paid, 2 not paid.", "exit 8, unpaid 2 of 2: retry batch-1", "verify transfer",
-      "verify transfer", "verify signing basket", "sca pay-3", "status pay-3", "status pay-3",
-      "status pay-1", "status pay-2"],
-     ["again", "1 rejected tr-1 PENDING", "2 rejected tr-2 PENDING", "0 of 2 paid, 2 not paid.",
+    [["the customer refuses", "1 rejected tr-1 The customer did not authorise it",
+      "2 rejected tr-2 The customer did not authorise it", "0 of 2 paid, 2 not paid.",
+      "exit 8, unpaid 2 of 2: retry batch-1", "verify transfer", "verify transfer",
+      "verify signing basket", "sca pay-3", "status pay-3", "status pay-3", "status pay-1",
+      "status pay-2"],
+     ["again", "1 rejected tr-1 The customer did not authorise it",
+      "2 rejected tr-2 The customer did not authorise it", "0 of 2 paid, 2 not paid.",
       "exit 8, unpaid 2 of 2: retry batch-1"],
      ["the customer does not decide",
       "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s. The payment is not over: the customer can still authorise it",

@@ -394,7 +394,7 @@ it('a bulk payment that nobody can authorise and that the bank has not cancelled
   bank.meets('sca', new Psd2Error('bank_answer', 'The link is unusable', { isDeadEnd: true }));
   bank.meets('cancel', new Psd2Error('bank_refused', 'Not now'));
   expect(await pay()).toMatchInlineSnapshot(`
-    ["1 unknown tr-1 The link is unusable", "2 unknown tr-2 The link is unusable",
+    ["1 authorizing tr-1 The link is unusable", "2 authorizing tr-2 The link is unusable",
      "Payment 1: The link is unusable. No customer has the link, but the bank has the bulk payment, and has not cancelled it: Not now. psd2 goes on, and pays nothing twice, with: psd2 batch run batch-1",
      "0 of 2 paid, 2 unknown.", "exit 9, unknown 2 of 2: run batch-1"]
   `);
@@ -661,6 +661,43 @@ it('a person whom the operator names gets a link of their own once somebody has 
     [['dora'], [], [], ['emil']],
     ['verify transfer', 'sca pay-1', 'sca pay-1'],
   ]);
+});
+
+it('a person whom the operator names authorises first if psd2 does not know the id of the customer', async () => {
+  const { bank, payer } = await payees(LINKED, 'Ada');
+  Object.assign(bank.interface, { customers: 'named by the operator' });
+  const path = join(temporary, 'first.ndjson');
+  writeFileSync(path, '', { mode: 0o600 });
+  await payer.run([...RUN, '--links', path, '--psu-id', 'emil'], { globals: { customer: ANNA } });
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ psuId: 'emil' });
+  expect(bank.sent).toEqual(['verify transfer', 'sca pay-1']);
+});
+
+it('operation resume goes on with a bulk payment that the bank has, for the person whom the operator names', async () => {
+  const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
+  Object.assign(bank.interface, { customers: 'named by the operator' });
+  const resumed = async (...person: string[]) => {
+    const { data } = await payer.run(['operation', 'list']);
+    const [operation] = Object.values(data);
+    const { flow } = operation ?? {};
+    return payer.run(['operation', 'resume', String(flow), ...person], { globals: { customer: ANNA } });
+  };
+  bank.meets('verify', interrupted());
+  await pay();
+  expect(endOf(await resumed()).slice(0, 1)).toMatchInlineSnapshot(
+    `["exit 2, usage of op-1: The bulk-payments op-1 is executing, and has no resource at the bank"]`,
+  );
+  bank.customersAgree = false;
+  await pay();
+  bank.last.isPartly = true;
+  expect(endOf(await resumed()).slice(0, 1)).toMatchInlineSnapshot(
+    `["exit 13, still_open of op-1: The bulk payment has an authorisation, and the bank waits for another person (PENDING). The payment is not over: another person can still authorise it"]`,
+  );
+  await resumed('--psu-id', 'emil');
+  expect(bank.sent.slice(-2)).toEqual(['sca pay-1', 'sca pay-1']);
+  Object.assign(bank.last, { decision: 'AUTHORIZED', became: 'executed' });
+  expect(endOf(await resumed())).toEqual(['done']);
+  expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchObject({ counts: { executed: 2 } });
 });
 
 it('what another person must authorise too has its own name: a bulk payment is no operation', async () => {

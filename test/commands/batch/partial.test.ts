@@ -72,6 +72,7 @@ it('if the bank rejects some of a bulk payment, its word or the bookings say whi
   const row = booking('R-3', '12.00', { counterpartyIban: 'de89 3704 0044 0532 0130 00' });
   const others: Partial<Transaction>[] = [
     { bookingDate: null },
+    { bookingDate: addDays(today, 1) },
     { currency: 'USD' },
     { amount: decimalOf(1200) },
     { counterpartyIban: 'IT60X0542811101000000123456' },

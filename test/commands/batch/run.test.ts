@@ -375,10 +375,14 @@ const TABLE = { format: 'table', stdout: 200 } as const;
 it('at a terminal, what became of several payments alike is said once for all', async () => {
   const { bank, payer } = await payees(LINKED, 'Ada', 'Bea');
   bank.next = { decision: 'NOT_AUTHORIZED', word: 'They refused' };
-  expect((await payer.run(RUN, TABLE)).said).toContain('\n2 payments were rejected: They refused.\n');
+  expect((await payer.run(RUN, TABLE)).said).toContain(
+    '\n2 payments were rejected: The customer did not authorise it.\n',
+  );
   const late = await payees(LINKED, 'Ada', 'Bea');
   late.bank.next = { decision: 'EXPIRED', word: 'Too late' };
-  expect((await late.payer.run(RUN, TABLE)).said).toContain('\n2 payments expired: Too late.\n');
+  expect((await late.payer.run(RUN, TABLE)).said).toContain(
+    '\n2 payments expired: The customer did not authorise it in time.\n',
+  );
   const lost = await payees(LINKED, 'Ada', 'Bea');
   lost.bank.meets('verify', 'lost', 'lost');
   expect((await lost.payer.run(RUN, TABLE)).said).toMatch(/^2 payments are unknown: The bank may have /m);

@@ -28,6 +28,7 @@ const OPEN = { means: 'open', transactionStatus: 'PDNG' } as const;
 const DUPLICATE = { means: 'duplicate', transactionStatus: 'RJCT' } as const;
 const PARTLY = { state: 'executed', transactionStatus: 'PART' } as const;
 const FAILED = { state: 'failed', executionStatus: 'KO' } as const;
+const LOCKED = [{ level: 'message' as const, code: null, proprietary: null, text: 'Locked' }];
 it.each([
   ['executed', { state: 'executed', transactionStatus: 'ACSP' }, undefined, 'executed'],
   ['executed in part, and the bank says that this one is', PARTLY, PAID, 'executed'],
@@ -130,8 +131,16 @@ describe('exactly this is recorded of a transfer', () => {
     [{ state: 'authorized' }, ...both(unanswered)],
     [{ state: 'executing' }, ...both(unanswered)],
     [{ state: 'unknown' }, ...both(unanswered)],
+    [
+      { state: 'unknown', reasons: LOCKED },
+      ...both({ ...unanswered, description: 'Locked', reasons: LOCKED }),
+    ],
+    [
+      { state: 'unknown', executionStatusDescription: 'Away' },
+      ...both({ ...unanswered, description: 'Away' }),
+    ],
     [{ state: 'created', mayExecuteWithoutUs: true }, ...both(unanswered)],
-    [{ state: 'verified', mayExecuteWithoutUs: true }, ...both(unanswered)],
+    [{ state: 'verified', mayExecuteWithoutUs: true }, ...both(started)],
     [{ state: 'created' }, ...both()],
     [{ state: 'verified' }, ...both()],
   ])('whose bulk payment has %o; if it is instant, %o', (state, normal, instant) => {

@@ -37,6 +37,7 @@ it.each<[string, Partial<GenericOperation>, boolean]>([
   ['that the bank has', { state: 'verified' }, false],
   ['that waits for its customer', { state: 'authorizing' }, false],
   ['that waits, and may run all the same', { state: 'authorizing', mayExecuteWithoutUs: true }, false],
+  ['that the bank has, and somebody can authorise', { state: 'verified', mayExecuteWithoutUs: true }, false],
   ['whose answer was lost', { state: 'created', mayExecuteWithoutUs: true }, true],
   ['that nobody knows of', { state: 'unknown' }, true],
   ['that is executed', { state: 'executed' }, true],

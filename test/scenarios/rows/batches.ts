@@ -20,8 +20,10 @@ const ADD = ['batch', 'add', 'FILE', '--from', '0010482620', '--json'];
 const RUN = ['batch', 'run', 'BATCH', '--yes', '--json'];
 const RETRY = ['batch', 'retry', 'BATCH', '--json'];
 const SHOW = ['batch', 'show', 'BATCH', '--json'];
+const REPORT = ['batch', 'report', 'BATCH', '--json'];
 const APPROVE = ['batch', 'approve', 'BATCH', '--json'];
 const REJECT = ['batch', 'reject', 'BATCH', '--note', 'too late', '--json'];
+const NONE_PAID = ['batch', 'resolve', 'BATCH', '--not-executed', '--yes', '--json'];
 const UNPAID = ['transfer', 'resolve', 'FLOW', '--not-executed', '--yes', '--json'];
 const batch = (name: string, payments: string[], paid: number, steps: Step[]): Row =>
   atCb(name, paid, steps, { payments });
@@ -300,10 +302,58 @@ const stops = [
       says: 'The outcome of 3 of 5 payments is not known. psd2 has stopped, because three initiations in a row ended in the same way: HTTP 502',
     }),
     step(RUN, '9 outcome_unknown unknown unknown unknown executed executed'),
-    step(['batch', 'resolve', 'BATCH', '--not-executed', '--yes', '--json'], '0 failed failed failed', {
-      calls: '',
-    }),
+    step(NONE_PAID, '0 failed failed failed', { calls: '' }),
     step(RETRY, '0 added', { prints: { lines: 3 } }),
+  ),
+];
+
+const NO_SCA = rejected(400, 'PAYMENT_FAILED');
+const refusedStarts = (
+  [
+    ['alone', ALONE, {}, 'verified verified', [NO_SCA, NO_SCA]],
+    ['as a bulk payment', AS_BULK, BULKS, 'authorizing authorizing', [NO_SCA]],
+    ['in a signing basket', AS_BASKET, NEVER, 'authorizing authorizing', [NO_SCA]],
+  ] as const
+).map(([how, run, payments, states, sca]) => ({
+  ...together(
+    `payments that go ${how} are open if the bank refuses to begin their SCA, and nobody ends them by hand`,
+    payments,
+    ['Ada', 'Bea'],
+    2,
+    step(run, `13 still_open ${states}`, {
+      meets: { sca },
+      prints: [{ reason: expect.stringContaining('somebody can still authorise it') }, {}],
+    }),
+    step(NONE_PAID, '2 usage', { says: /^No payment of the batch has an unknown outcome/, calls: '' }),
+    step(RETRY, '2 usage'),
+    step(RUN, '0 executed executed'),
+  ),
+  bank: { file: { payments, sca: { start: 'explicit' } } },
+}));
+
+const whys = [
+  together(
+    'a bulk payment that is unknown after a refusal leaves the words of the bank with each payment',
+    BULKS,
+    ['Ada', 'Bea'],
+    0,
+    step(AS_BULK, '9 outcome_unknown unknown unknown', {
+      meets: { initiate: [rejected(400, 'PAYMENT_FAILED')] },
+    }),
+    step(REPORT, '0 unknown unknown', {
+      prints: Array(2).fill({
+        reason: expect.stringContaining('PAYMENT_FAILED'),
+        bankReasons: [expect.objectContaining({ proprietary: 'PAYMENT_FAILED' })],
+      }),
+    }),
+  ),
+  together(
+    'a payment that its customer has refused has that as its reason, and not the status at the bank',
+    {},
+    ['Ada'],
+    0,
+    step(ALONE, '8 payment_failed rejected', { customer: 'refuses' }),
+    step(REPORT, '0 rejected', { prints: [{ reason: 'The customer did not authorise it' }] }),
   ),
 ];
 
@@ -428,4 +478,13 @@ const files = ['pain.001.001.03', 'pain.001.001.09'].map((format) =>
   ),
 );
 
-export const BATCHES: Row[] = [...alone, ...bulks, ...stops, ...cancellations, ...baskets, ...files];
+export const BATCHES: Row[] = [
+  ...alone,
+  ...bulks,
+  ...stops,
+  ...refusedStarts,
+  ...whys,
+  ...cancellations,
+  ...baskets,
+  ...files,
+];

@@ -215,7 +215,7 @@ const feesOfTheSecond = at(
       says: /takes \d+\.\d\d from[\s\S]*: somebody can[\s\S]*\$ transfer cancel FLOW$/,
       calls: 'sca-status status sca update',
     }),
-    step(RESUME, '13 still_open verified', {
+    step(RESUME, '13 still_open authorizing', {
       env: { ...FILES, PSD2_MAX_AMOUNT: '100.00' },
       says: /\$ transfer cancel FLOW$/,
       calls: 'sca-status status',
@@ -242,7 +242,7 @@ export const EMBEDDED: readonly Row[] = [
     at(`${what} to a TAN whose payment is executed proves nothing`, [pays(answer, 'ACSC', '0 executed')]),
     at(`${what} to a TAN, and the bank says nothing of it: it is open, and the file's TAN is sent once`, [
       pays(answer, 'RCVD', '13 still_open authorizing', { says: /can still authorise it/ }),
-      { ...again('RCVD', '13 still_open verified'), calls: 'sca-status status sca-status status' },
+      { ...again('RCVD', '13 still_open authorizing'), calls: 'sca-status status sca-status status' },
       step(PAY, '2 duplicate_reference'),
       again('ACSC', '0 executed'),
     ]),

@@ -77,7 +77,7 @@ const toTheSecond = at(
       says: /takes \d+\.\d\d from[\s\S]*: somebody can[\s\S]*\$ transfer cancel FLOW$/,
       calls: expect.not.stringContaining('cancel'),
     }),
-    step(RESUME, '13 still_open verified', {
+    step(RESUME, '13 still_open authorizing', {
       ...OUTCOME,
       says: /\$ transfer cancel FLOW$/,
       calls: expect.not.stringContaining('cancel'),
