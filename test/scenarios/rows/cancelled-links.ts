@@ -87,6 +87,18 @@ const links = [
     ),
   ),
   at(
+    'transfer status says each time that the customer has authorised it after the bank had cancelled it',
+    DIRECT,
+    0,
+    ...[AWAY, kept()],
+    ...['first', 'again'].map(() =>
+      step(STATUS, '9 outcome_unknown unknown', {
+        meets: means('finalised'),
+        says: 'the customer has authorised it since',
+      }),
+    ),
+  ),
+  at(
     'the customer authorises it before psd2 looks: nobody knows',
     DIRECT,
     0,
