@@ -38,7 +38,8 @@ export function readReport(
   const read = transactionsAnswerIn(zone(report.account?.iban ?? null)).safeParse(report);
   const issue = read.error?.issues[0];
   if (!read.success) return fail(`${issue?.path.join('.')}: ${issue?.message}`);
-  const { headers, status } = answer;
+  const { headers, status, wasUnusable } = answer;
   const { isPart = false, contradictions = [] } = report;
-  return { data: read.data, headers, status, notices: [], isPart, contradictions };
+  const found = { data: read.data, headers, status, notices: [], isPart, contradictions };
+  return { ...found, ...(wasUnusable && { wasUnusable }) };
 }

@@ -44,7 +44,7 @@ export type NextGenAnswer = Answer<NextGenSaid>;
 export type NextGenCaller = Caller<NextGenSaid>;
 
 /** A successful answer: its content, and the rest of it. */
-export interface NextGenReading<T> extends Reading {
+export interface NextGenReading<T> extends Reading, Pick<Answer, 'wasUnusable'> {
   data: T;
   headers: Readonly<Record<string, string>>;
   status: number;
@@ -203,8 +203,9 @@ export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): 
       `The bank's answer to ${callName(answer)} has no usable ${field}: ${issue?.message ?? 'unreadable'}`,
     );
   }
-  const { status, headers } = answer;
-  return { data: result.data, headers, status, notices: noticesOf(answer) };
+  const { status, headers, wasUnusable } = answer;
+  const read = { data: result.data, headers, status, notices: noticesOf(answer) };
+  return { ...read, ...(wasUnusable && { wasUnusable }) };
 }
 
 /** The answer to an initiation. `isRejected`, `isDuplicate`: the bank has rejected it in the same answer, and says that there is another one. */
