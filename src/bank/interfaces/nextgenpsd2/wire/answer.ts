@@ -27,7 +27,7 @@ import { isSuccess, judgeStatus, whyNoAnswer } from '../judge/status.ts';
 import { SCA_STATUSES } from './consent.ts';
 import { type BankMessage, messagesIn, titleIn } from './messages.ts';
 import { reasonsIn } from './reasons.ts';
-import { type Meaning, meaningOfCode, meaningOfStatus, meaningOfWords } from './refusals.ts';
+import { atBank, type Meaning, meaningOfCode, meaningOfStatus, meaningOfWords } from './refusals.ts';
 
 /** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
 export interface NextGenSaid extends Said {
@@ -144,11 +144,11 @@ function meaningIn(
 ): Meaning {
   const codeMeaning = decided?.code ? meaningOfCode(decided.code, bank) : undefined;
   if (codeMeaning?.lasts && facts.reads === null) return meaningOfStatus(429, facts);
-  return (
+  const meaning =
     codeMeaning ??
     meaningOfWords(status, decided?.text ?? '') ??
-    meaningOfStatus(status, { ...facts, isPage: isPageAlone })
-  );
+    meaningOfStatus(status, { ...facts, isPage: isPageAlone });
+  return atBank(meaning, facts, bank);
 }
 
 function shortId(header: string | undefined): string | null {
