@@ -27,8 +27,8 @@ export function whyKept(operation: Kept, name: string): string | null {
 export function whyManyKept(
   transfers: readonly Pick<Kept, 'linkUntil' | 'state' | 'givenLinks'>[],
 ): string | null {
-  const kept = transfers.filter(({ state, linkUntil }) => state === 'cancelled' && linkUntil !== null);
-  const ends = kept.flatMap(({ linkUntil }) => linkUntil ?? []).sort();
+  const cancelled = transfers.filter(({ state, linkUntil }) => state === 'cancelled' && linkUntil !== null);
+  const ends = cancelled.flatMap(({ linkUntil }) => linkUntil ?? []).sort();
   const last = ends.at(-1);
   if (last === undefined) return null;
   const isEndless = last === NO_END;
@@ -36,7 +36,7 @@ export function whyManyKept(
     ends.length === 1
       ? ['payment', 'it', 'Its reference stays']
       : ['payments', 'them', 'Their references stay'];
-  const [may, what] = waysOn(kept.every(isOnPhones));
+  const [may, what] = waysOn(cancelled.every(isOnPhones));
   return `${may} ${ends.length} ${payments}, which may work${isEndless ? '' : ` until ${shownTime(last)}`}, although the bank has cancelled ${them}. ${references} reserved until ${isEndless ? `the bank says that ${what} is over, or you do` : shownTime(reservedUntil(last).toISOString())}`;
 }
 

@@ -73,7 +73,7 @@ export function noCounts(): Counts {
 /** What became of a call. */
 export type Outcome = 'ok' | 'no reply' | 'server error' | 'unusable' | 'client error' | 'limited' | 'own';
 
-export function outcomeOf({ status, failure }: CountedCall): Outcome {
+export function outcomeOf({ status, failure }: Pick<CountedCall, 'status' | 'failure'>): Outcome {
   if (status === null) return failure ?? 'no reply';
   if (status >= 500) return 'server error';
   if (status === 420 || status === 429) return 'limited';

@@ -262,12 +262,12 @@ export function openCaller<What extends Said>(
 }
 
 /** The errors whose answers were told of. */
-const told = new WeakSet<object>();
+const toldErrors = new WeakSet<object>();
 
 /** Tells whoever observes the calls if an error says that psd2 could not use the answer. An error is about one answer. */
 function tellUnusable({ wasUnusable }: Pick<Answer, 'wasUnusable'>, error: unknown): void {
-  if (!isUnusable(error) || told.has(error)) return;
-  told.add(error);
+  if (!isUnusable(error) || toldErrors.has(error)) return;
+  toldErrors.add(error);
   wasUnusable?.();
 }
 
@@ -406,8 +406,7 @@ async function sendOnce<What extends Said>(
     wire.check(answer, request, call);
     const reply = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt, hidden });
     if (reply.turnedAway) await announced?.turnedAway?.();
-    const observed = await report(answer.status, mayHaveLeft, { reply });
-    const wasUnusable = () => settings.unusable?.(observed);
+    const wasUnusable = await report(answer.status, mayHaveLeft, { reply });
     return { ...answer, call, route, tppRequestId, reply, wasUnusable };
   } catch (error) {
     const failureKind = failureKindOf(error, mayHaveLeft);
@@ -498,19 +497,24 @@ class Times {
   }
 }
 
-/** @returns a function that tells the observer how an attempt ended, and returns what it told. The attempt starts now. */
+/** @returns a function that tells the observer how an attempt ended, and returns what tells it that the answer was unusable. The attempt starts now. */
 function reporterOf(
   { method, transactionId, bearer, irrevocable = false, gives, requestId: repeated, earlier }: BankCall,
   sent: Pick<Observation, 'path' | 'tppRequestId' | 'route'>,
   times: Times,
-  { session, now, observe }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe'>,
+  {
+    session,
+    now,
+    observe,
+    unusable,
+  }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe' | 'unusable'>,
 ) {
   const { at } = times;
   return async (
     outcome: number | string,
     mayHaveLeft: boolean,
     { reply, failureKind }: { reply?: Said; failureKind?: FailureKind },
-  ): Promise<Observation> => {
+  ): Promise<() => void> => {
     const observation: Observation = {
       method,
       ...sent,
@@ -537,7 +541,7 @@ function reporterOf(
       ...(failureKind && { failureKind }),
     };
     await observe(observation);
-    return observation;
+    return () => unusable?.(observation);
   };
 }
 

@@ -29,7 +29,7 @@ export async function beginTransferFlow(
     await beginOnce();
   } catch (error) {
     const isTaken = !hasBegun && error instanceof Psd2Error && error.code === 'duplicate_reference';
-    if (!isTaken || error.flow === undefined || !(await isNews(flows, bank, error.flow))) throw error;
+    if (!isTaken || error.flow === undefined || !(await hasChanged(flows, bank, error.flow))) throw error;
     // Either the reference is free now, or the refusal says what the payment has become.
     await beginOnce();
   }
@@ -40,7 +40,7 @@ export async function beginTransferFlow(
  *
  * @returns whether the link is over now, or the customer has used it
  */
-async function isNews(flows: Flows, bank: Bank, holder: string): Promise<boolean> {
+async function hasChanged(flows: Flows, bank: Bank, holder: string): Promise<boolean> {
   try {
     const transfer = await flows.find('transfer', holder);
     if (!hasLinkOut(transfer)) return false;

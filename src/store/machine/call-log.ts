@@ -17,6 +17,7 @@ import * as z from 'zod/mini';
 import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import { jsonIn } from '../../domain/json.ts';
 import { Psd2Error } from '../../errors.ts';
+import { outcomeOf } from '../../smoke/stats.ts';
 import { isMissing, makePrivateFolder, refuseOtherThanFile, withFile } from '../disk/files.ts';
 import { faultOf } from '../disk/permissions.ts';
 import { replaceDurably } from '../disk/replace.ts';
@@ -77,9 +78,18 @@ export type LoggedCall = z.infer<typeof loggedCall>;
 
 /** What says whose a call is, and what it counts for. */
 const NAMES = {
-  ...({ at: true, profile: true, host: true, method: true, path: true, transactionId: true } as const),
-  ...({ flow: true, customer: true, route: true, kind: true, run: true } as const),
-};
+  at: true,
+  profile: true,
+  host: true,
+  method: true,
+  path: true,
+  transactionId: true,
+  flow: true,
+  customer: true,
+  route: true,
+  kind: true,
+  run: true,
+} as const;
 
 /**
  * psd2 could not use the answer to a call. The line of the call was written before psd2 read the answer, so this line follows it. It has no
@@ -157,7 +167,7 @@ export class CallLog {
    * @throws as {@link append}
    */
   appendUnusable(call: LoggedCall): void {
-    if (call.status === null || call.status >= 400) return;
+    if (call.status === null || outcomeOf({ status: call.status, failure: null }) !== 'ok') return;
     const { at, profile, host, method, path, transactionId, tppRequestId, flow, customer, route, kind, run } =
       call;
     const named = { at, profile, host, method, path, transactionId, unusable: tppRequestId, flow, customer };

@@ -40,6 +40,6 @@ export function readReport(
   if (!read.success) return fail(`${issue?.path.join('.')}: ${issue?.message}`);
   const { headers, status, wasUnusable } = answer;
   const { isPart = false, contradictions = [] } = report;
-  const found = { data: read.data, headers, status, notices: [], isPart, contradictions };
-  return { ...found, ...(wasUnusable && { wasUnusable }) };
+  const reading = { data: read.data, headers, status, notices: [], isPart, contradictions };
+  return { ...reading, ...(wasUnusable && { wasUnusable }) };
 }
