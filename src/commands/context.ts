@@ -226,6 +226,8 @@ export interface Transport {
    */
   client(known: BankClient | null): ClientCredentials;
   observe: (call: Observation) => Promise<void>;
+  /** Records that psd2 could not use the answer to a call that it has observed. */
+  unusable: (call: Observation) => void;
 }
 
 /** The bank of a profile, for the calls of an application. */

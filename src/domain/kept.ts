@@ -13,18 +13,22 @@ type Kept = Operation<OrderTarget & { reference?: string | null; executionDate?:
 export function whyKept(operation: Kept, name: string): string | null {
   if (standingOf(operation) !== 'kept') return null;
   const { linkUntil, order, state } = operation;
+  const [may, what] = waysOn(isOnPhones(operation));
   if (state === 'cancelled' && linkUntil === NO_END)
-    return `A customer has a link to authorise the ${name}, which may work, although the bank has cancelled it. The bank does not say what time it is${reservation(order, ' until the bank says that the link is over, or you do')}`;
+    return `${may} the ${name}, which may work, although the bank has cancelled it. The bank does not say what time it is${reservation(order, ` until the bank says that ${what} is over, or you do`)}`;
   if (state === 'cancelled' && linkUntil !== null)
-    return `A customer has a link to authorise the ${name}, which may work until ${shownTime(linkUntil)}, although the bank has cancelled it${reservation(order, ` until ${shownTime(reservedUntil(linkUntil).toISOString())}`)}`;
+    return `${may} the ${name}, which may work until ${shownTime(linkUntil)}, although the bank has cancelled it${reservation(order, ` until ${shownTime(reservedUntil(linkUntil).toISOString())}`)}`;
   const id = operation.initiation?.endToEndId;
   const booked = id ? ` Their bookings have the end-to-end id ${id}` : " The account's bookings show them";
   return `The ${name} ended after its first day, ${order.executionDate}, so payments up to now may have been made.${booked}${reservation(order, '')}`;
 }
 
 /** The same of several transfers that the bank has cancelled. Null: nobody has a link of one. */
-export function whyManyKept(transfers: readonly Pick<Kept, 'linkUntil' | 'state'>[]): string | null {
-  const ends = transfers.flatMap(({ state, linkUntil }) => (state === 'cancelled' && linkUntil) || []).sort();
+export function whyManyKept(
+  transfers: readonly Pick<Kept, 'linkUntil' | 'state' | 'givenLinks'>[],
+): string | null {
+  const cancelled = transfers.filter(({ state, linkUntil }) => state === 'cancelled' && linkUntil !== null);
+  const ends = cancelled.flatMap(({ linkUntil }) => linkUntil ?? []).sort();
   const last = ends.at(-1);
   if (last === undefined) return null;
   const isEndless = last === NO_END;
@@ -32,7 +36,22 @@ export function whyManyKept(transfers: readonly Pick<Kept, 'linkUntil' | 'state'
     ends.length === 1
       ? ['payment', 'it', 'Its reference stays']
       : ['payments', 'them', 'Their references stay'];
-  return `A customer has a link to authorise ${ends.length} ${payments}, which may work${isEndless ? '' : ` until ${shownTime(last)}`}, although the bank has cancelled ${them}. ${references} reserved until ${isEndless ? 'the bank says that the link is over, or you do' : shownTime(reservedUntil(last).toISOString())}`;
+  const [may, what] = waysOn(cancelled.every(isOnPhones));
+  return `${may} ${ends.length} ${payments}, which may work${isEndless ? '' : ` until ${shownTime(last)}`}, although the bank has cancelled ${them}. ${references} reserved until ${isEndless ? `the bank says that ${what} is over, or you do` : shownTime(reservedUntil(last).toISOString())}`;
+}
+
+/** How somebody can still authorise what the bank has cancelled: the beginning of a sentence, and its name. */
+function waysOn(areOnPhones: boolean): [may: string, what: string] {
+  return areOnPhones
+    ? ["The bank has asked a customer's phone to authorise", 'the request']
+    : ['A customer has a link to authorise', 'the link'];
+}
+
+/** Whether nobody has a link: the bank itself has asked whoever can authorise it. */
+function isOnPhones({ givenLinks }: Pick<Kept, 'givenLinks'>): boolean {
+  const isAsked = ({ links }: Kept['givenLinks'][number]) =>
+    links?.approach === 'decoupled' && links.redirect === undefined && links.oauth === undefined;
+  return givenLinks.length > 0 && givenLinks.every(isAsked);
 }
 
 function reservation({ reference }: Kept['order'], until: string): string {

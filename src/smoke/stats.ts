@@ -15,6 +15,8 @@ export interface CountedCall {
   failure: 'own' | 'unusable' | 'no reply' | null;
   milliseconds: number;
   isSmoke: boolean;
+  /** It is no call, but what psd2 found out of one that counts already: it could not use the answer. */
+  isFinding?: true;
 }
 
 export const STAT_KINDS = ['ais', 'pis', 'piis', 'consent', 'auth', 'other'] as const;
@@ -71,7 +73,7 @@ export function noCounts(): Counts {
 /** What became of a call. */
 export type Outcome = 'ok' | 'no reply' | 'server error' | 'unusable' | 'client error' | 'limited' | 'own';
 
-export function outcomeOf({ status, failure }: CountedCall): Outcome {
+export function outcomeOf({ status, failure }: Pick<CountedCall, 'status' | 'failure'>): Outcome {
   if (status === null) return failure ?? 'no reply';
   if (status >= 500) return 'server error';
   if (status === 420 || status === 429) return 'limited';
@@ -79,6 +81,10 @@ export function outcomeOf({ status, failure }: CountedCall): Outcome {
 }
 
 export function addCall(counts: Counts, call: CountedCall): void {
+  if (call.isFinding) {
+    counts.unusable += 1;
+    return;
+  }
   const outcome = outcomeOf(call);
   if (outcome === 'own') {
     counts.own += 1;
@@ -165,7 +171,7 @@ export class Downtime {
   }
 
   add(call: CountedCall): void {
-    if (!LAWFUL.includes(call.kind)) return;
+    if (!LAWFUL.includes(call.kind) || call.isFinding) return;
     const outcome = outcomeOf(call);
     if (outcome === 'own') return;
     const isServerError = this.#serverErrorsAreDown && outcome === 'server error';

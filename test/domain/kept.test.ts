@@ -8,9 +8,11 @@ import { begunTransfer } from './orders.ts';
 
 const [EARLY, LATE] = ['2026-11-22T10:05:30.000Z', '2026-11-23T23:59:00.000Z'];
 /** A transfer that the bank has cancelled while a customer had a link. */
-const cancelled = (linkUntil: string | null): Pick<Transfer, 'linkUntil' | 'state'> => ({
-  ...{ state: 'cancelled', linkUntil },
+const cancelled = (linkUntil: string | null): Pick<Transfer, 'linkUntil' | 'state' | 'givenLinks'> => ({
+  ...{ state: 'cancelled', linkUntil, givenLinks: [] },
 });
+const ON_PHONE = { links: { approach: 'decoupled' } } as const;
+const WITH_LINK = { links: { approach: 'redirect', redirect: 'https://bank.example/sca' } } as const;
 
 describe('why the reference of an ended payment stays reserved', () => {
   it.each<[string, Partial<Transfer>, string | null, string]>([
@@ -19,6 +21,24 @@ describe('why the reference of an ended payment stays reserved', () => {
       cancelled(EARLY),
       'INV-1',
       'A customer has a link to authorise the transfer, which may work until 2026-11-22 10:06 UTC, although the bank has cancelled it. The reference "INV-1" stays reserved until 2026-11-22 10:07 UTC',
+    ],
+    [
+      'a question on a phone, and a reference',
+      { ...cancelled(EARLY), givenLinks: [ON_PHONE] },
+      'INV-1',
+      'The bank has asked a customer\'s phone to authorise the transfer, which may work until 2026-11-22 10:06 UTC, although the bank has cancelled it. The reference "INV-1" stays reserved until 2026-11-22 10:07 UTC',
+    ],
+    [
+      'a question on a phone without an end',
+      { ...cancelled(NO_END), givenLinks: [ON_PHONE] },
+      'INV-1',
+      'The bank has asked a customer\'s phone to authorise the transfer, which may work, although the bank has cancelled it. The bank does not say what time it is. The reference "INV-1" stays reserved until the bank says that the request is over, or you do',
+    ],
+    [
+      'a question on a phone, and a link',
+      { ...cancelled(EARLY), givenLinks: [ON_PHONE, WITH_LINK] },
+      null,
+      'A customer has a link to authorise the transfer, which may work until 2026-11-22 10:06 UTC, although the bank has cancelled it',
     ],
     [
       'a link that ends over midnight',
@@ -139,12 +159,22 @@ describe('why the references of several cancelled payments stay reserved', () =>
     expect(whyManyKept(ends.map(cancelled))).toBe(`A customer has a link to authorise ${rest}`);
   });
 
+  it('those of which nobody has a link are asked for on phones', () => {
+    const asked = { ...cancelled(EARLY), givenLinks: [ON_PHONE] };
+    expect(whyManyKept([asked, cancelled(null)])).toBe(
+      "The bank has asked a customer's phone to authorise 1 payment, which may work until 2026-11-22 10:06 UTC, although the bank has cancelled it. Its reference stays reserved until 2026-11-22 10:07 UTC",
+    );
+    expect(whyManyKept([asked, cancelled(EARLY)])).toMatch(/^A customer has a link to authorise 2 payments,/);
+  });
+
   it('without a cancelled payment that has a link there is nothing to say', () => {
     expect(whyManyKept([])).toBeNull();
     expect(whyManyKept([cancelled(null), cancelled(null)])).toBeNull();
-    expect(whyManyKept([{ state: 'unknown', linkUntil: EARLY }])).toBeNull();
+    expect(whyManyKept([{ ...cancelled(EARLY), state: 'unknown' }])).toBeNull();
     // Another one counts beside them.
-    expect(whyManyKept([{ state: 'unknown', linkUntil: NO_END }, cancelled(EARLY)])).toContain('1 payment,');
+    expect(whyManyKept([{ ...cancelled(NO_END), state: 'unknown' }, cancelled(EARLY)])).toContain(
+      '1 payment,',
+    );
   });
 });
 

@@ -140,6 +140,8 @@ export interface Answer<What extends Said = Said> extends WireAnswer {
   route: Route;
   tppRequestId: string;
   reply: What;
+  /** Tells whoever observes the calls that psd2 could not use the answer. Absent: nobody counts that. */
+  wasUnusable?: () => void;
 }
 
 /** Sends a signed call and returns the answer, whatever its status. */
@@ -249,11 +251,41 @@ export function openCaller<What extends Said>(
     async ask(call, read) {
       const answer = await exchange(call);
       onAnswer(answer);
-      const reading = read(answer);
-      reading.notices.forEach(notice);
-      return reading;
+      try {
+        const reading = read(answer);
+        reading.notices.forEach(notice);
+        return reading;
+      } catch (error) {
+        tellUnusable(answer, error);
+        throw error;
+      }
     },
   };
+}
+
+/** The errors whose answers were told of. */
+const toldErrors = new WeakSet<object>();
+
+/** Tells whoever observes the calls if an error says that psd2 could not use the answer. An error is about one answer. */
+function tellUnusable({ wasUnusable }: Pick<Answer, 'wasUnusable'>, error: unknown): void {
+  if (!isUnusable(error) || toldErrors.has(error)) return;
+  toldErrors.add(error);
+  wasUnusable?.();
+}
+
+/** Uses what was read of an answer. What shows only then that psd2 cannot use the answer counts as if its reading had shown it. */
+export async function usingAnswer<T>(read: Pick<Answer, 'wasUnusable'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    tellUnusable(read, error);
+    throw error;
+  }
+}
+
+/** Whether an answer came that psd2 could not use. */
+function isUnusable(error: unknown): error is Psd2Error {
+  return error instanceof Psd2Error && error.code === 'bank_answer';
 }
 
 /**
@@ -298,6 +330,8 @@ export interface ExchangeSettings<What extends Said> {
   sleep: (milliseconds: number) => Promise<void>;
   /** The exchange waits for it before it returns the answer. */
   observe: (observation: Observation) => Promise<void>;
+  /** Told of an answer that was observed as usable, once psd2 finds that it cannot use it. Absent: nobody counts that. */
+  unusable?: (observation: Observation) => void;
 }
 
 /**
@@ -374,8 +408,8 @@ async function sendOnce<What extends Said>(
     wire.check(answer, request, call);
     const reply = await wire.understand(answer, call, { request, firstByteAt: times.firstByteAt, hidden });
     if (reply.turnedAway) await announced?.turnedAway?.();
-    await report(answer.status, mayHaveLeft, { reply });
-    return { ...answer, call, route, tppRequestId, reply };
+    const wasUnusable = await report(answer.status, mayHaveLeft, { reply });
+    return { ...answer, call, route, tppRequestId, reply, wasUnusable };
   } catch (error) {
     const failureKind = failureKindOf(error, mayHaveLeft);
     await report(error instanceof Error ? error.message : String(error), mayHaveLeft, { failureKind });
@@ -417,7 +451,7 @@ const LINGER_MS = 1_000;
 /** Whose a failure is. What psd2 found wrong before anything left is its own; after that, the answer was. */
 function failureKindOf(error: unknown, mayHaveLeft: boolean): FailureKind {
   if (error instanceof CallFailed) return error.kind;
-  const isAnswers = mayHaveLeft || (error instanceof Psd2Error && error.code === 'bank_answer');
+  const isAnswers = mayHaveLeft || isUnusable(error);
   return isAnswers ? 'unusable' : 'own';
 }
 
@@ -465,20 +499,25 @@ class Times {
   }
 }
 
-/** @returns a function that tells the observer how an attempt ended. The attempt starts now. */
+/** @returns a function that tells the observer how an attempt ended, and returns what tells it that the answer was unusable. The attempt starts now. */
 function reporterOf(
   { method, transactionId, bearer, irrevocable = false, gives, requestId: repeated, earlier }: BankCall,
   sent: Pick<Observation, 'path' | 'tppRequestId' | 'route'>,
   times: Times,
-  { session, now, observe }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe'>,
+  {
+    session,
+    now,
+    observe,
+    unusable,
+  }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe' | 'unusable'>,
 ) {
   const { at } = times;
-  return (
+  return async (
     outcome: number | string,
     mayHaveLeft: boolean,
     { reply, failureKind }: { reply?: Said; failureKind?: FailureKind },
-  ) =>
-    observe({
+  ): Promise<() => void> => {
+    const observation: Observation = {
       method,
       ...sent,
       outcome,
@@ -502,7 +541,10 @@ function reporterOf(
             : reply.verdict.says,
       }),
       ...(failureKind && { failureKind }),
-    });
+    };
+    await observe(observation);
+    return () => unusable?.(observation);
+  };
 }
 
 function beganOrUnknown({ says }: Verdict): Verdict['says'] {

@@ -5,7 +5,12 @@ import type { Psd2Error } from '../../errors.ts';
 import { type AuditFields, parseAuditLine } from '../../store/audit/chain.ts';
 import { withWords, wordsOf } from '../../store/audit/pseudonyms.ts';
 import { unlessDamaged } from '../../store/batch/refusals.ts';
-import { type LoggedCall, readCalls, wordsOf as wordsOfCall } from '../../store/machine/call-log.ts';
+import {
+  type LoggedCall,
+  type NamedCall,
+  readCalls,
+  wordsOf as wordsOfCall,
+} from '../../store/machine/call-log.ts';
 import { syncFoldersOf } from '../../store/machine/sync-folders.ts';
 import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { CollectedData, StoredRows } from '../../store/ports/personal.ts';
@@ -129,7 +134,7 @@ function customerCalls(context: Context, customer: Known): LoggedCall[] {
 export function callsFor(
   { folder, profile }: Context,
   { customerId, accounts, flows }: Known,
-): (call: LoggedCall) => boolean {
+): (call: NamedCall) => boolean {
   const { name } = profile();
   const names = new Set(customerNames({ customerId, accounts, flows }));
   const isNamed = (call: LoggedCall) => wordsOfCall(call).some((word) => names.has(word));

@@ -1,6 +1,7 @@
 import { type KnownInterface, openExchange, type WireSettings } from '../../bank/call/call.ts';
 import { Pace } from '../../bank/call/pace.ts';
 import type { Bank, Identity } from '../../bank/ports/bank.ts';
+import type { Observation } from '../../bank/ports/call.ts';
 import { connectToBank } from '../../bank/transport/connection.ts';
 import { DEFAULT_TPP_CERTIFICATE } from '../../store/machine/setting-table.ts';
 import {
@@ -116,12 +117,13 @@ export async function openApplicationBank(
   const session = { apiTrackId };
   const bank = await find(() => profile);
   const opened = bank.open({ ...transport.requests(), psu, consents, session });
-  const observe: Transport['observe'] = (call) =>
-    transport.observe(loggedAs === undefined ? call : { ...call, customer: loggedAs });
+  const named = (call: Observation) => (loggedAs === undefined ? call : { ...call, customer: loggedAs });
+  const observe: Transport['observe'] = (call) => transport.observe(named(call));
+  const unusable: Transport['unusable'] = (call) => transport.unusable(named(call));
   const timing = { timeoutMs: context.globals.timeoutMs, ...context.world };
   const connectFor: CallableBank['connectFor'] = (carried, customer) =>
     opened.connect((wire, bankOver) => {
-      const exchange = openExchange({ connection, wire, session, pace, observe, ...timing });
+      const exchange = openExchange({ connection, wire, session, pace, observe, unusable, ...timing });
       const { logsIn } = bank;
       return wrap(exchange, { context, logsIn, carried, ...(customer && { customer }) }, bankOver);
     });
@@ -160,9 +162,9 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
   const record = await callRecorder(context, grant, baseUrl.host);
   const ownPace = openPace(context);
   const tally = new CallTally(context.tally);
-  const observe: typeof record = (call) => {
+  const observe: Transport['observe'] = (call) => {
     tally.count(call.outcome);
-    return record(call);
+    return record.call(call);
   };
   const { turns } = await context.store();
   const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
@@ -181,6 +183,7 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
     grant,
     connection,
     observe,
+    unusable: record.unusable,
     pace: tally.timing(turns(ownPace)),
     ownPace,
     tally,

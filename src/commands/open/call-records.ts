@@ -3,12 +3,19 @@ import type { Observation, TokenSource } from '../../bank/ports/call.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { minuteOfDay, readsBy } from '../../domain/read-turns.ts';
 import { type ErrorCode, Psd2Error } from '../../errors.ts';
-import { CallLog, wordsOf } from '../../store/machine/call-log.ts';
+import { CallLog, type LoggedCall, wordsOf } from '../../store/machine/call-log.ts';
 import { baseUrlOf, dailyLimitOf } from '../../store/machine/settings.ts';
 import type { AccessNotes, AccountRead, ReadLimit, Turns } from '../../store/ports/access.ts';
 import type { GrantType, StoredLogin, TokenSlot } from '../../store/ports/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { AccountReads, Allowance, ProfileContext } from '../context.ts';
+
+/** Records calls, and answers that psd2 could not use. */
+export interface CallRecorder {
+  call(call: Observation): Promise<void>;
+  /** @param call which was recorded before its answer was read */
+  unusable(call: Observation): void;
+}
 
 /**
  * Records the calls of an application: in the log, in the count of calls with client credentials, and with `--verbose` on
@@ -18,12 +25,12 @@ export async function callRecorder(
   context: ProfileContext,
   grant: GrantType,
   host: string,
-): Promise<(call: Observation) => Promise<void>> {
+): Promise<CallRecorder> {
   const { globals, terminal } = context;
   const log = callLogger(context, host);
   const count = grant === 'client_credentials' ? await callCounter(context) : async () => {};
-  return async (call) => {
-    log(call);
+  const record: CallRecorder['call'] = async (call) => {
+    await log.call(call);
     context.calls?.heard?.(call);
     if (call.isPrivate) await count();
     if (!globals.verbose) return;
@@ -45,12 +52,33 @@ export async function callRecorder(
       cleanText(`${call.method} ${call.path} → ${call.outcome} in ${call.milliseconds} ms (${ids})`),
     );
   };
+  return { call: record, unusable: log.unusable };
 }
 
-function callLogger(context: ProfileContext, host: string): (call: Observation) => void {
-  const { folder, openFlows, terminal } = context;
+/** Writes to the log of calls. If it cannot, it warns once. */
+function callLogger(context: ProfileContext, host: string): CallRecorder {
+  const { folder, terminal } = context;
+  const lineOf = liner(context, host);
+  const log = openLog(context);
+  let warned = false;
+  const unlessItFails = (write: () => void) => {
+    try {
+      write();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!warned) terminal.warn(`The log of calls in ${folder.log} cannot be written (${reason}).`);
+      warned = true;
+    }
+  };
+  return {
+    call: async (call) => unlessItFails(() => log.append(lineOf(call))),
+    unusable: (call) => unlessItFails(() => log.appendUnusable(lineOf(call))),
+  };
+}
+
+function openLog(context: ProfileContext): CallLog {
+  const { folder, terminal } = context;
   const { name: profile } = context.profile();
-  const run = context.calls?.run ?? runIn(context.env);
   let counted = Promise.resolve();
   const rollUp = () => {
     counted = counted
@@ -63,42 +91,41 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
     log.close();
     await counted;
   });
-  let warned = false;
-  return ({ outcome, ...call }) => {
-    try {
-      log.append({
-        at: call.at.toISOString(),
-        profile,
-        host,
-        method: call.method,
-        path: call.path,
-        status: typeof outcome === 'number' ? outcome : null,
-        failure: typeof outcome === 'number' ? null : outcome,
-        milliseconds: call.milliseconds,
-        tppRequestId: call.tppRequestId,
-        transactionId: call.transactionId,
-        requestId: call.requestId,
-        apiTrackId: call.apiTrackId ?? null,
-        flow: openFlows.get(call.transactionId) ?? null,
-        ...(!call.mayHaveLeft && { neverLeft: true }),
-        ...(call.irrevocable && { irrevocable: true }),
-        ...(call.gives && { gives: call.gives }),
-        ...(call.begun !== undefined && { begun: call.begun }),
-        ...(call.verdict !== undefined && { verdict: call.verdict }),
-        ...(call.customer !== undefined && { customer: call.customer }),
-        ...(call.failureKind && { failureKind: call.failureKind }),
-        ...(call.connectMs !== undefined && { connectMs: call.connectMs }),
-        ...(call.firstByteMs !== undefined && { firstByteMs: call.firstByteMs }),
-        route: call.route.path,
-        kind: call.route.kind,
-        ...(run !== undefined && { run }),
-      });
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      if (!warned) terminal.warn(`The log of calls in ${folder.log} cannot be written (${reason}).`);
-      warned = true;
-    }
-  };
+  return log;
+}
+
+/** @returns a function that makes the line of a call */
+function liner(context: ProfileContext, host: string): (call: Observation) => LoggedCall {
+  const { openFlows } = context;
+  const { name: profile } = context.profile();
+  const run = context.calls?.run ?? runIn(context.env);
+  return ({ outcome, ...call }) => ({
+    at: call.at.toISOString(),
+    profile,
+    host,
+    method: call.method,
+    path: call.path,
+    status: typeof outcome === 'number' ? outcome : null,
+    failure: typeof outcome === 'number' ? null : outcome,
+    milliseconds: call.milliseconds,
+    tppRequestId: call.tppRequestId,
+    transactionId: call.transactionId,
+    requestId: call.requestId,
+    apiTrackId: call.apiTrackId ?? null,
+    flow: openFlows.get(call.transactionId) ?? null,
+    ...(!call.mayHaveLeft && { neverLeft: true }),
+    ...(call.irrevocable && { irrevocable: true }),
+    ...(call.gives && { gives: call.gives }),
+    ...(call.begun !== undefined && { begun: call.begun }),
+    ...(call.verdict !== undefined && { verdict: call.verdict }),
+    ...(call.customer !== undefined && { customer: call.customer }),
+    ...(call.failureKind && { failureKind: call.failureKind }),
+    ...(call.connectMs !== undefined && { connectMs: call.connectMs }),
+    ...(call.firstByteMs !== undefined && { firstByteMs: call.firstByteMs }),
+    route: call.route.path,
+    kind: call.route.kind,
+    ...(run !== undefined && { run }),
+  });
 }
 
 /** The run that the operator's script gives to each of its commands. @throws Psd2Error `usage` */

@@ -3,6 +3,7 @@ import type { BankInterface } from '../../bank/ports/bank.ts';
 import type { CancellationAnswer } from '../../bank/ports/payment-calls.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
+import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { cancelAtBank } from '../../flows/payment/cancel.ts';
 import { runOperation } from '../../flows/payment/loop.ts';
@@ -156,6 +157,7 @@ export async function giveUp(context: Context, opened: CustomerBank, open: Open<
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
     if (standingOf(open.current) === 'refused') return;
+    if (['executed', 'settled'].includes(open.current.state)) throw wasExecuted(open.current, error);
     throw new Psd2Error(
       wantsCustomer ? 'still_open' : 'outcome_unknown',
       `The payment ${flow} of this smoke test is still at the bank: ${error.message}`,
@@ -172,6 +174,21 @@ export async function giveUp(context: Context, opened: CustomerBank, open: Open<
       },
     );
   }
+}
+
+/** The error for a payment that the bank has executed, although nobody has authorised it. */
+function wasExecuted({ flow, transactionId }: Transfer, why: Psd2Error): Psd2Error {
+  return new Psd2Error(
+    'outcome_unknown',
+    `The payment ${flow} of this smoke test was executed: ${why.message}`,
+    {
+      hint: 'Money has moved, although nobody authorised it. Write payments.executesWithoutSca "possible" into the bank file: then --initiate begins nothing. See the payment with:',
+      next: [['transfer', 'show', flow]],
+      flow,
+      transactionId,
+      cause: why,
+    },
+  );
 }
 
 /** Step 12: a whole payment, with the customer's SCA. */

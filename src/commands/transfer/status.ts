@@ -3,14 +3,13 @@ import type { Sca } from '../../bank/ports/customer.ts';
 import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { asksForOutcome, nextOperationStep } from '../../domain/next-step.ts';
 import { endsUnpaid, isPending } from '../../domain/operation.ts';
-import { isKnownPaidByLink } from '../../domain/payment-answers.ts';
+import { isNews } from '../../domain/payment-answers.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { withLogin } from '../../flows/batch/known-lines.ts';
 import { isNotKnown, notKnownThere } from '../../flows/not-known.ts';
 import { endOfOperation } from '../../flows/payment/end.ts';
-import { paidByLink } from '../../flows/payment/link-out.ts';
-import { askDebtor, askIfFinal, askWhileKept } from '../../flows/payment/outcome.ts';
+import { askDebtor, askIfFinal, askWhileKept, unknownByBanksWord } from '../../flows/payment/outcome.ts';
 import { askBank } from '../../flows/payment/status.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
 import type { Flows } from '../../store/ports/flows.ts';
@@ -52,7 +51,7 @@ async function showTransfer(context: Context, flow: string, watch: boolean): Pro
   const current = isAccepted(stored) || isKept ? await askAgain(context, stored) : stored;
   if (current !== stored) {
     printFlow(context, TRANSFERS, current);
-    if (isKnownPaidByLink(current)) throw paidByLink(current);
+    refuseUnknown(current);
     if (!isKept) endOfOperation(current, TRANSFERS.kind);
     return;
   }
@@ -60,17 +59,30 @@ async function showTransfer(context: Context, flow: string, watch: boolean): Pro
   if (resourceId === null) return printFlow(context, TRANSFERS, current);
   const acting = await forFlow(context, current);
   if (watch) return watchUntilEnd(acting, flows, current);
-  const isUnpaid = await showOnce(acting, flows, current, resourceId);
+  const isStill = await showOnce(acting, flows, current, resourceId);
   // As when it was recorded, unless the bank now says something else.
-  if (isUnpaid && current.executionStatus === 'KO' && current.commits === 'by the customer')
-    endOfOperation(current, TRANSFERS.kind);
+  if (!isStill) return;
+  refuseUnknown(current);
+  if (isEndedByBank(current)) endOfOperation(current, TRANSFERS.kind);
+}
+
+/** @throws Psd2Error `outcome_unknown` if the bank's own word in the journal says that nobody knows */
+function refuseUnknown(transfer: Transfer): void {
+  const unknown = unknownByBanksWord(transfer, TRANSFERS.kind);
+  if (unknown) throw unknown;
+}
+
+/** Whether the bank has rejected the payment, or has cancelled it without being asked to. */
+function isEndedByBank({ commits, state, executionStatus, isCancellationTaken }: Transfer): boolean {
+  const isCancelled = state === 'cancelled' && !isCancellationTaken;
+  return commits === 'by the customer' && (executionStatus === 'KO' || isCancelled);
 }
 
 /**
  * Asks the bank once, and shows what it says.
  *
  * @param context acts for the customer of the transfer
- * @returns whether the bank says that it has not paid, or says nothing more than the record
+ * @returns whether the bank says that it has not paid, or nothing that the record does not have
  */
 async function showOnce(
   context: Context,
@@ -85,8 +97,9 @@ async function showOnce(
     const shown = event ? withWords(current, event) : await withStatus(sca, current, resourceId);
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
     printFlow(context, TRANSFERS, { ...shown, ...settled });
-    if (event && !isPending(event)) sayUnrecorded(context, current);
-    return event !== null && endsUnpaid(event);
+    const isKnown = event?.type === 'execute-unanswered' && !isNews(current, event);
+    if (event && !isPending(event) && !isKnown) sayUnrecorded(context, current);
+    return isKnown || (event !== null && endsUnpaid(event));
   } catch (error) {
     if (isNotKnown(error) && (isAccepted(current) || !isEnded(current)))
       throw notKnownThere(current, bank, error);

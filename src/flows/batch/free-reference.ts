@@ -29,13 +29,18 @@ export async function beginTransferFlow(
     await beginOnce();
   } catch (error) {
     const isTaken = !hasBegun && error instanceof Psd2Error && error.code === 'duplicate_reference';
-    if (!isTaken || error.flow === undefined || !(await isFreed(flows, bank, error.flow))) throw error;
+    if (!isTaken || error.flow === undefined || !(await hasChanged(flows, bank, error.flow))) throw error;
+    // Either the reference is free now, or the refusal says what the payment has become.
     await beginOnce();
   }
 }
 
-/** Whether the link of a cancelled payment that holds a reference is over now. What psd2 cannot find out frees nothing. */
-async function isFreed(flows: Flows, bank: Bank, holder: string): Promise<boolean> {
+/**
+ * Asks the bank about the link of a cancelled payment that holds a reference. What psd2 cannot find out changes nothing.
+ *
+ * @returns whether the link is over now, or the customer has used it
+ */
+async function hasChanged(flows: Flows, bank: Bank, holder: string): Promise<boolean> {
   try {
     const transfer = await flows.find('transfer', holder);
     if (!hasLinkOut(transfer)) return false;
@@ -47,7 +52,7 @@ async function isFreed(flows: Flows, bank: Bank, holder: string): Promise<boolea
       else if (isOverWithAll && hasLinkOut(open.current)) await recordFound(open, { type: 'link-over' });
       return open.current;
     });
-    return now.state === 'cancelled' && now.linkUntil === null;
+    return !hasLinkOut(now);
   } catch (error) {
     if (isInterruption(error)) throw error;
     return false;

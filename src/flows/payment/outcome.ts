@@ -15,7 +15,7 @@ import {
 import type { BankReason, Psd2Error } from '../../errors.ts';
 import { recordFound } from '../once.ts';
 import type { FlowPorts, OpenPayment, Payment, Run, WorldPorts } from '../ports.ts';
-import { isInterruption, NobodyKnows } from '../refusals.ts';
+import { isInterruption, NobodyKnows, outcomeUnknown } from '../refusals.ts';
 import { askUntil } from '../sca.ts';
 import { endLinkInTime, paidByLink } from './link-out.ts';
 import { askBank } from './status.ts';
@@ -34,11 +34,21 @@ export async function findOutcome(run: Run, operation: Payment): Promise<Learnt>
   return {
     events: newsIn(outcome, operation),
     stops: (after) => {
-      if (isKnownPaidByLink(after)) return paidByLink(after);
-      if (isKnownDuplicate(after)) return rejectedAsDuplicate(after, name);
+      const unknown = unknownByBanksWord(after, name);
+      if (unknown) return unknown;
       return outcome ? null : new NobodyKnows(`The bank does not say yet whether the ${name} was executed`);
     },
   };
+}
+
+/**
+ * Why nobody knows what became of a payment of which the bank has said the last word that it says by itself. Null: that is no such payment.
+ *
+ * @param name what it is in messages
+ */
+export function unknownByBanksWord(operation: Payment, name: string): Psd2Error | null {
+  if (isKnownPaidByLink(operation)) return paidByLink(operation);
+  return isKnownDuplicate(operation) ? rejectedAsDuplicate(operation, name) : null;
 }
 
 /** The outcome of an operation, or null. After the customer's yes, a payment that runs without psd2 gets their time for it. */
@@ -304,12 +314,11 @@ async function poll(
 }
 
 /** The error for a payment that the bank has rejected because it has another one like it. */
-function rejectedAsDuplicate(
-  { executionStatusDescription }: Pick<Payment, 'executionStatusDescription'>,
-  name: string,
-): Psd2Error {
+function rejectedAsDuplicate(operation: Payment, name: string): Psd2Error {
+  const { executionStatusDescription } = operation;
   const why = executionStatusDescription ? `: ${executionStatusDescription}` : '';
-  return new NobodyKnows(
+  return outcomeUnknown(
+    operation,
     `The bank rejected the ${name} because it has another one like it, which may be this ${name} itself${why}`,
   );
 }

@@ -17,6 +17,7 @@ import * as z from 'zod/mini';
 import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import { jsonIn } from '../../domain/json.ts';
 import { Psd2Error } from '../../errors.ts';
+import { outcomeOf } from '../../smoke/stats.ts';
 import { isMissing, makePrivateFolder, refuseOtherThanFile, withFile } from '../disk/files.ts';
 import { faultOf } from '../disk/permissions.ts';
 import { replaceDurably } from '../disk/replace.ts';
@@ -75,6 +76,34 @@ const loggedCall = z.object({
 /** A call that psd2 sent to the bank or tried to send. It contains no secrets. Times are ISO 8601, UTC. */
 export type LoggedCall = z.infer<typeof loggedCall>;
 
+/** What says whose a call is, and what it counts for. */
+const NAMES = {
+  at: true,
+  profile: true,
+  host: true,
+  method: true,
+  path: true,
+  transactionId: true,
+  flow: true,
+  customer: true,
+  route: true,
+  kind: true,
+  run: true,
+} as const;
+
+/**
+ * psd2 could not use the answer to a call. The line of the call was written before psd2 read the answer, so this line follows it. It has no
+ * status, so nobody takes it for another call.
+ */
+const unusableAnswer = z.extend(z.pick(loggedCall, NAMES), {
+  /** The `X-Request-ID` of the call. */
+  unusable: z.string(),
+});
+type UnusableAnswer = z.infer<typeof unusableAnswer>;
+
+/** What says whose a call is. */
+export type NamedCall = Pick<UnusableAnswer, 'profile' | 'transactionId' | 'path' | 'flow' | 'customer'>;
+
 /** An initiation, or something of the customer's, that is about to leave. The line of the call follows when it has ended. */
 const announcement = z.object({
   at: z.string(),
@@ -132,6 +161,20 @@ export class CallLog {
   }
 
   /**
+   * Writes that psd2 could not use the answer to a call that was written before. A refusal, and a failure of the bank, count as what
+   * they are.
+   *
+   * @throws as {@link append}
+   */
+  appendUnusable(call: LoggedCall): void {
+    if (call.status === null || outcomeOf({ status: call.status, failure: null }) !== 'ok') return;
+    const { at, profile, host, method, path, transactionId, tppRequestId, flow, customer, route, kind, run } =
+      call;
+    const named = { at, profile, host, method, path, transactionId, unusable: tppRequestId, flow, customer };
+    this.#write({ ...named, route, kind, run }, () => this.#isForgotten(call));
+  }
+
+  /**
    * Writes before the first byte of an initiation, or of something of the customer's, leaves that it may. Without this line, nobody knows whether this machine has
    * the whole log of a payment.
    *
@@ -141,7 +184,7 @@ export class CallLog {
     this.#write(announcement, () => false);
   }
 
-  #write(line: LoggedCall | Announcement, isForgotten: () => boolean): void {
+  #write(line: LoggedCall | Announcement | UnusableAnswer, isForgotten: () => boolean): void {
     const path = join(this.#folder, CURRENT);
     const named = statSync(path, { throwIfNoEntry: false });
     if (named) refuseOtherThanFile(path, named);
@@ -297,9 +340,9 @@ function decodedPart(part: string): string {
  * @returns the number of calls that were removed
  * @throws Psd2Error `config` if a file cannot be read or written
  */
-export function removeCalls(folder: string, at: string, isTheirs: (call: LoggedCall) => boolean): number {
+export function removeCalls(folder: string, at: string, isTheirs: (call: NamedCall) => boolean): number {
   const isIn = (line: string) => {
-    const call = loggedCall.safeParse(parseLogLine(line));
+    const call = z.union([loggedCall, unusableAnswer]).safeParse(parseLogLine(line));
     // An announcement does not say whose it is. Without it, psd2 only asks a person more often.
     if (!call.success) return announcement.safeParse(parseLogLine(line)).success;
     return isTheirs(call.data);

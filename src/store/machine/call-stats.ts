@@ -121,16 +121,19 @@ export function callIn(line: string): Call | undefined {
 
 /** Reads any line. */
 export function parsedCall(line: string): Call | undefined {
-  let call: Partial<LoggedCall>;
+  let call: Partial<LoggedCall> & { unusable?: unknown };
   try {
     call = JSON.parse(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
   } catch {
     return undefined;
   }
-  const { at, profile, host, method, status = null, failure = null, milliseconds, run } = call;
+  const { at, profile, host, method, status = null, failure = null, run } = call;
+  const isFinding = typeof call.unusable === 'string';
+  const milliseconds = isFinding ? 0 : call.milliseconds;
   if (typeof at !== 'string' || typeof profile !== 'string' || typeof host !== 'string') return undefined;
   if (typeof method !== 'string' || typeof milliseconds !== 'number') return undefined;
   return {
+    ...(isFinding && { isFinding }),
     at,
     profile,
     host,

@@ -11,7 +11,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
-import type { LoggedCall } from '../../../src/store/machine/call-log.ts';
+import { CallLog, type LoggedCall } from '../../../src/store/machine/call-log.ts';
 import { callIn, parsedCall, rollUpCalls } from '../../../src/store/machine/call-stats.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -115,6 +115,32 @@ describe('psd2 log stats', () => {
       expect((found ?? 0) / exact).toBeLessThan(1.35);
     }
     expect(Object.keys(definitions)).toEqual(['requests', 'errorRate', 'mean', 'downtime', 'uptime']);
+  });
+
+  it('counts an answer that psd2 could not use as an error of the call that it belongs to, also once the day was counted', async () => {
+    const folder = newConfigFolder(temporary);
+    const log = new CallLog(folder.log);
+    const calls = [22, 40, 60].map((milliseconds, index) =>
+      call({
+        ...{ at: `2026-11-25T10:00:0${index}.000Z`, milliseconds, tppRequestId: `q${index}` },
+        ...{ host: 'bank.example', path: '/v1/accounts', route: '/v1/accounts', kind: 'ais' },
+      }),
+    );
+    for (const each of calls) log.append(each);
+    log.appendUnusable(call({ ...calls[1] }));
+    log.close();
+    const counted = async () => {
+      const { rows } = await stats(folder, '--since', '2026-11-25');
+      return rows.map(({ period, calls: count, unusable, errors, errorRate, ais }) => [
+        ...[period, count, unusable, errors, errorRate],
+        ...[ais.calls, ais.mean],
+      ]);
+    };
+    const expected = [['2026-11-25', 3, 1, 1, 33.333, 3, 41]];
+    expect(await counted()).toEqual(expected);
+    await rollUpCalls(folder, new Date(NOW));
+    rmSync(join(folder.log, 'calls.ndjson'));
+    expect(await counted()).toEqual(expected);
   });
 
   const late = { status: null, failure: 'it did not answer within 30 s', milliseconds: 30_000 };

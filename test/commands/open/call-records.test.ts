@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Observation } from '../../../src/bank/ports/call.ts';
 import type { AccountReads, Context } from '../../../src/commands/context.ts';
@@ -16,7 +17,7 @@ import { bankDay } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { readCalls } from '../../../src/store/machine/call-log.ts';
 import type { ReadTurn, UnattendedReads } from '../../../src/store/ports/access.ts';
-import type { TokenSlot } from '../../../src/store/ports/tokens.ts';
+import type { GrantType, TokenSlot } from '../../../src/store/ports/tokens.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { openCommand } from '../command.ts';
@@ -28,7 +29,8 @@ const temporary = temporaryFolder();
 /** At the bank it is 13:00, minute 780 of the day. */
 const NOW = '2026-11-21T12:00:00.000Z';
 const open = (how?: Parameters<typeof openCommand>[2]) => openCommand(newConfigFolder(temporary), NOW, how);
-const recorderOf = (context: Context) => callRecorder(context, 'authorization_code', 'psd2.bank.example');
+const recorderOf = async (context: Context, grant: GrantType = 'authorization_code') =>
+  (await callRecorder(context, grant, 'psd2.bank.example')).call;
 
 it.each([
   [7, ''],
@@ -79,6 +81,24 @@ describe('the record of a call', () => {
     ]);
   });
 
+  it('is followed by a line of its own if psd2 cannot use its answer, and is no other call for it', async () => {
+    const { context } = open();
+    const record = await callRecorder(context, 'authorization_code', 'psd2.bank.example');
+    for (const outcome of [200, 404, 503, 'timed out']) {
+      await record.call(observed({ outcome, customer: 'ada' }));
+      // Only the first of them counts as nothing else.
+      record.unusable(observed({ outcome, customer: 'ada' }));
+    }
+    expect([...readCalls(context.folder.log)].map(({ status }) => status)).toEqual([null, 503, 404, 200]);
+    const lines = readFileSync(join(context.folder.log, 'calls.ndjson'), 'utf8').trim().split('\n');
+    expect(lines).toHaveLength(5);
+    expect(JSON.parse(lines[1] ?? '')).toEqual({
+      ...{ at: NOW, profile: 'env', host: 'psd2.bank.example', method: 'GET', path: '/private/accounts' },
+      ...{ transactionId: 't1', unusable: 'q1', flow: null, customer: 'ada' },
+      ...{ route: '/private/accounts', kind: 'ais' },
+    });
+  });
+
   it.each([
     [{}, 'GET /private/accounts → 200', ' track track-1'],
     [{ outcome: 'timed out', apiTrackId: undefined }, 'GET /private/accounts → timed out', ''],
@@ -127,7 +147,7 @@ describe('the count of calls with client credentials', () => {
     ["with a customer's token", 'authorization_code', true, 0],
   ] as const)('has a call %s', async (_, grant, isPrivate, count) => {
     const { context, said } = open();
-    await (await callRecorder(context, grant, 'psd2.bank.example'))(observed({ isPrivate }));
+    await (await recorderOf(context, grant))(observed({ isPrivate }));
     expect([await counted(context), said()]).toEqual([count, '']);
   });
 
@@ -139,7 +159,7 @@ describe('the count of calls with client credentials', () => {
     const fault = new TypeError('A fault');
     const calls = { on: async () => 0, count: () => Promise.reject(errors.shift() ?? fault) };
     vi.spyOn(store, 'open').mockReturnValue({ ...opened, calls });
-    const record = await callRecorder(context, 'client_credentials', 'psd2.bank.example');
+    const record = await recorderOf(context, 'client_credentials');
     await record(observed());
     await record(observed());
     expect(said()).toBe('The disk is full\n');

@@ -168,6 +168,20 @@ it('a payment that the bank does not say it has cancelled is named, and the next
   expect(await states()).toEqual(['cancelled 0.01 SMOKE']);
 });
 
+it('a payment that the bank has executed meanwhile cannot be given up, and that is said', async () => {
+  const { bank, states, smoke } = await operatorAt(LINKED);
+  bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
+  bank.next = { became: 'executed' };
+  const { exitCode, lines, ran } = await smoke(INITIATE);
+  expect([exitCode, lines[1]]).toMatchInlineSnapshot(`
+    [9,
+     "fail initiate: The payment tr-1 of this smoke test was executed: It is too late: the bank has executed the transfer (outcome_unknown, exit 9)"]
+  `);
+  expect(ran.failure).toMatchObject({ flow: 'tr-1', hint: expect.stringMatching(/^Money has moved/) });
+  expect(ran.failure?.next?.[0]).toEqual(['transfer', 'show', 'tr-1']);
+  expect(await states()).toEqual(['executed 0.01 SMOKE']);
+});
+
 it.each<[terms: object, words: string[], how: object, exitCode: number, line: string, calls: string[]]>([
   [{}, pay('1.00'), {}, 0, 'pass pay: executed', ['verify transfer', 'sca pay-1', 'execute pay-1']],
   [LINKED, pay('1.00'), {}, 0, 'pass pay: executed', ['verify transfer', 'sca pay-1']],

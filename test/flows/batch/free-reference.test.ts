@@ -140,6 +140,15 @@ it.each<[string, Case, unknown[]]>([
   expect(await taking(stored)).toEqual(result);
 });
 
+it('the refusal says what the payment has become that holds the reference', async () => {
+  const flows = flowsIn(newConfigFolder(temporary), fakeWorld());
+  await hold(flows, WITH_LINK, null);
+  const bank = bankSaying(paymentStatus('ACSC', 'executed'), OVER, false);
+  await expect(beginTransferFlow(flows, bank, BEGIN, async () => {})).rejects.toMatchObject({
+    ...{ code: 'duplicate_reference', message: expect.stringMatching(/, which is executed$/) },
+  });
+});
+
 it('what the work of the new transfer throws is no reason to begin it again', async () => {
   const flows = flowsIn(newConfigFolder(temporary), fakeWorld());
   let began = 0;

@@ -87,6 +87,25 @@ const links = [
     ),
   ),
   at(
+    'the customer has authorised it since: who uses its reference hears what has become of it',
+    DIRECT,
+    0,
+    ...[AWAY, kept()],
+    step(PAY, '2 duplicate_reference', { meets: means('finalised'), says: /, which is unknown$/m }),
+  ),
+  at(
+    'transfer status says each time that the customer has authorised it after the bank had cancelled it',
+    DIRECT,
+    0,
+    ...[AWAY, kept()],
+    ...['first', 'again'].map(() =>
+      step(STATUS, '9 outcome_unknown unknown', {
+        meets: means('finalised'),
+        says: 'the customer has authorised it since',
+      }),
+    ),
+  ),
+  at(
     'the customer authorises it before psd2 looks: nobody knows',
     DIRECT,
     0,

@@ -230,6 +230,24 @@ const accepted = (
   }),
 );
 
+const STATUS = ['transfer', 'status', 'FLOW', '--json'];
+const asked = [PAY, STANDING].map(
+  (words, index): Row => ({
+    name: `the bank accepts ${ORDERS[index * 2]?.[0]}, and then calls it a duplicate: transfer status says so each time`,
+    bank: { file: { payments: ORDERS[index * 2]?.[2] ?? {} } },
+    paid: index === 0 ? 1 : 0,
+    steps: [
+      step(words, index === 0 ? '0 executed' : '0 ordered'),
+      ...[AM05, AM05, {}].map((why) => step(STATUS, DUPLICATE, { meets: isAlways(why), says: SAID })),
+      // What the bank says now is not in the journal yet.
+      step(STATUS, '0 unknown', {
+        meets: { status: Array<Treatment>(8).fill(sayingOf({ transactionStatus: 'ACSC' })) },
+        tells: 'psd2 has not recorded this yet',
+      }),
+    ],
+  }),
+);
+
 const lines = (
   [
     [
@@ -306,6 +324,7 @@ export const CONTRADICTIONS: Row[] = [
   ...unclear,
   ...duplicates,
   ...accepted,
+  ...asked,
   ...lines,
   ...nothing,
   ...something,

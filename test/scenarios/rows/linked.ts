@@ -272,6 +272,12 @@ const statuses = [
     // Who reads "no money moved" pays again.
     step(['transfer', 'status', 'FLOW', '--json'], '0 failed', { meets: is('ACSC') }),
   ]),
+  at('the bank says CANC of one that it had accepted, unasked: its status says so each time', 1, [
+    step(PAY, '0 executed'),
+    ...[is('CANC'), is('CANC')].map((meets) =>
+      step(['transfer', 'status', 'FLOW', '--json'], '2 cancelled cancelled', { meets }),
+    ),
+  ]),
   ...(
     [
       ['RESOURCE_UNKNOWN', 404],

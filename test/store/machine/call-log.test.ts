@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,6 +20,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   CallLog,
   type LoggedCall,
+  type NamedCall,
   readCalls,
   removeCalls,
   wordsOf,
@@ -308,7 +310,7 @@ describe('a log that is full', () => {
 
 describe('a command that runs while psd2 forgets a customer', () => {
   const OTHER = call({ path: '/private/customers/2073915', tppRequestId: 'other' });
-  const isTheirs = (each: LoggedCall) => wordsOf(each).includes('1048262');
+  const isTheirs = (each: NamedCall) => wordsOf(each).includes('1048262');
 
   /** A log of a command that began before, and the forgetting. */
   function begun() {
@@ -339,6 +341,20 @@ describe('a command that runs while psd2 forgets a customer', () => {
     const { forgotten } = storeFolder(root);
     new CallLog(folder, undefined, (each) => forgotten.has('bank', () => wordsOf(each))).append(call());
     expect(idsIn(folder)[0]).toBe('q1');
+  });
+
+  it('removes what it found of answers of the customer, and keeps that of others', async () => {
+    const { folder, log, forget } = begun();
+    for (const each of [call(), OTHER]) {
+      log.append(each);
+      log.appendUnusable(each);
+    }
+    expect(await forget()).toBe(2);
+    log.appendUnusable(call());
+    const left = readdirSync(folder).filter((name) => name.startsWith('calls'));
+    const lines = left.flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'));
+    expect(lines.filter((line) => line.includes('"unusable":"other"'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('1048262'))).toEqual([]);
   });
 
   it.each(['statSync', 'openSync', 'writeSync'] as const)(

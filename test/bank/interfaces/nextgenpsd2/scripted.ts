@@ -91,13 +91,16 @@ export function scriptedCalls(
   const description = described(file);
   const sent: BankCall[] = [];
   const notices: Notice[] = [];
+  /** The paths of the calls whose answers psd2 could not use. */
+  const unusable: string[] = [];
   const bank = openCaller(
     async (call) => {
       const answer = answers[sent.length];
       const { ids: _inPath, ...plain } = call;
       sent.push(plain);
       if (!answer) throw new TypeError(`The script has no answer to ${call.method} ${call.path}`);
-      return answered(call, answer, description);
+      const wasUnusable = () => void unusable.push(call.path.replace(/\?.*/, ''));
+      return { ...(await answered(call, answer, description)), wasUnusable };
     },
     (notice) => void notices.push(notice),
   );
@@ -125,7 +128,7 @@ export function scriptedCalls(
     },
     settings: { consents, identity, now: () => NOW },
   };
-  return { calls, oauth: oauthOf(bank, description, base), sent, notices };
+  return { calls, oauth: oauthOf(bank, description, base), sent, notices, unusable };
 }
 
 /** An answer in JSON. */

@@ -185,7 +185,9 @@ export function serverLink(
   if (url.protocol !== 'https:' || !hosts.has(url.host))
     throw refusedLink(
       `The OAuth address ${name} is on a host that psd2 does not know: ${url.host || url.protocol}`,
-      { hint: 'psd2 sends codes and tokens only to hosts that the bank file (oauth) or the base URL names.' },
+      {
+        hint: "psd2 sends codes and tokens only to hosts that the bank file (oauth) or the base URL names. If the host is the bank's, name oauth.tokenEndpoint in the bank file.",
+      },
     );
   return { origin: url.origin, path: asSent(href, url) };
 }

@@ -1,9 +1,11 @@
+import type * as z from 'zod/mini';
 import { addDays, bankDay, type IsoDate } from '../../../../domain/calendar.ts';
 import type { CreditLimits } from '../../../../domain/credit-limits.ts';
 import type { Money } from '../../../../domain/decimal.ts';
 import { isAccountId } from '../../../../domain/identifiers.ts';
 import { eachOnce } from '../../../../domain/odd-values.ts';
 import { Psd2Error } from '../../../../errors.ts';
+import { usingAnswer } from '../../../call/call.ts';
 import type { Account, Accounts, Balance, Details, TypedBalance } from '../../../ports/bank.ts';
 import {
   accountAnswer,
@@ -121,7 +123,7 @@ function toAccount(account: WireAccount): Account {
 }
 
 async function fetchBalance(calls: Calls, accountId: string, transactionId: string): Promise<Balance> {
-  const { data } = await atAccountOrCard(calls, accountId, async (kind) => {
+  const read = await atAccountOrCard(calls, accountId, async (kind) => {
     const operation = kind === 'card' ? 'getCardAccountBalances' : 'getBalances';
     return ask(
       calls.bank,
@@ -129,6 +131,15 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
       balancesAnswer,
     );
   });
+  return usingAnswer(read, () => balanceIn(calls, { accountId, transactionId }, read.data));
+}
+
+/** @throws Psd2Error `bank_answer` for the balances of another account, and for a booked balance that cannot be read */
+async function balanceIn(
+  calls: Calls,
+  { accountId, transactionId }: { accountId: string; transactionId: string },
+  data: z.infer<typeof balancesAnswer>,
+): Promise<Balance> {
   const about = { productId: accountId, transactionId };
   const own = await ownIban(calls, about, data.account?.iban ?? null);
   refuseOtherCurrency(calls, about, data.account?.currency ?? null, own);
@@ -272,17 +283,26 @@ async function fetchDetails(calls: Calls, of: Details, transactionId: string): P
     return data;
   }
   const { productId } = of;
-  const { data } = await atAccountOrCard(calls, productId, async (kind) => {
+  const read = await atAccountOrCard(calls, productId, async (kind) => {
     const operation = kind === 'card' ? 'readCardAccountDetails' : 'readAccountDetails';
     const query = kind === 'account' && (await mayAskBalance(calls, productId)) ? 'withBalance=true' : '';
     const call = await reading(calls, operation, { account: productId }, transactionId, query);
     return ask(calls.bank, call, accountAnswer);
   });
+  return usingAnswer(read, () => detailsIn(calls, { productId, transactionId }, read.data));
+}
+
+/** @throws Psd2Error `bank_answer` for the details of another account */
+async function detailsIn(
+  calls: Calls,
+  about: { productId: string; transactionId: string },
+  data: z.infer<typeof accountAnswer>,
+): Promise<object> {
+  const { productId, transactionId } = about;
   const { resourceId } = data.account ?? data.cardAccount ?? {};
   if (typeof resourceId === 'string' && resourceId !== resourceIdOf(productId))
     throw aboutAnother('account', resourceId, resourceIdOf(productId), transactionId);
   const iban = data.account?.iban;
-  const about = { productId, transactionId };
   const own = await ownIban(calls, about, typeof iban === 'string' ? iban : null, false);
   const currency = data.account?.currency;
   refuseOtherCurrency(calls, about, typeof currency === 'string' ? currency : null, own);

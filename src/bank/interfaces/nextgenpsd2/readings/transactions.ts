@@ -3,11 +3,12 @@ import type { IsoDate } from '../../../../domain/calendar.ts';
 import { type Decimal, isDecimal, isZero } from '../../../../domain/decimal.ts';
 import type { PaymentOfEntry } from '../../../../domain/transaction-facts.ts';
 import { type ErrorCode, Psd2Error } from '../../../../errors.ts';
-import type { BankCall } from '../../../call/call.ts';
+import { type BankCall, usingAnswer } from '../../../call/call.ts';
 import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../../ports/bank.ts';
 import { readLink, shownLink } from '../access/links.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { askAnyReport, askForDocument, askForReport } from '../reports/format.ts';
+import type { ReportReading } from '../reports/report.ts';
 import type { TransactionsAnswer, WireParty, WireTransaction } from '../wire/accounts.ts';
 import type { NextGenReading } from '../wire/answer.ts';
 import { atAccountOrCard, type Calls, earliestDay, reading, resourceIdOf } from '../wire/calls.ts';
@@ -202,34 +203,14 @@ async function* pagesOfRun(
   for (;;) {
     const document =
       calls.description.accounts.download === 'never' ? null : documentLink(answer.data, index);
-    if (document !== null)
-      answer = await documentAt(calls, query, linked(calls, query, first, call, document, 'download'));
-    const { iban = null, bban = null, currency = null } = answer.data.account ?? {};
-    const own = await ownIban(calls, query, iban);
-    await refuseOtherNumber(calls, query, bban);
-    refuseOtherCurrency(calls, query, currency, own);
-    const report = reportOf(answer, lists, query, calls.description);
-    const next = ways.after(answer, report, call);
-    if (next === null && answer.isPart) throw cut(query);
-    const { contradictions = [] } = answer;
-    const unreadDays = lists.includes('booked')
-      ? (report.booked ?? []).filter(({ unread }) => unread?.includes('bookingDate')).length
-      : 0;
-    const page: TransactionPage = {
-      ...(contradictions.length > 0 && { contradictions }),
-      ...(unreadDays > 0 && { unreadDays }),
-    };
-    for (const list of lists) {
-      const before = index;
-      const rows = (report[list] ?? []).map((row, at) => {
-        for (const field of row.unread ?? []) countUnread(calls.odd.unread, field);
-        // Other reports than JSON always say the direction.
-        const read = answer.isPart === undefined ? rowWithSign(row, calls.description, own) : row;
-        return toTransaction(read, list, before + at + 1, own);
-      });
-      index += rows.length;
-      page[list] = { rows, total: null, hasMore: next !== null };
+    if (document !== null) {
+      const here = call;
+      const linkedTo = async () => linked(calls, query, first, here, document, 'download');
+      answer = await documentAt(calls, query, await usingAnswer(answer, linkedTo));
     }
+    const at = { answer, call, index };
+    const { page, next } = await usingAnswer(answer, () => pageIn(calls, query, lists, ways, at));
+    for (const list of lists) index += page[list]?.rows.length ?? 0;
     yield page;
     if (next === null) return;
     call = next;
@@ -237,27 +218,66 @@ async function* pagesOfRun(
   }
 }
 
+/** A page of the list, and the call of the next one. @param index how many rows came before. @throws Psd2Error `bank_answer` */
+async function pageIn(
+  calls: Calls,
+  query: TransactionQuery,
+  lists: readonly Status[],
+  ways: WaysOn,
+  { answer, call, index }: { answer: ReportReading; call: BankCall; index: number },
+): Promise<{ page: TransactionPage; next: BankCall | null }> {
+  const { iban = null, bban = null, currency = null } = answer.data.account ?? {};
+  const own = await ownIban(calls, query, iban);
+  await refuseOtherNumber(calls, query, bban);
+  refuseOtherCurrency(calls, query, currency, own);
+  const report = reportOf(answer, lists, query, calls.description);
+  const next = ways.after(answer, report, call);
+  if (next === null && answer.isPart) throw cut(query);
+  const { contradictions = [] } = answer;
+  const unreadDays = lists.includes('booked')
+    ? (report.booked ?? []).filter(({ unread }) => unread?.includes('bookingDate')).length
+    : 0;
+  const page: TransactionPage = {
+    ...(contradictions.length > 0 && { contradictions }),
+    ...(unreadDays > 0 && { unreadDays }),
+  };
+  let before = index;
+  for (const list of lists) {
+    const rows = (report[list] ?? []).map((row, at) => {
+      for (const field of row.unread ?? []) countUnread(calls.odd.unread, field);
+      // Other reports than JSON always say the direction.
+      const read = answer.isPart === undefined ? rowWithSign(row, calls.description, own) : row;
+      return toTransaction(read, list, before + at + 1, own);
+    });
+    before += rows.length;
+    page[list] = { rows, total: null, hasMore: next !== null };
+  }
+  return { page, next };
+}
+
 /** @throws Psd2Error `bank_answer` for a document that is no account report, with the field that turns it off */
 async function documentAt(
   calls: Calls,
   { productId }: TransactionQuery,
   call: BankCall,
-): Promise<NextGenReading<TransactionsAnswer>> {
+): Promise<ReportReading> {
   const named = (error: unknown) => {
     const isNone = error instanceof Psd2Error && !OTHER_FAULTS.includes(error.code);
     return isNone ? error.with({ hint: [error.hint, NO_DOCUMENT].filter(Boolean).join(' ') }) : error;
   };
   try {
     const answer = await askForDocument(calls, call, listedCurrency(calls, productId));
-    const report = answer.data.transactions ?? answer.data.cardTransactions;
-    if (report?.booked ?? report?.pending) return answer;
+    return await usingAnswer(answer, async () => withReport(answer, call));
   } catch (error) {
     throw named(error);
   }
-  throw new Psd2Error('bank_answer', "The document behind the bank's link download is no account report", {
-    hint: NO_DOCUMENT,
-    transactionId: call.transactionId,
-  });
+}
+
+function withReport(answer: ReportReading, { transactionId }: BankCall): ReportReading {
+  const report = answer.data.transactions ?? answer.data.cardTransactions;
+  if (report?.booked ?? report?.pending) return answer;
+  const says = "The document behind the bank's link download is no account report";
+  throw new Psd2Error('bank_answer', says, { transactionId });
 }
 
 /** The codes of errors that say nothing of what the document is. */

@@ -1,5 +1,5 @@
 import { Psd2Error } from '../../../../errors.ts';
-import type { BankCall } from '../../../call/call.ts';
+import { type BankCall, usingAnswer } from '../../../call/call.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { zoneOfAnswer } from '../readings/zone.ts';
 import { ibanNamedIn, transactionsAnswerIn } from '../wire/accounts.ts';
@@ -83,7 +83,8 @@ export async function askAnyReport(
   if (!('format' in read)) return read;
   // Most banks have JSON.
   const { readReport } = await import('./read-report.ts');
-  return readReport(read.answer, read.format, zone, listedCurrency);
+  const { answer, format } = read;
+  return usingAnswer(answer, async () => readReport(answer, format, zone, listedCurrency));
 }
 
 function reportFormat({ reply, headers, body }: NextGenAnswer): ReportFormat {

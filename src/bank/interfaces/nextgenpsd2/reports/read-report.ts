@@ -36,7 +36,8 @@ export function readReport(
   const read = transactionsAnswerIn(zone(null)).safeParse(report);
   const issue = read.error?.issues[0];
   if (!read.success) return fail(`${issue?.path.join('.')}: ${issue?.message}`);
-  const { headers, status } = answer;
+  const { headers, status, wasUnusable } = answer;
   const { isPart, contradictions } = report;
-  return { data: read.data, headers, status, notices: [], isPart, contradictions };
+  const reading = { data: read.data, headers, status, notices: [], isPart, contradictions };
+  return { ...reading, ...(wasUnusable && { wasUnusable }) };
 }

@@ -27,7 +27,7 @@ import { anotherIn, isSuccess, judgeStatus, whyNoAnswer } from '../judge/status.
 import { SCA_STATUSES } from './consent.ts';
 import { type BankMessage, messagesIn, titleIn } from './messages.ts';
 import { reasonsIn } from './reasons.ts';
-import { type Meaning, meaningOfCode, meaningOfStatus, meaningOfWords } from './refusals.ts';
+import { atBank, type Meaning, meaningOfCode, meaningOfStatus, meaningOfWords } from './refusals.ts';
 
 /** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
 export interface NextGenSaid extends Said {
@@ -44,7 +44,7 @@ export type NextGenAnswer = Answer<NextGenSaid>;
 export type NextGenCaller = Caller<NextGenSaid>;
 
 /** A successful answer: its content, and the rest of it. */
-export interface NextGenReading<T> extends Reading {
+export interface NextGenReading<T> extends Reading, Pick<Answer, 'wasUnusable'> {
   data: T;
   headers: Readonly<Record<string, string>>;
   status: number;
@@ -144,11 +144,11 @@ function meaningIn(
 ): Meaning {
   const codeMeaning = decided?.code ? meaningOfCode(decided.code, bank) : undefined;
   if (codeMeaning?.lasts && facts.reads === null) return meaningOfStatus(429, facts);
-  return (
+  const meaning =
     codeMeaning ??
     meaningOfWords(status, decided?.text ?? '') ??
-    meaningOfStatus(status, { ...facts, isPage: isPageAlone })
-  );
+    meaningOfStatus(status, { ...facts, isPage: isPageAlone });
+  return atBank(meaning, facts, bank);
 }
 
 function shortId(header: string | undefined): string | null {
@@ -206,8 +206,9 @@ export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): 
       `The bank's answer to ${callName(answer)} has no usable ${field}: ${issue?.message ?? 'unreadable'}`,
     );
   }
-  const { status, headers } = answer;
-  return { data: result.data, headers, status, notices: noticesOf(answer) };
+  const { status, headers, wasUnusable } = answer;
+  const read = { data: result.data, headers, status, notices: noticesOf(answer) };
+  return { ...read, ...(wasUnusable && { wasUnusable }) };
 }
 
 /** The answer to an initiation. `isRejected`, `isDuplicate`: the bank has rejected it in the same answer, and says that there is another one. */

@@ -39,6 +39,20 @@ const READS_USED_UP: Meaning = {
   hint: 'Read again tomorrow. While the customer is present, --psu-ip says so, and readings do not count.',
 };
 
+/**
+ * What a refusal means at this bank. Where only consents or payments bring tokens, or nothing does, no login and no other consent gives psd2 one
+ * for a call that reads no account.
+ */
+export function atBank(meaning: Meaning, { reads, login }: CallFacts, { oauth }: BankDescription): Meaning {
+  const hasLogin = oauth.mode === 'pre-step' || oauth.mode === 'client-credentials';
+  if (meaning.next !== LOG_IN.next || hasLogin || reads !== null || login) return meaning;
+  const { next: _, ...others } = meaning;
+  return {
+    ...others,
+    hint: `By its bank file, no login gives psd2 a token for this (oauth.mode ${oauth.mode}).`,
+  };
+}
+
 /** The certificate lacks a role. No consent helps. */
 const LACKS_ROLE: Meaning = {
   code: 'forbidden',

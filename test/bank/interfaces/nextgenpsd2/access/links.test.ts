@@ -268,7 +268,7 @@ describe('the address of an OAuth server', () => {
     expect(errorOf(() => serverLink(href, BARE, hosts, 'token_endpoint'))).toEqual({
       code: 'bank_answer',
       message: `The OAuth address token_endpoint is on a host that psd2 does not know: ${host}`,
-      hint: 'psd2 sends codes and tokens only to hosts that the bank file (oauth) or the base URL names.',
+      hint: "psd2 sends codes and tokens only to hosts that the bank file (oauth) or the base URL names. If the host is the bank's, name oauth.tokenEndpoint in the bank file.",
     });
   });
 });

@@ -281,6 +281,37 @@ describe('the content of an answer', () => {
   });
 });
 
+describe('what to do about a refused token', () => {
+  const PAYMENT: BankCall = { ...READING, method: 'POST', path: '/v1/payments/sepa-credit-transfers' };
+  const ofPayment = { ...PAYMENT, facts: { ...READING.facts, reads: null } };
+  const LOG_IN = { next: [['auth', 'login']] };
+  it.each<[mode: 'none' | 'integrated' | 'pre-step' | 'client-credentials', call: BankCall, advice: object]>([
+    [
+      'none',
+      ofPayment,
+      { hint: 'By its bank file, no login gives psd2 a token for this (oauth.mode none).' },
+    ],
+    [
+      'integrated',
+      ofPayment,
+      { hint: 'By its bank file, no login gives psd2 a token for this (oauth.mode integrated).' },
+    ],
+    ['pre-step', ofPayment, LOG_IN],
+    ['client-credentials', ofPayment, LOG_IN],
+    // There another consent gives access.
+    ['none', READING, LOG_IN],
+    ['integrated', READING, LOG_IN],
+  ])('at a bank with oauth.mode %s', async (mode, call, advice) => {
+    for (const code of ['TOKEN_INVALID', 'unheard']) {
+      const description = described({ oauth: { mode } });
+      const answer = await answered(call, said(messages(error(code)), 401), description);
+      const failure = errorOf(() => readAnswer(answer, z.object({})));
+      expect(failure).toMatchObject(advice);
+      expect('next' in failure).toBe('next' in advice);
+    }
+  });
+});
+
 describe('an answer whose content psd2 does not read', () => {
   it('is a success', async () => {
     expect(readNothing(await answered(READING, { body: '<html>' }))).toEqual({ notices: [] });

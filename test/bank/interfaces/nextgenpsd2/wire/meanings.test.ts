@@ -160,7 +160,10 @@ describe('a code of the standard', () => {
 });
 
 describe("the bank file's word for a code", () => {
-  const LOG_IN_AGAIN = { ...LOG_IN, ...CONTENT };
+  const NO_LOGIN = {
+    hint: 'By its bank file, no login gives psd2 a token for this (oauth.mode none).',
+    ...CONTENT,
+  };
   const ASK_AGAIN = { ...CONSENT, ...CONTENT };
   type Ours = NonNullable<BankFile['errors']>[string];
   it.each<[Ours, string, ErrorContext]>([
@@ -173,7 +176,7 @@ describe("the bank file's word for a code", () => {
     ['further_data_needed', `The bank wants further data for ${PAY}`, CONTENT],
     ['login_refused', `The bank did not log the customer in for ${PAY}`, CONTENT],
     ['outcome_unknown', `The bank does not say what became of ${PAY}`, {}],
-    ['not_logged_in', `The bank does not accept the token or the client for ${PAY}`, LOG_IN_AGAIN],
+    ['not_logged_in', `The bank does not accept the token or the client for ${PAY}`, NO_LOGIN],
     ['forbidden', `The bank does not allow ${PAY}`, CONTENT],
     ['sca_required', `The bank requires the customer to authenticate again before ${PAY}`, ASK_AGAIN],
     ['not_authorised', `The customer did not authorise ${PAY}`, CONTENT],
