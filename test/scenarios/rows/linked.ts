@@ -563,7 +563,7 @@ const failedAlone = [
       { ...hasFailed(Array(20).fill(list)), ends: expect.stringMatching(/ authorizing$/) },
     ]),
   ),
-  ...[rejected(405, 'SERVICE_INVALID'), saying({ authorisationIds: ['a1'] })].map((list) =>
+  ...[rejected(405, 'SERVICE_INVALID'), saying({ authorisationIds: [] })].map((list) =>
     at('the bank has no other authorisation, or no list of them: the customer has refused', 0, [
       { ...hasFailed(Array(20).fill(list)), ends: '6 not_authorised rejected' },
     ]),

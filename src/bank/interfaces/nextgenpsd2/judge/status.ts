@@ -55,11 +55,11 @@ export function anotherIn({
 }: {
   call: { ids?: Ids };
   reply: { json: unknown };
-}): { what: string; named: string; asked: string } | null {
+}): { what: string; named: string; ours: string } | null {
   if (!isRecord(json)) return null;
   for (const [name, what, inPath] of NAMED_BY) {
-    const [asked, named] = [ids[inPath], textOf(json[name])?.trim()];
-    if (asked !== undefined && named && named !== asked) return { what, named, asked };
+    const [ours, named] = [ids[inPath], textOf(json[name])?.trim()];
+    if (ours !== undefined && named && named !== ours) return { what, named, ours };
   }
   return null;
 }

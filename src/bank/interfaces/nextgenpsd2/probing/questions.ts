@@ -122,7 +122,7 @@ function endingsOf(to: SendTo): Pick<Questions, 'deleteConsent' | 'cancelPayment
       const values = { 'payment-service': service, 'payment-product': product, paymentId };
       const always = { interruptible: 'never', ...more } as const;
       const answer = await to('cancelPayment', values, { redirectUri, ...always });
-      const { isToBeAuthorised, ...end } = endOf(answer, 'payment');
+      const { isToBeAuthorised, ...end } = endedBy(answer, 'payment');
       if (!isToBeAuthorised) return end;
       return {
         ...end,
@@ -180,11 +180,11 @@ function begunThere(answer: NextGenAnswer, id: string | null): Begun {
 
 /** How a consent has ended. */
 function ended(answer: NextGenAnswer): Ended {
-  const { isToBeAuthorised: _, ...end } = endOf(answer, 'consent');
+  const { isToBeAuthorised: _, ...end } = endedBy(answer, 'consent');
   return end;
 }
 
-function endOf(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended & { isToBeAuthorised: boolean } {
+function endedBy(answer: NextGenAnswer, what: 'consent' | 'payment'): Ended & { isToBeAuthorised: boolean } {
   const verdict = judgeDeletion(answer, { what, wasTaken: false });
   return {
     ...heard(answer),

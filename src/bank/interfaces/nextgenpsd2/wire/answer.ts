@@ -196,7 +196,7 @@ export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): 
   }
   const another = anotherIn(answer);
   if (another !== null)
-    throw aboutAnother(another.what, another.named, another.asked, answer.call.transactionId);
+    throw aboutAnother(another.what, another.named, another.ours, answer.call.transactionId);
   const result = schema.safeParse(json);
   if (!result.success) {
     const issue = result.error.issues[0];

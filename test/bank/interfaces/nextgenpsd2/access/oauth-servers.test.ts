@@ -387,8 +387,9 @@ describe('tokens', () => {
   });
 
   it.each<[object, RegExp]>([
-    [{}, /: Invalid input$/],
-    [{ access_token: 7 }, /: Invalid input$/],
+    // How zod says it depends on what else is loaded.
+    [{}, /: Invalid input/],
+    [{ access_token: 7 }, /: Invalid input/],
     ...['', 'a b', 'a\n', '\u00e4', '\u007f'].map((token): [object, RegExp] => [
       { access_token: token },
       /: expected a token$/,

@@ -107,7 +107,7 @@ it.each([
   ['authorizationId', 'authorisationId', 'authorisation'],
 ])('an answer that names another %s', (name, inPath, what) => {
   const about = (json: unknown, ids = { [inPath]: 'x1' }) => anotherIn({ call: { ids }, reply: { json } });
-  expect(about({ [name]: 'x2' })).toEqual({ what, named: 'x2', asked: 'x1' });
+  expect(about({ [name]: 'x2' })).toEqual({ what, named: 'x2', ours: 'x1' });
   expect([about({ [name]: 'x1' }), about({}), about(null), about([])]).toEqual(Array(4).fill(null));
   expect(about({ [name]: 'x2' }, { other: 'x1' })).toBeNull();
   expect(anotherIn({ call: {}, reply: { json: { [name]: 'x2' } } })).toBeNull();

@@ -173,7 +173,7 @@ describe('a call', () => {
   ])('to %s with the query %s is sent to %s', (getAccountList, query, path) => {
     const paths = at({ paths: { getAccountList } });
     expect(callOf(paths, 'getAccountList', {}, TRANSACTION_ID, query)).toEqual({
-      ...{ method: 'GET', path, transactionId: TRANSACTION_ID },
+      ...{ method: 'GET', path, ids: {}, transactionId: TRANSACTION_ID },
       facts: { reads: 'list', needsConsent: true, login: false },
     });
   });
