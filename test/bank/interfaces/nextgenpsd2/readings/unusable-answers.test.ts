@@ -56,6 +56,18 @@ it.each<[what: string, (accounts: Accounts) => Promise<unknown>, Scripted[], unu
     [{ body: '<?xml version="1.0"?><Document/>', headers: { 'content-type': 'application/xml' } }],
     [`${AT}/transactions`],
   ],
+  [
+    'a report of another account in MT940',
+    transactions,
+    [
+      {
+        body: `:20:A\r\n:25:${OTHER.iban}\r\n:28C:1\r\n:60F:C261120EUR1,00\r\n:62F:C261120EUR1,00\r\n-\r\n`,
+        headers: { 'content-type': 'text/plain' },
+      },
+      listed,
+    ],
+    [`${AT}/transactions`],
+  ],
 ])('%s', async (_, read, answers, expected) => {
   const { calls, unusable } = scriptedCalls(answers, {}, CONSENTS);
   const accounts = accountsOf({ ...calls, list: (transactionId) => accounts.list('shop', transactionId) });
