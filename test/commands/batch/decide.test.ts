@@ -98,6 +98,17 @@ it('who approves a batch reads the structured reference of each payee', async ()
   ]);
 });
 
+it('what an account pays at once and later is one total', async () => {
+  const day = { ReqdExctnDt: `<ReqdExctnDt><Dt>${TODAY}</Dt></ReqdExctnDt>` };
+  const instrument = '<PmtTpInf><LclInstrm><Cd>INST</Cd></LclInstrm></PmtTpInf>';
+  const instant = { PmtInfId: '<PmtInfId>P-2</PmtInfId>', PmtMtd: `<PmtMtd>TRF</PmtMtd>${instrument}` };
+  const second = transaction({ id: '<EndToEndId>E-2</EndToEndId>' });
+  const text = document([information([transaction()], day), information([second], { ...day, ...instant })]);
+  const { payer } = await withFile(new BankHere(), text);
+  const { totals } = (await payer.run(show)).data;
+  expect(totals).toMatchObject([{ amount: '25.00', count: 2 }]);
+});
+
 it('of more than 20 payees a person sees the largest payments, and which payees are new', async () => {
   const names = Array.from({ length: 22 }, (_, index) => `P${index}`);
   const { payer } = await withPayees({}, names);

@@ -651,13 +651,14 @@ describe('the consents that were withdrawn', () => {
   });
 
   it('a consent for confirmations of funds is apart from those for readings', async () => {
-    await note('ada');
+    await note('ada', 'bob');
     const reading = await consent('ada', 1, 'revoked');
     await consent('ada', 2, 'revoked', 'one');
     const newest = await consent('ada', 3, 'expired', 'one');
     await consent('ada', 4, 'revoked', 'two');
     await consent('ada', 5, 'revoked before it was granted', 'three');
     await consent('ada', 6, 'granted', 'four');
+    const anothers = await consent('bob', 7, 'revoked', 'one');
     const { customers } = await at(9).store();
     const two = { flow: 'co-2', transactionId: 't', consentId: 'f', account: 'two', validUntil: null };
     await customers.change('ada', (before) => ({
@@ -666,6 +667,9 @@ describe('the consents that were withdrawn', () => {
     }));
     expect(await found()).toEqual([['ada', reading, 'revoked']]);
     const withdrawn = (await withdrawnFunds(at(9))).map(({ flow, state }) => [flow, state]);
-    expect(withdrawn).toEqual([[newest, 'expired']]);
+    expect(withdrawn).toEqual([
+      [anothers, 'revoked'],
+      [newest, 'expired'],
+    ]);
   });
 });

@@ -143,6 +143,9 @@ describe.each(useBackends())('$name', ({ open }) => {
         to.remember('A1', DAYS, DAYS.from);
       });
       expect(added).toEqual(expected);
+      // What has no day may be of any.
+      const stored = await (await synced()).booked('1048262', 'A1', day('2026-10-31'));
+      expect(stored?.rows.map(({ amount }) => Number(amount))).toEqual([-2, -4]);
     }
   });
 
