@@ -196,6 +196,24 @@ describe('psd2 log stats', () => {
     expect(await down()).toEqual(['2026-11-24: 600', '2026-11-25: 600']);
   });
 
+  it('keeps downtime over midnight of which the day before was counted alone', async () => {
+    const unanswered = (...times: string[]) =>
+      times.map((time) => ({ at: `2026-11-24T${time}:00.000Z`, ...late }));
+    const folder = logWith(unanswered('22:54', '22:56', '22:58'));
+    await rollUpCalls(folder, new Date('2026-11-25T12:00:00.000Z'));
+    add(folder, 'calls.ndjson', [
+      ...unanswered('23:02', '23:04', '23:06'),
+      { at: '2026-11-24T23:10:00.000Z' },
+    ]);
+    await rollUpCalls(folder, new Date('2026-11-26T12:00:00.000Z'));
+    rmSync(join(folder.log, 'calls.ndjson'));
+    const { rows } = await stats(folder, '--since', '2026-11-24');
+    expect(rows.map((each) => `${each.period}: ${each.secondsDown}`)).toEqual([
+      '2026-11-24: 360',
+      '2026-11-25: 600',
+    ]);
+  });
+
   it.each([
     ['2029-02-01', ['2026-11-24: 300', '2026-11-25: 300']],
     ['2029-02-02', ['2026-11-25: 300']],
