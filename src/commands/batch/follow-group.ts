@@ -1,5 +1,6 @@
 import type { PsuIdentification } from '../../bank/ports/call.ts';
 import { Psd2Error } from '../../errors.ts';
+import { refuseUnapproved } from '../../flows/batch/approval.ts';
 import { endSettledGroups } from '../../flows/batch/end-groups.ts';
 import { groupPurpose, tidy } from '../../flows/batch/group.ts';
 import { Initiations } from '../../flows/batch/initiations.ts';
@@ -8,6 +9,7 @@ import { groupKindOf } from '../../flows/batch/pay-share.ts';
 import { PinsOfRun } from '../../flows/batch/pins.ts';
 import type { BatchRun } from '../../flows/batch/ports.ts';
 import { actorOf } from '../../store/machine/actor.ts';
+import { controlsOf } from '../../store/machine/settings.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { commandThatContinues } from '../flow/next-command.ts';
@@ -30,19 +32,23 @@ export async function followGroup(context: Context, group: GenericOperation): Pr
   await endSettledGroups(data, batch, `${operator}@${machine}`);
 }
 
-/** @throws Psd2Error `usage` for a bulk payment or signing basket that the bank may not have: only the batch sends it */
-export function refuseUnlessAtBank(group: GenericOperation): void {
-  if (group.verification) return;
+/**
+ * What must hold before psd2 goes on with a bulk payment or signing basket without its batch.
+ *
+ * @throws Psd2Error `usage` if the bank may not have it, because only the batch sends it; as a run of the batch, if that was rejected or
+ *   lacks approvals
+ */
+export async function refuseGroup(context: Context, group: GenericOperation): Promise<void> {
   const { flow, order, state } = group;
-  throw new Psd2Error(
-    'usage',
-    `The ${order.operation} ${flow} is ${state}, and has no resource at the bank`,
-    {
-      hint: 'Only its batch goes on with it:',
-      next: [commandThatContinues(group)],
-      flow,
-    },
-  );
+  if (!group.verification)
+    throw new Psd2Error(
+      'usage',
+      `The ${order.operation} ${flow} is ${state}, and has no resource at the bank`,
+      { hint: 'Only its batch goes on with it:', next: [commandThatContinues(group)], flow },
+    );
+  const { batches } = await context.store();
+  const batch = await batches.find(groupPurpose(group).batch);
+  refuseUnapproved(controlsOf(context.profile()), batch, await batches.lines(batch));
 }
 
 /**

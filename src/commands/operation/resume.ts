@@ -64,9 +64,9 @@ function resumeOperation(context: Context, named: string | undefined, options: R
   );
 }
 
-/** @throws Psd2Error `usage` for an operation that this bank does not have, and for a bulk payment or signing basket that was not sent */
+/** @throws Psd2Error `usage` for an operation that this bank does not have, and for a bulk payment or signing basket that was not sent, or is not approved */
 async function refuseOtherKind(context: Context, current: GenericOperation): Promise<void> {
   if (batchOfJoint(current) === null) return context.needs('operations');
-  const { refuseUnlessAtBank } = await import('../batch/follow-group.ts');
-  return refuseUnlessAtBank(current);
+  const { refuseGroup } = await import('../batch/follow-group.ts');
+  return refuseGroup(context, current);
 }

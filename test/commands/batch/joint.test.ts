@@ -680,8 +680,9 @@ it('operation resume goes on with a bulk payment that the bank has, for the pers
     const { data } = await payer.run(['operation', 'list']);
     const [operation] = Object.values(data);
     const { flow } = operation ?? {};
-    return payer.run(['operation', 'resume', String(flow), ...person], { globals: { customer: ANNA } });
+    return payer.run(['operation', 'resume', String(flow), ...person], { env, globals: { customer: ANNA } });
   };
+  let env = {};
   bank.meets('verify', interrupted());
   await pay();
   expect(endOf(await resumed()).slice(0, 1)).toMatchInlineSnapshot(
@@ -693,6 +694,13 @@ it('operation resume goes on with a bulk payment that the bank has, for the pers
   expect(endOf(await resumed()).slice(0, 1)).toMatchInlineSnapshot(
     `["exit 13, still_open of op-1: The bulk payment has an authorisation, and the bank waits for another person (PENDING). The payment is not over: another person can still authorise it"]`,
   );
+  // What limits the batch limits this, too.
+  env = { PSD2_APPROVALS: '2' };
+  expect(endOf(await resumed('--psu-id', 'emil'))[0]).toBe(
+    'exit 2, usage: The batch needs 2 approvals, and has 0',
+  );
+  env = {};
+  expect(bank.sent.slice(-2)).toEqual(['verify bulk payment', 'sca pay-1']);
   await resumed('--psu-id', 'emil');
   expect(bank.sent.slice(-2)).toEqual(['sca pay-1', 'sca pay-1']);
   Object.assign(bank.last, { decision: 'AUTHORIZED', became: 'executed' });
