@@ -58,9 +58,9 @@ function judgeDeleted(answer: JudgedAnswer): DeletionVerdict {
   if (body.length > 0 && (isPage(answer) || !isJsonObject(reply.json))) return 'says nothing';
   const members = isJsonObject(reply.json) ? reply.json : {};
   if (reply.messages.some(({ isError }) => isError) || hasError(members)) return 'says nothing';
-  if (PAYING.includes(String(members.transactionStatus))) return 'says nothing';
+  if (PAYING.includes(wordIn(members.transactionStatus))) return 'says nothing';
   if (wantsAuthorisation(members, answer.headers)) return 'to be authorised';
-  if (LIVING.includes(String(members.consentStatus))) return 'says nothing';
+  if (LIVING.includes(wordIn(members.consentStatus))) return 'says nothing';
   return status === 202 ? 'accepted' : 'taken';
 }
 
@@ -75,7 +75,12 @@ const ERRORS = /^(errors?|fault|exception|error_?(code|message|management)|http_
 const PAYING = ['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'];
 
 /** Such a consent is in force, or the customer can still authorise it. */
-const LIVING = ['received', 'partiallyAuthorised', 'valid'];
+const LIVING = ['RECEIVED', 'PARTIALLYAUTHORISED', 'PARTIALLYAUTHORIZED', 'VALID'];
+
+/** A status, however the bank writes it: in other case, with blanks around it. */
+function wordIn(status: unknown): string {
+  return String(status).trim().toUpperCase();
+}
 
 function hasError(members: Record<string, unknown>): boolean {
   const isStatusOfError = Number(members.status ?? members.code) >= 300;

@@ -95,13 +95,13 @@ const ALWAYS: [DeletionVerdict, string, Scripted][] = [
   ['says nothing', 'a page, 200', PAGE(200)],
   ['says nothing', 'a page, 202', PAGE(202)],
   ['says nothing', 'a page with JSON', { ...said({}), headers: HTML.headers }],
-  ...['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'].map(
+  ...['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP', 'acsc '].map(
     (transactionStatus): [DeletionVerdict, string, Scripted] => [
       ...(['says nothing', `200 of a payment that is ${transactionStatus}`] as const),
       said({ transactionStatus }),
     ],
   ),
-  ...['received', 'partiallyAuthorised', 'valid'].map(
+  ...['received', 'partiallyAuthorised', 'partiallyAuthorized', 'valid', ' VALID '].map(
     (consentStatus): [DeletionVerdict, string, Scripted] => [
       ...(['says nothing', `200 of a consent that is ${consentStatus}`] as const),
       said({ consentStatus }),
