@@ -58,9 +58,9 @@ function judgeDeleted(answer: JudgedAnswer): DeletionVerdict {
   if (body.length > 0 && (isPage(answer) || !isJsonObject(reply.json))) return 'says nothing';
   const members = isJsonObject(reply.json) ? reply.json : {};
   if (reply.messages.some(({ isError }) => isError) || hasError(members)) return 'says nothing';
-  if (PAYING.includes(wordIn(members.transactionStatus))) return 'says nothing';
+  if (PAYING.includes(statusWord(members.transactionStatus))) return 'says nothing';
   if (wantsAuthorisation(members, answer.headers)) return 'to be authorised';
-  if (LIVING.includes(wordIn(members.consentStatus))) return 'says nothing';
+  if (LIVING.includes(statusWord(members.consentStatus))) return 'says nothing';
   return status === 202 ? 'accepted' : 'taken';
 }
 
@@ -78,7 +78,7 @@ const PAYING = ['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'];
 const LIVING = ['RECEIVED', 'PARTIALLYAUTHORISED', 'PARTIALLYAUTHORIZED', 'VALID'];
 
 /** A status, however the bank writes it: in other case, with blanks around it. */
-function wordIn(status: unknown): string {
+function statusWord(status: unknown): string {
   return String(status).trim().toUpperCase();
 }
 
