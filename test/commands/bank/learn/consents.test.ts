@@ -760,38 +760,16 @@ it.each<[string, Consent, How, found: string[]]>([
       'consent.types differs ["bank-offered","list-with-balances","all-accounts","list-only"] for ["bank-offered","list-with-balances"] | POST /v1/consents: bank-offered: 201; all-accounts: 201; list-only: 201; list-with-balances: 201',
     ],
   ],
-  [
-    'not one: SERVICE_INVALID',
-    refusing('all accounts', 400, 'SERVICE_INVALID'),
-    {},
-    [
-      'consent.types differs ["dedicated","bank-offered","list-only"] for ["dedicated","bank-offered","all-accounts","list-only"] | POST /v1/consents: bank-offered: 201; all-accounts: 400 SERVICE_INVALID; list-only: 201',
+  ...['SERVICE_INVALID', 'PARAMETER_NOT_SUPPORTED', 'PARAMETER_NOT_CONSISTENT', 'FORMAT_ERROR'].map(
+    (code): [string, Consent, How, string[]] => [
+      `not one: ${code}`,
+      refusing('all accounts', 400, code),
+      {},
+      [
+        `consent.types differs ["dedicated","bank-offered","list-only"] for ["dedicated","bank-offered","all-accounts","list-only"] | POST /v1/consents: bank-offered: 201; all-accounts: 400 ${code}; list-only: 201`,
+      ],
     ],
-  ],
-  [
-    'not one: PARAMETER_NOT_SUPPORTED',
-    refusing('all accounts', 400, 'PARAMETER_NOT_SUPPORTED'),
-    {},
-    [
-      'consent.types differs ["dedicated","bank-offered","list-only"] for ["dedicated","bank-offered","all-accounts","list-only"] | POST /v1/consents: bank-offered: 201; all-accounts: 400 PARAMETER_NOT_SUPPORTED; list-only: 201',
-    ],
-  ],
-  [
-    'not one: PARAMETER_NOT_CONSISTENT',
-    refusing('all accounts', 400, 'PARAMETER_NOT_CONSISTENT'),
-    {},
-    [
-      'consent.types differs ["dedicated","bank-offered","list-only"] for ["dedicated","bank-offered","all-accounts","list-only"] | POST /v1/consents: bank-offered: 201; all-accounts: 400 PARAMETER_NOT_CONSISTENT; list-only: 201',
-    ],
-  ],
-  [
-    'not one: FORMAT_ERROR',
-    refusing('all accounts', 400, 'FORMAT_ERROR'),
-    {},
-    [
-      'consent.types differs ["dedicated","bank-offered","list-only"] for ["dedicated","bank-offered","all-accounts","list-only"] | POST /v1/consents: bank-offered: 201; all-accounts: 400 FORMAT_ERROR; list-only: 201',
-    ],
-  ],
+  ),
   [
     'not one: CONSENT_INVALID',
     refusing('all accounts', 401, 'CONSENT_INVALID'),
