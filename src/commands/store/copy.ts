@@ -1,3 +1,4 @@
+import { Psd2Error } from '../../errors.ts';
 import { StoreMemory } from '../../store/machine/store-choice.ts';
 import { always, object, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
@@ -32,7 +33,8 @@ Name a store with one of these:
   postgres                              the database of PSD2_STORE, or of the profile's setting
   postgres://user@host:5432/database    a database; set its password in PGPASSWORD or PGPASSFILE, not here
 
-psd2 copies tokens, flows with their events, references, counts and notes. It encrypts the tokens for the new store.
+psd2 copies tokens, flows with their events, references, counts and notes. In a database and for a protected profile it
+encrypts the tokens. What is protected in one folder is copied only to a folder in which it is protected, too.
 Profiles, certificates and keys stay on their machine. The next psd2 sync fetches synced data again.
 
 During the copy, no worker can use either store: psd2 waits for the workers that are busy, and refuses new ones. After
@@ -50,6 +52,7 @@ ${examples('psd2 store copy --from files --to postgres', 'psd2 store copy --from
     const source = await openSide(context, '--from', options.from);
     const target = await openSide(context, '--to', options.to);
     const [from, to] = [source.side, target.side];
+    await refuseClearText(source, target);
     const { copyStore } = await import('../../store/copy/copy.ts');
     let looked = 0;
     const copied = await terminal.whileWaiting(
@@ -68,6 +71,27 @@ ${examples('psd2 store copy --from files --to postgres', 'psd2 store copy --from
     terminal.say(`Use ${to.place} from now on. ${from.place} is unchanged, and refuses workers.`);
   },
 );
+
+/**
+ * What a profile's protection encrypts in one folder must not lie in another one in clear text.
+ *
+ * @throws Psd2Error `config` if the profile is protected in the source alone
+ */
+async function refuseClearText(from: OpenedSide, to: OpenedSide): Promise<void> {
+  const { vaultOf: vaultThere } = to;
+  if (!vaultThere) return;
+  for (const profile of await from.side.profiles()) {
+    const isProtected = from.vaultOf?.(profile).kind !== undefined;
+    if (isProtected && vaultThere(profile).kind === undefined)
+      throw new Psd2Error(
+        'config',
+        `The profile ${profile} is protected in ${from.side.place}, but not in ${to.side.place}, where its tokens would be in clear text`,
+        {
+          hint: `Protect it there first, with PSD2_CONFIG_DIR=${to.side.place}: psd2 profile protect ${profile}, or psd2 profile add ${profile} --protect if that folder has no such profile. Then copy again.`,
+        },
+      );
+  }
+}
 
 /**
  * Remembers the destination as the store of each copied profile, if this machine had its data in the source. A setting of

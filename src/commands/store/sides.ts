@@ -12,6 +12,7 @@ import {
   StoreMemory,
 } from '../../store/machine/store-choice.ts';
 import type { CopySide } from '../../store/ports/copy.ts';
+import type { Vault } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
 
 const NAMES = 'files, a folder, postgres (the database of PSD2_STORE), or postgres://user@host:5432/database';
@@ -21,6 +22,8 @@ export interface OpenedSide {
   side: CopySide;
   /** How this machine would remember it. Undefined for another configuration folder. */
   store: { home: 'files' } | { home: 'postgres'; shown: string; address: string } | undefined;
+  /** Gives what protects a profile in a folder. A database has only encrypted tokens, or those of `--plain-tokens`. */
+  vaultOf?: (profile: string) => Vault;
 }
 
 /** The store of the chosen profile: `PSD2_STORE`, else its setting. @throws Psd2Error `config` */
@@ -84,10 +87,10 @@ async function openFolder(
   else if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new Psd2Error('config', `There is no folder ${path}`, { hint: 'Check --from.' });
   const { folderSide } = await import('../../store/files/copy/side.ts');
-  if (path === ownFolder.root)
-    return { side: folderSide(ownFolder, (profile) => own.vault(profile)), store: { home: 'files' } };
-  const folder = storeFolder(path, world.signal);
-  checkStore(folder, terminal.warn);
-  const profiles = new ProfileStore(folder, terminal.warn, own.keySources);
-  return { side: folderSide(folder, (profile) => profiles.vault(profile)), store: undefined };
+  const isOwn = path === ownFolder.root;
+  const folder = isOwn ? ownFolder : storeFolder(path, world.signal);
+  if (!isOwn) checkStore(folder, terminal.warn);
+  const profiles = isOwn ? own : new ProfileStore(folder, terminal.warn, own.keySources);
+  const vaultOf = (profile: string) => profiles.vault(profile);
+  return { side: folderSide(folder, vaultOf), store: isOwn ? { home: 'files' } : undefined, vaultOf };
 }

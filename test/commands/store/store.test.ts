@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
@@ -50,6 +51,24 @@ describe('psd2 store copy', () => {
     expect(back.data).toMatchObject({ flows: 2, isSame: true });
     expect(await flowsIn(folder)).toContain(second);
     await storeTransfer(folder, 'three');
+  });
+
+  it('what is protected in one folder is copied only to a folder that protects it, too', async () => {
+    const env = { PSD2_CONFIG_PASSPHRASE: 'a word' };
+    const protectIn = (where: StoreFolder) =>
+      runIn(openCommand(where, NOW, { env }).context, 'profile', 'protect', 'env', '--passphrase');
+    await storeLogin(openCommand(folder, NOW, { env }).context, '1000001');
+    await protectIn(folder);
+    const copy = () => run(['copy', '--from', 'files', '--to', other.root], { env });
+    const refused = await failureOf(copy());
+    expect(refused).toMatchObject({
+      code: 'config',
+      message: `The profile env is protected in ${folder.root}, but not in ${other.root}, where its tokens would be in clear text`,
+      hint: expect.stringContaining(`with PSD2_CONFIG_DIR=${other.root}: psd2 profile protect env,`),
+    });
+    expect(existsSync(join(folder.root, 'store.json'))).toBe(false);
+    await protectIn(other);
+    expect((await copy()).data).toMatchObject({ logins: 1, isSame: true });
   });
 
   it('a person reads what was copied, and which store to use', async () => {
