@@ -3,10 +3,12 @@ import { isBlockedPort } from '../../src/domain/local-address.ts';
 
 /**
  * The ports of this worker of the test runner. They are below the system's ephemeral ports, and no other worker uses
- * them: otherwise another process could take a free port before it is used.
+ * them: otherwise another process could take a free port before it is used. Where they begin depends on the seed of the
+ * run, as two runs may be on one machine.
  */
 const PORTS_OF_A_WORKER = 200;
-const FIRST_PORT = 10_000 + ((Number(process.env.VITEST_POOL_ID ?? 1) - 1) % 100) * PORTS_OF_A_WORKER;
+const WORKER = Number(process.env.TEST_SEED ?? 0) + Number(process.env.VITEST_POOL_ID ?? 1);
+const FIRST_PORT = 10_000 + (WORKER % 100) * PORTS_OF_A_WORKER;
 let given = 2 * Math.floor((Math.random() * PORTS_OF_A_WORKER) / 2);
 
 /**
