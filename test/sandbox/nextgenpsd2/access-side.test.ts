@@ -214,6 +214,39 @@ test('a holder of a company account finds each payment that another one has auth
   expect(access.open()).toEqual([]);
 });
 
+describe.each(['bulk', 'basket'])('the payees of a %s plan how the SCA ends', (kind) => {
+  test.each<[names: string[], status: string]>([
+    [['Beta', 'Gamma'], 'paid'],
+    [['SCA REFUSED', 'Gamma'], 'RJCT'],
+    [['Beta', 'SCA REFUSED'], 'RJCT'],
+    [['Beta', 'Gamma', 'SCA EXPIRED'], 'RJCT'],
+    [['SCA PENDING', 'Gamma'], 'RCVD'],
+    [['Beta', 'SCA PENDING'], 'RCVD'],
+    // Of two plans the first one counts.
+    [['SCA PENDING', 'SCA REFUSED'], 'RCVD'],
+    [['SCA REFUSED', 'SCA PENDING'], 'RJCT'],
+  ])('%j: %s', async (names, status) => {
+    const { serve, access } = await opened();
+    const headers = { 'tpp-explicit-authorisation-preferred': 'true' };
+    const asked =
+      kind === 'bulk'
+        ? serve(`POST ${BULK}`, { body: { payments: names.map((name) => entry('1.00', name)) } })
+        : serve('POST /v1/signing-baskets', {
+            body: {
+              paymentIds: names.map(
+                (creditorName) =>
+                  serve(`POST ${SCT}`, { body: paymentBody({ creditorName }), headers }).json.paymentId,
+              ),
+            },
+          });
+    access.approve(idOf(asked), ANNA);
+    const at =
+      kind === 'bulk' ? `${BULK}/${asked.json.paymentId}` : `/v1/signing-baskets/${asked.json.basketId}`;
+    const paid = kind === 'bulk' ? 'ACSP' : 'ACTC';
+    expect(serve(`GET ${at}/status`).json.transactionStatus).toBe(status === 'paid' ? paid : status);
+  });
+});
+
 describe('the customer chooses', () => {
   test.each([
     [undefined, CURRENT],
@@ -227,6 +260,25 @@ describe('the customer chooses', () => {
     expect(debtor?.product.productId).toBe(paidFrom);
     const { json } = serve(`GET ${SCT}/${reply.json.paymentId}`);
     expect(json.debtorAccount).toEqual({ iban: debtor?.product.iban });
+  });
+
+  test.each<[named: (string | undefined)[], chosen: string | undefined, paidFrom: string[]]>([
+    [[undefined, undefined], SAVINGS, [SAVINGS, SAVINGS]],
+    [[undefined, ANNAS], SAVINGS, [SAVINGS, CURRENT]],
+    [[ANNAS, undefined], SAVINGS, [CURRENT, SAVINGS]],
+    [[ANNAS_SAVINGS, undefined], undefined, [SAVINGS, CURRENT]],
+    [[ANNAS_SAVINGS, ANNAS], CURRENT, [SAVINGS, CURRENT]],
+  ])('of a basket with payments from %j %s: they are paid from %j', async (named, chosen, paidFrom) => {
+    const { bank, serve, access } = await opened();
+    const headers = { 'tpp-explicit-authorisation-preferred': 'true' };
+    const paymentIds = named.map((iban) => {
+      const body = paymentBody({ debtorAccount: iban === undefined ? undefined : { iban } });
+      return String(serve(`POST ${SCT}`, { body, headers }).json.paymentId);
+    });
+    const basket = serve('POST /v1/signing-baskets', { body: { paymentIds } });
+    access.approve(idOf(basket), ANNA, chosen === undefined ? undefined : [chosen]);
+    const accounts = paymentIds.map((id) => doorOf(bank).payments.find(id)?.debtor?.product.productId);
+    expect(accounts).toEqual(paidFrom);
   });
 
   test.each([[[CARD]], [['0020739150']], [['x']]])(

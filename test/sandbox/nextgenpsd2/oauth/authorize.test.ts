@@ -40,6 +40,8 @@ async function opened(oauth: BankFile['oauth'], variations: Variation[] = []) {
   return { ...here, access, authorize };
 }
 
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
 const PAGE = 'https://customers.example/authorise';
 const NEEDS = 'invalid_request: The bank needs a code_challenge with S256';
 const NO_CHALLENGE = 'invalid_request: The bank takes no code_challenge';
@@ -157,6 +159,33 @@ describe('with OAuth in the authorisation', () => {
     const back = access.approve(request?.id ?? '', ANNA).returnTo;
     expect(back?.searchParams.get('code')).toMatch(/^[\w-]{43}$/);
     expect(authorize({ scope: `AIS:${consent}` })).toBe(wrong);
+  });
+
+  test('of several authorisations of one consent the last one is decided, as long as it waits', async () => {
+    const { authorize, access, serve, clock, ids } = await waiting();
+    const [consent = ''] = ids;
+    const scope = `AIS:${consent}`;
+    const MINUTE = 60_000;
+    clock.advance(9 * MINUTE);
+    const second = serve(`POST /v1/consents/${consent}/authorisations`);
+    const at = String(second.json._links?.scaStatus?.href).replace('/nextgenpsd2', '');
+    const { authorisationIds } = serve(`GET /v1/consents/${consent}/authorisations`).json;
+    expect(authorisationIds).toHaveLength(2);
+    expect(authorize({ scope })).toBe(PAGE);
+    // The time of the first one is over.
+    clock.advance(2 * MINUTE);
+    expect(authorize({ scope })).toBe(PAGE);
+    clock.advance(8 * MINUTE + 1);
+    expect(authorize({ scope })).toBe(wrong);
+    const third = serve('POST /v1/consents', { body: consentBody() });
+    serve(`POST /v1/consents/${third.json.consentId}/authorisations`);
+    authorize({ scope: `AIS:${third.json.consentId}` });
+    access.approve(access.open()[0]?.id ?? '', ANNA);
+    const others = serve(`GET /v1/consents/${third.json.consentId}/authorisations`).json.authorisationIds;
+    const statuses = list(others).map(
+      (id) => serve(`GET /v1/consents/${third.json.consentId}/authorisations/${id}`).json.scaStatus,
+    );
+    expect([serve(`GET ${at}`).json.scaStatus, statuses]).toEqual(['failed', ['received', 'finalised']]);
   });
 
   test('payment-tokens: the customer may log in again for a payment, and not for a consent', async () => {
