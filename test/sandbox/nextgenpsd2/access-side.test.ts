@@ -247,6 +247,95 @@ describe.each(['bulk', 'basket'])('the payees of a %s plan how the SCA ends', (k
   });
 });
 
+describe('what one holder of a company account has authorised, the other one finds at the bank', () => {
+  const [dora = '', emil = ''] = companyCustomers.map(({ customerId }) => customerId);
+  const account = { iban: companyCustomers[0]?.products[0]?.iban };
+  const late = { debtorAccount: account, requestedExecutionDate: '2026-11-27' };
+  const EXPLICIT = { 'tpp-explicit-authorisation-preferred': 'true' };
+  type Opened = Awaited<ReturnType<typeof opened>>;
+
+  test.each<[what: string, ask: (here: Opened) => { json: Json; at: string }, before: string, after: string]>(
+    [
+      [
+        'a payment',
+        ({ serve }) => {
+          const { json } = serve(`POST ${SCT}`, { body: paymentBody(late) });
+          return { json, at: `${SCT}/${json.paymentId}` };
+        },
+        ...(['PATC', 'ACTC'] as const),
+      ],
+      [
+        'the cancellation of a payment that both have authorised',
+        ({ serve, access }) => {
+          const { json } = serve(`POST ${SCT}`, { body: paymentBody(late) });
+          access.approve(idOf({ json }), dora);
+          access.approve(`next-${idOf({ json })}`, emil);
+          const at = `${SCT}/${json.paymentId}`;
+          serve(`DELETE ${at}`);
+          return { json: serve(`POST ${at}/cancellation-authorisations`).json, at };
+        },
+        ...(['ACTC', 'CANC'] as const),
+      ],
+      [
+        'a signing basket',
+        ({ serve }) => {
+          const body = paymentBody(late);
+          const paymentIds = [1, 2].map(
+            () => serve(`POST ${SCT}`, { body, headers: EXPLICIT }).json.paymentId,
+          );
+          const { json } = serve('POST /v1/signing-baskets', { body: { paymentIds } });
+          return { json, at: `/v1/signing-baskets/${json.basketId}` };
+        },
+        ...(['RCVD', 'ACTC'] as const),
+      ],
+      [
+        'a consent',
+        ({ serve }) => {
+          const { json } = serve('POST /v1/consents', { body: consentBody() });
+          return { json, at: `/v1/consents/${json.consentId}` };
+        },
+        ...(['partiallyAuthorised', 'valid'] as const),
+      ],
+      [
+        'a consent to confirmations of funds',
+        ({ serve }) => {
+          const { json } = serve(`POST ${FUNDS}`, { body: { account } });
+          return { json, at: `${FUNDS}/${json.consentId}` };
+        },
+        ...(['partiallyAuthorised', 'valid'] as const),
+      ],
+    ],
+  )('%s', async (_, ask, before, after) => {
+    const here = await opened({}, ['company-account']);
+    const { access, serve } = here;
+    const { json, at } = ask(here);
+    const status = () => {
+      const { transactionStatus, consentStatus } = serve(`GET ${at}/status`).json;
+      return transactionStatus ?? consentStatus;
+    };
+    access.approve(idOf({ json }), dora);
+    const next = `next-${idOf({ json })}`;
+    expect([status(), access.waiting('emil').map(({ id }) => id)]).toEqual([before, [next]]);
+    access.approve(next, emil);
+    expect([status(), access.open()]).toEqual([after, []]);
+  });
+
+  test('a payment that the bank lets one of them pass without SCA', async () => {
+    const { access, serve } = await opened({ sca: { approaches: ['embedded'] } }, ['company-account']);
+    const headers = { 'psu-id': 'dora' };
+    const { json } = serve(`POST ${SCT}`, { body: paymentBody(late), headers });
+    const at = `${SCT}/${json.paymentId}`;
+    const body = { psuData: { password: 'pin-dora' } };
+    const step = serve(`PUT ${at}/authorisations/${idOf({ json })}`, { body, headers, faults: ['no-sca'] });
+    const status = () => serve(`GET ${at}/status`).json.transactionStatus;
+    expect([step.json.scaStatus, status()]).toEqual(['exempted', 'PATC']);
+    const waiting = access.waiting('emil').map(({ id }) => id);
+    expect(waiting).toEqual([`next-${idOf({ json })}`]);
+    access.approve(waiting[0] ?? '', emil);
+    expect(status()).toBe('ACTC');
+  });
+});
+
 describe('the customer chooses', () => {
   test.each([
     [undefined, CURRENT],

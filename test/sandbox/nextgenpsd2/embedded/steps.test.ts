@@ -179,6 +179,46 @@ describe('a method', () => {
   });
 });
 
+describe.each(['pin', 'method'])('no-sca at the %s', (when) => {
+  const headers = { 'psu-id': 'anna', 'tpp-explicit-authorisation-preferred': 'true' };
+  const late = paymentBody({ requestedExecutionDate: '2026-11-27' });
+  const asked = (here: BankHere, path: string, body: object) => {
+    const { json } = here.serve(`POST ${path}`, { body, headers });
+    return `${path}/${json.paymentId ?? json.basketId ?? json.consentId}`;
+  };
+  test.each<[what: string, begins: (here: BankHere) => string, isExempted: boolean, then: string]>([
+    ['a payment', (here) => `${asked(here, SCT, late)}/authorisations`, true, 'ACTC'],
+    ['a cancellation', (here) => `${asked(here, SCT, late)}/cancellation-authorisations`, true, 'CANC'],
+    [
+      'a signing basket',
+      (here) => {
+        const paymentIds = [asked(here, SCT, late).split('/').at(-1)];
+        return `${asked(here, '/v1/signing-baskets', { paymentIds })}/authorisations`;
+      },
+      ...([true, 'ACTC'] as const),
+    ],
+    // Access is never given without SCA.
+    [
+      'a consent',
+      (here) => `${asked(here, '/v1/consents', consentBody())}/authorisations`,
+      false,
+      'received',
+    ],
+  ])('%s is exempted: %s', async (_, begins, isExempted, then) => {
+    const here = await bankHere(SCA);
+    const path = begins(here);
+    const { json } = here.serve(`POST ${path}`, { headers });
+    const at = String(json._links?.scaStatus?.href).replace('/nextgenpsd2', '');
+    const send = (body: object, faults: string[]) =>
+      here.serve(`PUT ${at}`, { body, headers, faults }).json.scaStatus;
+    const waits = when === 'pin' ? 'psuAuthenticated' : 'scaMethodSelected';
+    if (when === 'method') send(pin(), []);
+    expect(send(when === 'pin' ? pin() : method('901'), ['no-sca'])).toBe(isExempted ? 'exempted' : waits);
+    const status = here.serve(`GET ${path.slice(0, path.lastIndexOf('/'))}/status`).json;
+    expect(status.transactionStatus ?? status.consentStatus).toBe(then);
+  });
+});
+
 /** A payment for a later day from an account of carla, who has no method. */
 const CARLAS = paymentBody({
   debtorAccount: { iban: ibansOf('carla')[0] },
