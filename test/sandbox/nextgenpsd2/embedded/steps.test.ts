@@ -186,25 +186,22 @@ describe.each(['pin', 'method'])('no-sca at the %s', (when) => {
     const { json } = here.serve(`POST ${path}`, { body, headers });
     return `${path}/${json.paymentId ?? json.basketId ?? json.consentId}`;
   };
-  test.each<[what: string, begins: (here: BankHere) => string, isExempted: boolean, then: string]>([
-    ['a payment', (here) => `${asked(here, SCT, late)}/authorisations`, true, 'ACTC'],
-    ['a cancellation', (here) => `${asked(here, SCT, late)}/cancellation-authorisations`, true, 'CANC'],
+  test.each<[what: string, isExempted: boolean, then: string, begins: (here: BankHere) => string]>([
+    ['a payment', true, 'ACTC', (here) => `${asked(here, SCT, late)}/authorisations`],
+    ['a cancellation', true, 'CANC', (here) => `${asked(here, SCT, late)}/cancellation-authorisations`],
     [
-      'a signing basket',
+      ...(['a signing basket', true, 'ACTC'] as const),
       (here) => {
         const paymentIds = [asked(here, SCT, late).split('/').at(-1)];
         return `${asked(here, '/v1/signing-baskets', { paymentIds })}/authorisations`;
       },
-      ...([true, 'ACTC'] as const),
     ],
     // Access is never given without SCA.
     [
-      'a consent',
+      ...(['a consent', false, 'received'] as const),
       (here) => `${asked(here, '/v1/consents', consentBody())}/authorisations`,
-      false,
-      'received',
     ],
-  ])('%s is exempted: %s', async (_, begins, isExempted, then) => {
+  ])('%s is exempted: %s', async (_, isExempted, then, begins) => {
     const here = await bankHere(SCA);
     const path = begins(here);
     const { json } = here.serve(`POST ${path}`, { headers });

@@ -27,40 +27,35 @@ const basketOf = (here: BankHere) =>
   asked(here, BASKETS, { paymentIds: [asked(here, SCT, late).split('/').at(-1)] });
 
 describe('an authorisation begins as long as it is waited for', () => {
-  const AUTHORISED = 'authorised';
-  test.each<
-    [kind: string, at: (here: BankHere) => string, part: string, over: typeof AUTHORISED | 'DELETE' | 'time']
-  >([
-    ['consent', (here) => asked(here, '/v1/consents', consentBody()), 'authorisations', AUTHORISED],
-    ['consent', (here) => asked(here, '/v1/consents', consentBody()), 'authorisations', 'DELETE'],
-    [
-      'funds-consent',
-      (here) => asked(here, FUNDS, { account: { iban: ANNAS } }),
-      ...(['authorisations', AUTHORISED] as const),
-    ],
-    [
-      'funds-consent',
-      (here) => asked(here, FUNDS, { account: { iban: ANNAS } }),
-      ...(['authorisations', 'DELETE'] as const),
-    ],
-    ['payment', (here) => asked(here, SCT, late), 'authorisations', AUTHORISED],
-    ['payment', (here) => asked(here, SCT, late), 'authorisations', 'DELETE'],
-    ['payment', (here) => asked(here, SCT, late), 'authorisations', 'time'],
-    ['cancellation', (here) => asked(here, SCT, late), 'cancellation-authorisations', AUTHORISED],
-    ['cancellation', (here) => asked(here, SCT, late), 'cancellation-authorisations', 'DELETE'],
-    ['basket', basketOf, 'authorisations', AUTHORISED],
-    ['basket', basketOf, 'authorisations', 'DELETE'],
-  ])('%s: %s', async (kind, at, part, over) => {
+  const OWN = 'authorisations';
+  const consent = (here: BankHere) => `${asked(here, '/v1/consents', consentBody())}/${OWN}`;
+  const funds = (here: BankHere) => `${asked(here, FUNDS, { account: { iban: ANNAS } })}/${OWN}`;
+  const payment = (here: BankHere) => `${asked(here, SCT, late)}/${OWN}`;
+  const cancellation = (here: BankHere) => `${asked(here, SCT, late)}/cancellation-authorisations`;
+  const basket = (here: BankHere) => `${basketOf(here)}/${OWN}`;
+  test.each<[kind: string, over: 'authorised' | 'DELETE' | 'time', ask: (here: BankHere) => string]>([
+    ['consent', 'authorised', consent],
+    ['consent', 'DELETE', consent],
+    ['funds-consent', 'authorised', funds],
+    ['funds-consent', 'DELETE', funds],
+    ['payment', 'authorised', payment],
+    ['payment', 'DELETE', payment],
+    ['payment', 'time', payment],
+    ['cancellation', 'authorised', cancellation],
+    ['cancellation', 'DELETE', cancellation],
+    ['basket', 'authorised', basket],
+    ['basket', 'DELETE', basket],
+  ])('%s: until %s', async (kind, over, ask) => {
     const here = await bankHere({ payments: { futureDays: 30, cancel: 'direct' } });
-    const path = at(here);
-    const begin = `POST ${path}/${part}`;
+    const path = ask(here);
+    const begin = `POST ${path}`;
     const first = here.serve(begin);
     expect(here.answer(begin)).toBe('taken');
-    if (over === 'DELETE') here.serve(`DELETE ${path}`);
+    if (over === 'DELETE') here.serve(`DELETE ${path.slice(0, path.lastIndexOf('/'))}`);
     else if (over === 'time') here.clock.advance(10 * MINUTE + 1);
     else here.approve(first, ANNA);
     expect(here.answer(begin)).toBe(`409 STATUS_INVALID: The ${kind} does not wait for an authorisation.`);
-    expect(here.serve(`GET ${path}/${part}`).json.authorisationIds).toHaveLength(2);
+    expect(here.serve(`GET ${path}`).json.authorisationIds).toHaveLength(2);
   });
 });
 
