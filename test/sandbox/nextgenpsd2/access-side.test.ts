@@ -456,6 +456,22 @@ describe('the console', () => {
     expect(flows(1).payments).toEqual([flows(10).payments[0]]);
   });
 
+  test('has the devices of customers, the newest message first', async () => {
+    const { serve, owner } = await opened({ sca: { approaches: ['embedded'] } });
+    const headers = { 'psu-id': 'anna' };
+    const begin = (creditorName: string) => {
+      const { json } = serve(`POST ${SCT}`, { body: paymentBody({ creditorName }), headers });
+      const at = `${SCT}/${json.paymentId}/authorisations/${idOf({ json })}`;
+      serve(`PUT ${at}`, { body: { psuData: { password: 'pin-anna' } }, headers });
+      serve(`PUT ${at}`, { body: { authenticationMethodId: '901' }, headers });
+    };
+    const names = ['A', 'B', 'C'];
+    for (const name of names) begin(name);
+    const shown = (most: number): string[] =>
+      Object(owner.flows(most)).devices.map(({ text }: { text: string }) => / to (\w),/.exec(text)?.[1]);
+    expect([shown(10), shown(2), shown(1)]).toEqual([['C', 'B', 'A'], ['C', 'B'], ['C']]);
+  });
+
   test('has the payments, those of a bulk or a basket together', async () => {
     const { bank, serve, approve, owner } = await opened();
     const at = bank.now();
