@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import type { Entry } from '../../../../src/sandbox/ledger/entry.ts';
 import { runDuePayments } from '../../../../src/sandbox/nextgenpsd2/payments/run-payments.ts';
+import type { Variation } from '../../../../src/sandbox/nextgenpsd2/variations.ts';
 import { accountOf, seeded } from '../../seeded.ts';
 import { bankHere } from '../bank-here.ts';
 import { ANNA } from '../door-client.ts';
@@ -11,6 +12,7 @@ import { INSTANT, paymentBody, SCT } from '../payment-client.ts';
 
 const DAY = 24 * 60 * 60_000;
 const HOUR = DAY / 24;
+const MINUTE = HOUR / 60;
 const PERIODIC = '/v1/periodic-payments/sepa-credit-transfers';
 const REFERENCE = 'E2E-1';
 
@@ -40,8 +42,10 @@ async function opened(variations: Parameters<typeof bankHere>[1] = []) {
         .map((entry) => rowOf(entry, 'booked')),
     ].toReversed();
   };
-  const initiate = (path: string, changes: object) =>
-    here.serve(`POST ${path}`, { body: paymentBody({ endToEndIdentification: REFERENCE, ...changes }) });
+  const initiate = (path: string, changes: object, faults: string[] = []) => {
+    const body = paymentBody({ endToEndIdentification: REFERENCE, ...changes });
+    return here.serve(`POST ${path}`, { body, faults });
+  };
   return { ...here, debits, initiate };
 }
 
@@ -98,7 +102,6 @@ describe('a payment is booked', () => {
 
   test('at once, if its day has begun when the customer authorises it', async () => {
     const { initiate, clock, debits, approve } = await opened();
-    const MINUTE = HOUR / 60;
     // At 23:58 in Rome, and four minutes later.
     clock.advance(12 * HOUR - 2 * MINUTE);
     const reply = initiate(SCT, { requestedExecutionDate: '2026-11-21' });
@@ -107,14 +110,29 @@ describe('a payment is booked', () => {
     expect(debits()).toEqual(['booked 2026-11-20T23:02 2026-11-21 2026-11-21']);
   });
 
-  test('an hour later with executes-late, and once', async () => {
-    const { initiate, approve, clock, debits } = await opened(['executes-late']);
-    approve(initiate(SCT, {}), ANNA);
-    const counts = [0, HOUR - 1, 1, HOUR, DAY].map((milliseconds) => {
-      clock.advance(milliseconds);
-      return debits().length;
-    });
-    expect(counts).toEqual([0, 0, 1, 1, 1]);
-    expect(debits()).toEqual(['pending 2026-11-20T12:00 2026-11-23 2026-11-23']);
-  });
+  test.each<[variations: Variation[], faults: string[], minutes: number]>([
+    [['executes-late'], [], 60],
+    [[], ['executes-late=5'], 5],
+    // The fault counts, whatever the bank does otherwise.
+    [['executes-late'], ['executes-late=5'], 5],
+    [['executes-late'], ['executes-late=90'], 90],
+    [['executes-late'], ['delay=5'], 60],
+    [[], ['delay=5'], 0],
+  ])(
+    'with %j and the faults %j %i minutes after the authorisation, and once',
+    async (variations, faults, minutes) => {
+      const { initiate, approve, clock, debits } = await opened(variations);
+      approve(initiate(SCT, {}, faults), ANNA);
+      if (minutes > 0) {
+        expect(debits()).toEqual([]);
+        clock.advance(minutes * MINUTE - 1);
+        expect(debits()).toEqual([]);
+        clock.advance(1);
+      }
+      const at = new Date(Date.parse('2026-11-20T11:00:00Z') + minutes * MINUTE).toISOString().slice(0, 16);
+      expect(debits()).toEqual([`pending ${at} 2026-11-23 2026-11-23`]);
+      clock.advance(2 * DAY);
+      expect(debits()).toHaveLength(1);
+    },
+  );
 });
