@@ -243,6 +243,23 @@ describe('the accounts', () => {
     );
   });
 
+  test.each([
+    ['0010482620', 3],
+    // Savings have no pending rows.
+    ['0010482638', 0],
+    ['0000093017', 3],
+  ])('have the newest rows of %s, the %i pending ones first, and how many there are', async (id, pending) => {
+    const path = `/private/customers/${ANNA}/products/${id}/transactions/retrieve`;
+    const { data } = (await bank.tpp.send({ path, token })).json;
+    const booked = Number(data?.numberTransactionsAccounting);
+    expect(Number(data?.numberTransactionsNotAccounting)).toBe(pending);
+    const ledger = await shown(`/accounts/${id}`);
+    expect([ledger.productId, ledger.count]).toEqual([id, booked + pending]);
+    const states = list(ledger.entries).map(({ state }) => String(state));
+    const listed = [...Array(pending).fill('pending'), ...Array(Math.min(booked, 50)).fill('booked')];
+    expect(states).toEqual(listed);
+  });
+
   test('are none that the bank does not have', async () => {
     expect(await shown('/accounts/0000000000')).toEqual({ error: 'The bank has no such account' });
   });

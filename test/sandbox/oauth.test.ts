@@ -282,21 +282,25 @@ describe('revoke', () => {
     return bank.tpp.send({ method: 'POST', path, body: { ...client, token, token_type_hint: hint } });
   }
 
-  test('revoking the access token leaves the refresh token', async () => {
-    const { accessToken, refreshToken } = await bank.tpp.login();
-    const reply = await revoke(accessToken, 'access_token');
-    expect(reply.json.data).toEqual({ tokenType: 'access_token', operationOutcome: 'revoked' });
-    expect(await isAccepted(accessToken)).toBe(false);
-    expect((await bank.tpp.refresh(refreshToken)).status).toBe(200);
-  });
-
-  test('revoking the refresh token also ends the access token', async () => {
-    const { accessToken, refreshToken } = await bank.tpp.login();
-    const reply = await revoke(refreshToken, 'refresh_token');
-    expect(reply.json.data).toEqual({ tokenType: 'refresh_token', operationOutcome: 'revoked' });
-    expect(await isAccepted(accessToken)).toBe(false);
-    expect(codeOf(await bank.tpp.refresh(refreshToken))).toBe('GRANT_INVALID');
-  });
+  // What the token is counts, whatever the client calls it.
+  test.each<[kind: 'access' | 'refresh', hint: string, isRefreshed: boolean]>([
+    ['access', 'access_token', true],
+    ['access', 'refresh_token', true],
+    ['refresh', 'refresh_token', false],
+    ['refresh', 'access_token', false],
+  ])(
+    'revoking the %s token, as %s, ends the access token: a refresh works then: %s',
+    async (kind, hint, isRefreshed) => {
+      const { accessToken, refreshToken } = await bank.tpp.login();
+      const reply = await revoke(kind === 'access' ? accessToken : refreshToken, hint);
+      expect(reply.json.data).toEqual({ tokenType: `${kind}_token`, operationOutcome: 'revoked' });
+      expect(await isAccepted(accessToken)).toBe(false);
+      const refreshed = await bank.tpp.refresh(refreshToken);
+      expect(refreshed.status === 200 ? 'refreshed' : codeOf(refreshed)).toBe(
+        isRefreshed ? 'refreshed' : 'GRANT_INVALID',
+      );
+    },
+  );
 
   test('revoking a token leaves the tokens of other logins alone', async () => {
     const [one, other] = [await bank.tpp.login(), await bank.tpp.login()];
@@ -305,8 +309,10 @@ describe('revoke', () => {
   });
 
   test('revoking an unknown token is not an error (RFC 7009)', async () => {
-    const reply = await revoke('8d3f7f4e-0000-4000-8000-000000000000', 'refresh_token');
-    expect(reply.json.data).toEqual({ tokenType: 'refresh_token', operationOutcome: 'revoked' });
+    for (const tokenType of ['refresh_token', 'access_token']) {
+      const reply = await revoke('8d3f7f4e-0000-4000-8000-000000000000', tokenType);
+      expect(reply.json.data).toEqual({ tokenType, operationOutcome: 'revoked' });
+    }
   });
 
   test("the bank revokes only access tokens and refresh tokens, and not another application's", async () => {

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/server/server.ts';
 import { useTestBank } from './tpp.ts';
 
 const NAME = 'bank.example';
@@ -83,4 +87,23 @@ test('on this computer the commands still use plain HTTP on the loopback interfa
   expect(running.customerSiteUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const answer = await fetch(`${running.customerSiteUrl}/console`);
   expect(answer.status).toBe(200);
+});
+
+test('with a state, others find it at the same addresses after a restart', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'psd2-outside-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  // The certificates of the name.
+  await cp(dirname(dirname(registration.caFile)), join(root, 'sandbox'), { recursive: true });
+  await rm(join(root, 'sandbox', 'running.json'), { force: true });
+  const places = [];
+  for (let start = 0; start < 2; start += 1) {
+    const own = { folder: join(root, 'sandbox'), state: join(root, 'state'), port: 0 };
+    const started = await startSandbox({ ...own, outside: { host: '0.0.0.0', names: [NAME] } });
+    const { baseUrl, outsideUrl, customerSiteUrl } = started.running;
+    places.push({ baseUrl, outsideUrl });
+    await started.close();
+    expect(outsideUrl).toMatch(/^https:\/\/bank\.example:\d+$/);
+    expect(new URL(customerSiteUrl).port).not.toBe(new URL(outsideUrl ?? '').port);
+  }
+  expect(places[1]).toEqual(places[0]);
 });

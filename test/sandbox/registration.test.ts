@@ -4,7 +4,7 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { readEidasCertificate } from '../../src/certificates/eidas.ts';
 import { loadOrCreateRegistration, type Registration } from '../../src/sandbox/folder/registration.ts';
 import { makeFewKeys } from '../support/few-keys.ts';
@@ -154,7 +154,18 @@ describe('renewal of the certificates', () => {
   });
 
   const truncate = (file: string) => writeFileSync(file, pem(file).slice(0, 400));
+  /** Takes files of the sandbox of all tests, whose authority is another one. */
+  const takeOthers = (...files: ('ca' | 'server' | 'server-key' | 'next-qseal' | 'next-qseal-key')[]) => {
+    for (const file of files)
+      cpSync(
+        join(inject('registration'), 'certificates', `${file}.pem`),
+        join(own, 'certificates', `${file}.pem`),
+      );
+  };
   test.each<[string, () => void]>([
+    ['the authority is another one', () => takeOthers('ca')],
+    ['a certificate and its key are of another authority', () => takeOthers('server', 'server-key')],
+    ['the next ones are of another authority', () => takeOthers('next-qseal', 'next-qseal-key')],
     ['a file is missing', () => rmSync(before.serverKeyFile)],
     ['a file is truncated', () => truncate(before.qsealCertFile)],
     ['a key does not match', () => writeFileSync(before.qwacKeyFile, pem(before.qsealKeyFile))],

@@ -5,7 +5,8 @@ const ANNA = '1048262';
 const NAME = { path: '/private/customers/customerid-info' };
 const TEN_YEARS = 3650 * 24 * 60 * 60;
 
-const { sandbox, tpp } = await useTestBank();
+// With generated customers, whom no list has.
+const { sandbox, tpp } = await useTestBank({ customers: 3 });
 const give = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) =>
   order(sandbox, method, path, body);
 const reset = () => give('POST', '/reset');
@@ -79,6 +80,14 @@ describe('customers', () => {
   test.each<[body: object, refusal: object]>([
     [{ user: 'anna' }, refused(400, 'customer.user: the bank already has a customer anna')],
     [
+      { user: 'customer-000003' },
+      refused(400, 'customer.user: the bank already has a customer customer-000003'),
+    ],
+    [
+      { user: 'emil', customerId: '5000003' },
+      refused(400, 'customer.customerId: the bank already has a customer 5000003'),
+    ],
+    [
       { user: 'emil', customerId: ANNA },
       refused(400, `customer.customerId: the bank already has a customer ${ANNA}`),
     ],
@@ -102,6 +111,10 @@ describe('customers', () => {
       expect(await of(ANNA)).toEqual(await of('anna'));
       expect(await of('nobody')).toEqual(refused(404, 'There is no customer nobody'));
       expect(await of('Anna')).toEqual(refused(404, 'There is no customer Anna'));
+      for (const generated of ['customer-000001', 'customer-000003', '5000003'])
+        expect((await of(generated)).status).toBe(200);
+      for (const name of ['customer-000000', 'customer-000004', '5000000', '5000004'])
+        expect(await of(name)).toEqual(refused(404, `There is no customer ${name}`));
     },
   );
 

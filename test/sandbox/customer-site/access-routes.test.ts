@@ -84,6 +84,44 @@ async function loggedIn(path = '/authorise?request=R1', id = 'R1', user = 'anna'
   return send(path, undefined, page.cookie);
 }
 
+describe('who has logged in', () => {
+  const LOGIN = 'Log in to your bank';
+  const QUESTION = 'Fintrek asks for access to your accounts';
+  const REQUEST = '/authorise?request=R1';
+
+  /** Logs in at a page, in the same browser. */
+  async function logInAt(path: string, id: string, user: string, cookie: string) {
+    const page = await send(path, undefined, cookie);
+    expect(page.h1).toBe(LOGIN);
+    const form = { decision: 'login', request: id, token: page.token(), user, password: `${user}-sandbox` };
+    expect((await send('/authorise/login', form, cookie)).status).toBe(303);
+  }
+
+  test('for a request and for the list of all stays so in this browser, whatever comes first', async () => {
+    for (const [first, second] of [
+      ['R1', 'all'],
+      ['all', 'R1'],
+    ] as const) {
+      const pageOf = { R1: REQUEST, all: '/requests' };
+      const { cookie } = await send(pageOf[first]);
+      await logInAt(pageOf[first], first, 'anna', cookie);
+      await logInAt(pageOf[second], second, 'anna', cookie);
+      expect((await send(REQUEST, undefined, cookie)).h1).toBe(QUESTION);
+      expect((await send('/requests', undefined, cookie)).h1).toBe('Requests that wait for you');
+      // Another browser has not.
+      expect([(await send(REQUEST)).h1, (await send('/requests')).h1]).toEqual([LOGIN, LOGIN]);
+    }
+  });
+
+  test('for a request that is over has to do so again', async () => {
+    const { cookie } = await loggedIn();
+    open = undefined;
+    await logInAt('/requests', 'all', 'anna', cookie);
+    open = request;
+    expect((await send(REQUEST, undefined, cookie)).h1).toBe(LOGIN);
+  });
+});
+
 describe('the page of a request', () => {
   test.each<[what: string, make: () => void, title: string, h1: string]>([
     ['a consent', () => {}, 'Give access', 'Fintrek asks for access to your accounts'],

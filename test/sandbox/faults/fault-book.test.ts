@@ -75,6 +75,19 @@ test('a fault ends at its time, not before', () => {
   expect(book.list(now)).toEqual([]);
 });
 
+test.each<[seconds: number, left: number[]]>([
+  [0, [1, 2, 3, 4]],
+  [59.999, [1, 2, 3, 4]],
+  [60, [1, 3, 4]],
+  [89.999, [1, 3, 4]],
+  [90, [1, 4]],
+])('after %d seconds the list has the faults %j, although no call came', (seconds, left) => {
+  const book = new FaultBook();
+  for (const forSeconds of [undefined, 60, 90, 3600])
+    book.add({ fault: 'empty', ...(forSeconds !== undefined && { forSeconds }) }, now);
+  expect(book.list(at(seconds)).map(({ id }) => id)).toEqual(left);
+});
+
 test.each<[order: Partial<FaultOrder>, fires: string, seen: number, fired: number]>([
   [{}, '11111', 5, 5],
   [{ times: 1 }, '10000', 5, 1],

@@ -214,6 +214,128 @@ test('a holder of a company account finds each payment that another one has auth
   expect(access.open()).toEqual([]);
 });
 
+describe.each(['bulk', 'basket'])('the payees of a %s plan how the SCA ends', (kind) => {
+  test.each<[names: string[], status: string]>([
+    [['Beta', 'Gamma'], 'paid'],
+    [['SCA REFUSED', 'Gamma'], 'RJCT'],
+    [['Beta', 'SCA REFUSED'], 'RJCT'],
+    [['Beta', 'Gamma', 'SCA EXPIRED'], 'RJCT'],
+    [['SCA PENDING', 'Gamma'], 'RCVD'],
+    [['Beta', 'SCA PENDING'], 'RCVD'],
+    // Of two plans the first one counts.
+    [['SCA PENDING', 'SCA REFUSED'], 'RCVD'],
+    [['SCA REFUSED', 'SCA PENDING'], 'RJCT'],
+  ])('%j: %s', async (names, status) => {
+    const { serve, access } = await opened();
+    const headers = { 'tpp-explicit-authorisation-preferred': 'true' };
+    const asked =
+      kind === 'bulk'
+        ? serve(`POST ${BULK}`, { body: { payments: names.map((name) => entry('1.00', name)) } })
+        : serve('POST /v1/signing-baskets', {
+            body: {
+              paymentIds: names.map(
+                (creditorName) =>
+                  serve(`POST ${SCT}`, { body: paymentBody({ creditorName }), headers }).json.paymentId,
+              ),
+            },
+          });
+    access.approve(idOf(asked), ANNA);
+    const at =
+      kind === 'bulk' ? `${BULK}/${asked.json.paymentId}` : `/v1/signing-baskets/${asked.json.basketId}`;
+    const paid = kind === 'bulk' ? 'ACSP' : 'ACTC';
+    expect(serve(`GET ${at}/status`).json.transactionStatus).toBe(status === 'paid' ? paid : status);
+  });
+});
+
+describe('what one holder of a company account has authorised, the other one finds at the bank', () => {
+  const [dora = '', emil = ''] = companyCustomers.map(({ customerId }) => customerId);
+  const account = { iban: companyCustomers[0]?.products[0]?.iban };
+  const late = { debtorAccount: account, requestedExecutionDate: '2026-11-27' };
+  const EXPLICIT = { 'tpp-explicit-authorisation-preferred': 'true' };
+  type Opened = Awaited<ReturnType<typeof opened>>;
+
+  test.each<[what: string, ask: (here: Opened) => { json: Json; at: string }, before: string, after: string]>(
+    [
+      [
+        'a payment',
+        ({ serve }) => {
+          const { json } = serve(`POST ${SCT}`, { body: paymentBody(late) });
+          return { json, at: `${SCT}/${json.paymentId}` };
+        },
+        ...(['PATC', 'ACTC'] as const),
+      ],
+      [
+        'the cancellation of a payment that both have authorised',
+        ({ serve, access }) => {
+          const { json } = serve(`POST ${SCT}`, { body: paymentBody(late) });
+          access.approve(idOf({ json }), dora);
+          access.approve(`next-${idOf({ json })}`, emil);
+          const at = `${SCT}/${json.paymentId}`;
+          serve(`DELETE ${at}`);
+          return { json: serve(`POST ${at}/cancellation-authorisations`).json, at };
+        },
+        ...(['ACTC', 'CANC'] as const),
+      ],
+      [
+        'a signing basket',
+        ({ serve }) => {
+          const body = paymentBody(late);
+          const paymentIds = [1, 2].map(
+            () => serve(`POST ${SCT}`, { body, headers: EXPLICIT }).json.paymentId,
+          );
+          const { json } = serve('POST /v1/signing-baskets', { body: { paymentIds } });
+          return { json, at: `/v1/signing-baskets/${json.basketId}` };
+        },
+        ...(['RCVD', 'ACTC'] as const),
+      ],
+      [
+        'a consent',
+        ({ serve }) => {
+          const { json } = serve('POST /v1/consents', { body: consentBody() });
+          return { json, at: `/v1/consents/${json.consentId}` };
+        },
+        ...(['partiallyAuthorised', 'valid'] as const),
+      ],
+      [
+        'a consent to confirmations of funds',
+        ({ serve }) => {
+          const { json } = serve(`POST ${FUNDS}`, { body: { account } });
+          return { json, at: `${FUNDS}/${json.consentId}` };
+        },
+        ...(['partiallyAuthorised', 'valid'] as const),
+      ],
+    ],
+  )('%s', async (_, ask, before, after) => {
+    const here = await opened({}, ['company-account']);
+    const { access, serve } = here;
+    const { json, at } = ask(here);
+    const status = () => {
+      const { transactionStatus, consentStatus } = serve(`GET ${at}/status`).json;
+      return transactionStatus ?? consentStatus;
+    };
+    access.approve(idOf({ json }), dora);
+    const next = `next-${idOf({ json })}`;
+    expect([status(), access.waiting('emil').map(({ id }) => id)]).toEqual([before, [next]]);
+    access.approve(next, emil);
+    expect([status(), access.open()]).toEqual([after, []]);
+  });
+
+  test('a payment that the bank lets one of them pass without SCA', async () => {
+    const { access, serve } = await opened({ sca: { approaches: ['embedded'] } }, ['company-account']);
+    const headers = { 'psu-id': 'dora' };
+    const { json } = serve(`POST ${SCT}`, { body: paymentBody(late), headers });
+    const at = `${SCT}/${json.paymentId}`;
+    const body = { psuData: { password: 'pin-dora' } };
+    const step = serve(`PUT ${at}/authorisations/${idOf({ json })}`, { body, headers, faults: ['no-sca'] });
+    const status = () => serve(`GET ${at}/status`).json.transactionStatus;
+    expect([step.json.scaStatus, status()]).toEqual(['exempted', 'PATC']);
+    const waiting = access.waiting('emil').map(({ id }) => id);
+    expect(waiting).toEqual([`next-${idOf({ json })}`]);
+    access.approve(waiting[0] ?? '', emil);
+    expect(status()).toBe('ACTC');
+  });
+});
+
 describe('the customer chooses', () => {
   test.each([
     [undefined, CURRENT],
@@ -227,6 +349,25 @@ describe('the customer chooses', () => {
     expect(debtor?.product.productId).toBe(paidFrom);
     const { json } = serve(`GET ${SCT}/${reply.json.paymentId}`);
     expect(json.debtorAccount).toEqual({ iban: debtor?.product.iban });
+  });
+
+  test.each<[named: (string | undefined)[], chosen: string | undefined, paidFrom: string[]]>([
+    [[undefined, undefined], SAVINGS, [SAVINGS, SAVINGS]],
+    [[undefined, ANNAS], SAVINGS, [SAVINGS, CURRENT]],
+    [[ANNAS, undefined], SAVINGS, [CURRENT, SAVINGS]],
+    [[ANNAS_SAVINGS, undefined], undefined, [SAVINGS, CURRENT]],
+    [[ANNAS_SAVINGS, ANNAS], CURRENT, [SAVINGS, CURRENT]],
+  ])('of a basket with payments from %j %s: they are paid from %j', async (named, chosen, paidFrom) => {
+    const { bank, serve, access } = await opened();
+    const headers = { 'tpp-explicit-authorisation-preferred': 'true' };
+    const paymentIds = named.map((iban) => {
+      const body = paymentBody({ debtorAccount: iban === undefined ? undefined : { iban } });
+      return String(serve(`POST ${SCT}`, { body, headers }).json.paymentId);
+    });
+    const basket = serve('POST /v1/signing-baskets', { body: { paymentIds } });
+    access.approve(idOf(basket), ANNA, chosen === undefined ? undefined : [chosen]);
+    const accounts = paymentIds.map((id) => doorOf(bank).payments.find(id)?.debtor?.product.productId);
+    expect(accounts).toEqual(paidFrom);
   });
 
   test.each([[[CARD]], [['0020739150']], [['x']]])(
@@ -313,6 +454,22 @@ describe('the console', () => {
     );
     expect(flows(1).consents).toEqual([flows(10).consents[0]]);
     expect(flows(1).payments).toEqual([flows(10).payments[0]]);
+  });
+
+  test('has the devices of customers, the newest message first', async () => {
+    const { serve, owner } = await opened({ sca: { approaches: ['embedded'] } });
+    const headers = { 'psu-id': 'anna' };
+    const begin = (creditorName: string) => {
+      const { json } = serve(`POST ${SCT}`, { body: paymentBody({ creditorName }), headers });
+      const at = `${SCT}/${json.paymentId}/authorisations/${idOf({ json })}`;
+      serve(`PUT ${at}`, { body: { psuData: { password: 'pin-anna' } }, headers });
+      serve(`PUT ${at}`, { body: { authenticationMethodId: '901' }, headers });
+    };
+    const names = ['A', 'B', 'C'];
+    for (const name of names) begin(name);
+    const shown = (most: number): string[] =>
+      Object(owner.flows(most)).devices.map(({ text }: { text: string }) => / to (\w),/.exec(text)?.[1]);
+    expect([shown(10), shown(2), shown(1)]).toEqual([['C', 'B', 'A'], ['C', 'B'], ['C']]);
   });
 
   test('has the payments, those of a bulk or a basket together', async () => {

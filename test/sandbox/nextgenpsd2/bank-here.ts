@@ -2,6 +2,7 @@ import { inject } from 'vitest';
 import type { BankFile } from '../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { type Bank, openBank } from '../../../src/sandbox/bank.ts';
 import { DOORS } from '../../../src/sandbox/doors.ts';
+import { parseFault } from '../../../src/sandbox/faults/fault.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { accessSide } from '../../../src/sandbox/nextgenpsd2/access-side.ts';
 import type { DoorAnswer, DoorCall } from '../../../src/sandbox/nextgenpsd2/door-call.ts';
@@ -25,6 +26,8 @@ interface Call {
   body?: object | string;
   headers?: Record<string, string>;
   grant?: Partial<DoorGrant> | undefined;
+  /** `no-sca` */
+  faults?: readonly string[];
 }
 
 export interface BankHere {
@@ -64,7 +67,11 @@ export async function bankHere(
   };
 }
 
-function servedBy(bank: Bank, call: string, { body = '', headers = {}, grant }: Call = {}): DoorAnswer {
+function servedBy(
+  bank: Bank,
+  call: string,
+  { body = '', headers = {}, grant, faults = [] }: Call = {},
+): DoorAnswer {
   const [method = '', target = ''] = call.split(' ');
   const [path = ''] = target.split('?');
   const operation = operationAt(bank.rules.description, method, path);
@@ -74,7 +81,10 @@ function servedBy(bank: Bank, call: string, { body = '', headers = {}, grant }: 
   const request = rawRequest({ method, target, body: sent, headers: Object.entries(all) });
   // As before each request to the bank.
   runDuePayments(bank);
-  const doorCall: DoorCall = { request, operation, grant: grant && grantOf(grant), faults: [] };
+  const doorCall: DoorCall = {
+    ...{ request, operation, grant: grant && grantOf(grant) },
+    faults: faults.map((fault) => parseFault(fault)),
+  };
   return servedCalls[operation.id](bank, doorCall);
 }
 

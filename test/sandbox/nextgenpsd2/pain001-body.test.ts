@@ -86,6 +86,9 @@ describe('a file', () => {
     ['', {}],
     ['<BtchBookg>true</BtchBookg>', { batchBookingPreferred: true }],
     ['<BtchBookg>false</BtchBookg>', { batchBookingPreferred: false }],
+    ['<BtchBookg>1</BtchBookg>', { batchBookingPreferred: true }],
+    ['<BtchBookg>0</BtchBookg>', { batchBookingPreferred: false }],
+    ['<BtchBookg> true </BtchBookg>', { batchBookingPreferred: true }],
     ['<NbOfTxs>1</NbOfTxs>', {}],
     [`<ReqdExctnDt><Dt>${TODAY}</Dt></ReqdExctnDt>`, {}],
     ['<ReqdExctnDt><Dt>2026-11-19</Dt></ReqdExctnDt>', { requestedExecutionDate: '2026-11-19' }],
@@ -157,6 +160,10 @@ describe('a file', () => {
     ].map((body): [string, string] => [body, 'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: 2.']),
     [counted('1', '0'), 'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: 0.'],
     [counted('', '1'), 'FORMAT_ERROR: NbOfTxs is wrong. Expected: 1. Received: .'],
+    ...['yes', 'True', ''].map((text): [string, string] => [
+      file(group(`<BtchBookg>${text}</BtchBookg>${transfer('A')}`)),
+      `FORMAT_ERROR: BtchBookg is no boolean. Received: ${text}.`,
+    ]),
     [
       file(group(`<NbOfTxs>1</NbOfTxs>${transfer('A')}${transfer('B')}`)),
       'FORMAT_ERROR: NbOfTxs is wrong. Expected: 2. Received: 1.',

@@ -102,7 +102,9 @@ export class DoorConsents extends Shelf<DoorConsent> {
   #endFormer(customerId: string): void {
     for (const former of this.list()) {
       const isFormer = former.customerId === customerId && former.recurring && former.type !== 'funds';
-      if (isFormer && this.statusOf(former) === 'valid') former.status = 'expired';
+      if (!isFormer || this.statusOf(former) !== 'valid') continue;
+      former.status = 'expired';
+      former.lastAction = bankDay(this.#now());
     }
   }
 }

@@ -137,11 +137,19 @@ class Reader {
     const day = group.get('ReqdExctnDt/Dt') ?? group.get('ReqdExctnDt');
     return {
       debtorAccount: accountIn(group, 'DbtrAcct'),
-      ...(group.has('BtchBookg') && { batchBookingPreferred: group.get('BtchBookg') === 'true' }),
+      ...bookingIn(group.get('BtchBookg')),
       ...(day && day !== today && { requestedExecutionDate: day }),
       payments: this.#payments.map(entryOf),
     };
   }
+}
+
+/** Whether the group is booked as a whole. A boolean of XML Schema may be a digit. */
+function bookingIn(text: string | undefined): { batchBookingPreferred?: boolean } {
+  if (text === undefined) return {};
+  if (!['true', 'false', '1', '0'].includes(text))
+    throw wrong('BtchBookg is no boolean', `Received: ${text}.`);
+  return { batchBookingPreferred: text === 'true' || text === '1' };
 }
 
 function accountIn(texts: ReadonlyMap<string, string>, name: string): { iban: string; currency?: string } {

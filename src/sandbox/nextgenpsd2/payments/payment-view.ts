@@ -7,7 +7,7 @@ import { doorOf } from '../door-state.ts';
 import type { DoorPayment } from './payment.ts';
 import { orderStatus, transactionStatus } from './payment-status.ts';
 import { endToEndReference } from './run-payments.ts';
-import type { StandingRule } from './standing-rule.ts';
+import { dayOfPayment, type StandingRule } from './standing-rule.ts';
 
 /** A payment as its customer sees it. */
 export function paymentShown({ now }: Pick<Bank, 'now'>, payment: DoorPayment): PaymentShown {
@@ -27,7 +27,7 @@ export function paymentShown({ now }: Pick<Bank, 'now'>, payment: DoorPayment): 
     sum: money(sum(({ amount }) => amount)),
     fee: money(fee),
     total: money(sum(({ amount }) => amount) + fee),
-    date: standing?.startDate ?? executionDay ?? bankDay(now()),
+    date: standing ? (dayOfPayment(standing, 0) ?? standing.startDate) : (executionDay ?? bankDay(now())),
     isInstant: orders.some(({ instant }) => instant),
     ...(standing && { schedule: scheduleText(standing) }),
   };

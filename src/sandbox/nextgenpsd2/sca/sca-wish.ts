@@ -79,7 +79,8 @@ function approachFor(bank: Bank, request: RawRequest): Approach {
 function isWished(one: Approach, decoupled: boolean | undefined, redirect: boolean | undefined): boolean {
   const isAtBank = one === 'redirect' || one === 'oauth';
   if (decoupled) return one === 'decoupled';
-  return redirect === undefined ? false : redirect === isAtBank;
+  if (decoupled === false && one === 'decoupled') return false;
+  return redirect === undefined ? decoupled === false : redirect === isAtBank;
 }
 
 /** With OAuth in the authorisation there is no other redirect. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
+import { accessSide } from '../../../../src/sandbox/nextgenpsd2/access-side.ts';
 import { doorOf } from '../../../../src/sandbox/nextgenpsd2/door-state.ts';
 import { type BankHere, bankHere } from '../bank-here.ts';
 import { ANNA, CALLBACK, CARD, consentBody } from '../door-client.ts';
@@ -15,6 +16,7 @@ function ask({ serve }: BankHere, path: string) {
   return { answer, id: String(answer.json.consentId) };
 }
 
+type Consent = ReturnType<typeof ask>;
 type State = 'received' | 'valid' | 'revokedByPsu' | 'expired';
 
 /** A consent of a kind, in a state. @returns its path */
@@ -82,6 +84,111 @@ test.each<State>(['received', 'valid', 'revokedByPsu'])(
     const path = consentIn(here, FUNDS, state);
     expect(here.serve(`GET ${path}`).json).toEqual({ account: { iban: ANNAS }, consentStatus: state });
     expect(statusOf(here, path)).toBe(state);
+  },
+);
+
+test.each<[card: Record<string, string>]>([
+  [{}],
+  [{ cardNumber: '5254 **** 3017' }],
+  [
+    {
+      cardNumber: '5254 **** 3017',
+      cardExpiryDate: '2028-02-29',
+      cardInformation: 'My Merchant Loyalty Card',
+    },
+  ],
+  [{ registrationInformation: 'Your contract with the merchant 4711' }],
+])('a consent to confirmations has what it was asked for with: %j', async (card) => {
+  const { serve } = await bankHere();
+  const body = { account: { iban: ANNAS }, ...card };
+  const { json } = serve(`POST ${FUNDS}`, { body });
+  expect(serve(`GET ${FUNDS}/${json.consentId}`).json).toEqual({ ...body, consentStatus: 'received' });
+});
+
+describe('the day of the last action', () => {
+  const DAY = 24 * 60 * 60_000;
+  // Asked for on the 20th, and given on the 21st.
+  test.each<[what: string, act: (here: BankHere, consent: Consent) => void, status: string, day: string]>([
+    ['that it was given', () => {}, 'valid', '2026-11-21'],
+    [
+      'that the TPP ended it',
+      ({ serve }, { id }) => serve(`DELETE ${READING}/${id}`),
+      'terminatedByTpp',
+      '2026-11-23',
+    ],
+    [
+      'that the customer withdrew it',
+      ({ bank }, { id }) => accessSide(bank).revoke(id),
+      ...(['revokedByPsu', '2026-11-23'] as const),
+    ],
+    [
+      'that another one took its place',
+      (here) => here.approve(ask(here, READING).answer, ANNA),
+      ...(['expired', '2026-11-23'] as const),
+    ],
+    // One that was only asked for, or is of another kind, does nothing to it.
+    [
+      'that it was given, before another one is asked for',
+      (here) => ask(here, READING),
+      'valid',
+      '2026-11-21',
+    ],
+    [
+      'that it was given, before one to confirmations',
+      (here) => here.approve(ask(here, FUNDS).answer, ANNA),
+      ...(['valid', '2026-11-21'] as const),
+    ],
+    // Its time runs out without an action.
+    [
+      'that it was given, before its last day',
+      ({ clock }) => clock.advance(70 * DAY),
+      ...(['expired', '2026-11-21'] as const),
+    ],
+  ])('is %s', async (_, act, status, day) => {
+    const here = await bankHere({ sca: { authorisationMinutes: 10_080 } });
+    const consent = ask(here, READING);
+    const read = () => {
+      const { consentStatus, lastActionDate } = here.serve(`GET ${READING}/${consent.id}`).json;
+      return [consentStatus, lastActionDate];
+    };
+    expect(read()).toEqual(['received', '2026-11-20']);
+    here.clock.advance(DAY);
+    expect(read()).toEqual(['received', '2026-11-20']);
+    here.approve(consent.answer, ANNA);
+    here.clock.advance(2 * DAY);
+    act(here, consent);
+    here.clock.advance(DAY);
+    expect(read()).toEqual([status, day]);
+  });
+
+  test('is that the customer refused it', async () => {
+    const here = await bankHere();
+    const { answer, id } = ask(here, READING);
+    const read = () => here.serve(`GET ${READING}/${id}`).json;
+    here.clock.advance(13 * 60 * 60_000);
+    expect(read()).toMatchObject({ consentStatus: 'rejected', lastActionDate: '2026-11-21' });
+    expect(() => here.approve(answer, ANNA)).toThrow('There is no open request');
+  });
+});
+
+test.each<[former: boolean, later: boolean, isEnded: boolean]>([
+  [true, true, true],
+  [true, false, false],
+  [false, true, false],
+  [false, false, false],
+])(
+  'of a consent that is recurring %s, a later one that is recurring %s ends it: %s',
+  async (one, other, isEnded) => {
+    const here = await bankHere();
+    const give = (recurringIndicator: boolean) => {
+      const body = consentBody({ recurringIndicator, frequencyPerDay: recurringIndicator ? 4 : 1 });
+      const answer = here.serve(`POST ${READING}`, { body });
+      here.approve(answer, ANNA);
+      return `${READING}/${answer.json.consentId}`;
+    };
+    const former = give(one);
+    const later = give(other);
+    expect([statusOf(here, former), statusOf(here, later)]).toEqual([isEnded ? 'expired' : 'valid', 'valid']);
   },
 );
 

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { tanAnswer } from '../../../../src/sandbox/control/answers.ts';
 import { deviceAnswer } from '../../../../src/sandbox/nextgenpsd2/embedded/device-answers.ts';
+import { Devices } from '../../../../src/sandbox/nextgenpsd2/embedded/devices.ts';
 import { devicesShown, readTan } from '../../../../src/sandbox/nextgenpsd2/embedded/devices-shown.ts';
+import { seeded } from '../../seeded.ts';
 import { bankHere } from '../bank-here.ts';
 import { ANNA } from '../door-client.ts';
 import { method, pin, tan } from '../embedded-client.ts';
@@ -43,6 +45,21 @@ test('what a device shows has the fields that the description of the control sit
     ...[Object.keys(shown ?? {}).toSorted(), Object.keys(shown ?? {}).toSorted()],
   ]);
   expect(deviceAnswer.parse(shown)).toEqual(shown);
+});
+
+test('the devices keep the newest 200 messages, oldest first, and forget a customer', () => {
+  const devices = new Devices();
+  const at = new Date('2026-11-20T11:00:00Z');
+  const message = { at, authorisationId: 'a', method: 'SMS', tan: '1', image: undefined };
+  const texts = () => devices.list().map(({ text }) => text);
+  const all = Array.from({ length: 201 }, (_, index) => `message ${index}`);
+  for (const text of all.slice(0, 200)) devices.show({ ...message, text, customerId: ANNA });
+  expect(texts()).toEqual(all.slice(0, 200));
+  devices.show({ ...message, text: all[200] ?? '', customerId: BRUNO });
+  expect(texts()).toEqual(all.slice(1));
+  expect(new Set(devices.list().map(({ id }) => id)).size).toBe(200);
+  devices.forgetCustomer(seeded('anna'));
+  expect(texts()).toEqual(['message 200']);
 });
 
 test('a TAN is open until it was used, another one came, or its time is over', async () => {

@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import { doorOf } from '../../../../src/sandbox/nextgenpsd2/door-state.ts';
 import { devicesShown } from '../../../../src/sandbox/nextgenpsd2/embedded/devices-shown.ts';
 import { type BankHere, bankHere } from '../bank-here.ts';
 import { consentBody } from '../door-client.ts';
 import { method, pin, tan } from '../embedded-client.ts';
-import { BRUNOS, paymentBody, SCT } from '../payment-client.ts';
+import { BRUNOS, ibansOf, paymentBody, SCT } from '../payment-client.ts';
 
 // What the TPP reads when a step of the customer does not go on.
 
-const SCA = { sca: { approaches: ['embedded' as const] }, payments: { debtorAccount: 'optional' as const } };
+const SCA = {
+  sca: { approaches: ['embedded' as const] },
+  payments: { debtorAccount: 'optional' as const, futureDays: 30 },
+};
 
 /** An authorisation, and the steps that its customer takes. */
 async function begun({
@@ -132,15 +136,99 @@ describe('a method', () => {
     expect([at.step(tan(shown(at))), at.status()]).toEqual(['taken', 'finalised']);
   });
 
-  test('is none for carla: a payment needs none, and a consent cannot be given', async () => {
-    const payment = await begun({ user: 'carla', body: paymentBody({ debtorAccount: undefined }) });
-    expect([payment.step(pin('pin-carla')), payment.status()]).toEqual(['taken', 'exempted']);
-    const consent = start(payment, { user: 'carla', body: consentBody(), path: '/v1/consents' });
-    expect([consent.step(pin('pin-carla')), consent.status()]).toEqual([
-      ...['400 SCA_METHOD_UNKNOWN: The customer has no method to authorise this.', 'failed'],
-    ]);
+  test.each<[what: string, ask: (here: BankHere) => string, answer: string, scaStatus: string, then: string]>(
+    [
+      ['a payment', (here) => askedFor(here, SCT, CARLAS), 'taken', 'exempted', 'ACTC'],
+      [
+        'a cancellation',
+        (here) => {
+          const payment = askedFor(here, SCT, CARLAS);
+          here.serve(`POST ${payment}/authorisations`, { body: pin('pin-carla'), headers: AS_CARLA });
+          return payment;
+        },
+        ...(['taken', 'exempted', 'CANC'] as const),
+      ],
+      [
+        'a signing basket',
+        (here) => {
+          const paymentIds = [1, 2].map(() => askedFor(here, SCT, CARLAS).split('/').at(-1));
+          return askedFor(here, '/v1/signing-baskets', { paymentIds });
+        },
+        ...(['taken', 'exempted', 'ACTC'] as const),
+      ],
+      [
+        'a consent',
+        (here) => askedFor(here, '/v1/consents', consentBody()),
+        ...([
+          '400 SCA_METHOD_UNKNOWN: The customer has no method to authorise this.',
+          'failed',
+          'rejected',
+        ] as const),
+      ],
+    ],
+  )('is none for carla: %s', async (what, ask, answer, scaStatus, then) => {
+    const here = await bankHere(SCA);
+    const path = ask(here);
+    const begins = `${path}/${what === 'a cancellation' ? 'cancellation-' : ''}authorisations`;
+    const { json } = here.serve(`POST ${begins}`, { headers: AS_CARLA });
+    const at = String(json._links?.scaStatus?.href).replace('/nextgenpsd2', '');
+    expect(here.answer(`PUT ${at}`, { body: pin('pin-carla'), headers: AS_CARLA })).toBe(answer);
+    expect(here.serve(`GET ${at}`).json.scaStatus).toBe(scaStatus);
+    const status = here.serve(`GET ${path}/status`).json;
+    expect(status.transactionStatus ?? status.consentStatus).toBe(then);
   });
 });
+
+describe.each(['pin', 'method'])('no-sca at the %s', (when) => {
+  const headers = { 'psu-id': 'anna', 'tpp-explicit-authorisation-preferred': 'true' };
+  const late = paymentBody({ requestedExecutionDate: '2026-11-27' });
+  const asked = (here: BankHere, path: string, body: object) => {
+    const { json } = here.serve(`POST ${path}`, { body, headers });
+    return `${path}/${json.paymentId ?? json.basketId ?? json.consentId}`;
+  };
+  test.each<[what: string, isExempted: boolean, then: string, begins: (here: BankHere) => string]>([
+    ['a payment', true, 'ACTC', (here) => `${asked(here, SCT, late)}/authorisations`],
+    ['a cancellation', true, 'CANC', (here) => `${asked(here, SCT, late)}/cancellation-authorisations`],
+    [
+      ...(['a signing basket', true, 'ACTC'] as const),
+      (here) => {
+        const paymentIds = [asked(here, SCT, late).split('/').at(-1)];
+        return `${asked(here, '/v1/signing-baskets', { paymentIds })}/authorisations`;
+      },
+    ],
+    // Access is never given without SCA.
+    [
+      ...(['a consent', false, 'received'] as const),
+      (here) => `${asked(here, '/v1/consents', consentBody())}/authorisations`,
+    ],
+  ])('%s is exempted: %s', async (_, isExempted, then, begins) => {
+    const here = await bankHere(SCA);
+    const path = begins(here);
+    const { json } = here.serve(`POST ${path}`, { headers });
+    const at = String(json._links?.scaStatus?.href).replace('/nextgenpsd2', '');
+    const send = (body: object, faults: string[]) =>
+      here.serve(`PUT ${at}`, { body, headers, faults }).json.scaStatus;
+    const waits = when === 'pin' ? 'psuAuthenticated' : 'scaMethodSelected';
+    if (when === 'method') send(pin(), []);
+    expect(send(when === 'pin' ? pin() : method('901'), ['no-sca'])).toBe(isExempted ? 'exempted' : waits);
+    const status = here.serve(`GET ${path.slice(0, path.lastIndexOf('/'))}/status`).json;
+    expect(status.transactionStatus ?? status.consentStatus).toBe(then);
+  });
+});
+
+/** A payment for a later day from an account of carla, who has no method. */
+const CARLAS = paymentBody({
+  debtorAccount: { iban: ibansOf('carla')[0] },
+  requestedExecutionDate: '2026-11-27',
+});
+const AS_CARLA = { 'psu-id': 'carla' };
+
+/** Asks for something that carla authorises by a call of its own. @returns its path */
+function askedFor(here: BankHere, path: string, body: object): string {
+  const headers = { ...AS_CARLA, 'tpp-explicit-authorisation-preferred': 'true' };
+  const { json } = here.serve(`POST ${path}`, { body, headers });
+  return `${path}/${json.paymentId ?? json.basketId ?? json.consentId}`;
+}
 
 describe('a TAN', () => {
   /** An authorisation of anna whose TAN was sent. */
@@ -177,6 +265,26 @@ describe('a TAN', () => {
     refused.step(pin());
     refused.step(method('901'));
     expect([refused.step(tan(shown(at))), refused.status()]).toEqual(['taken', 'failed']);
+  });
+
+  test('of a second authorisation is for nothing, once the first one has paid', async () => {
+    const here = await bankHere(SCA);
+    const headers = { 'psu-id': 'anna' };
+    const { json } = here.serve(`POST ${SCT}`, { body: paymentBody(), headers });
+    const payment = `${SCT}/${json.paymentId}`;
+    const [first, second] = [0, 1].map((place) => {
+      if (place > 0) here.serve(`POST ${payment}/authorisations`, { headers });
+      const { authorisationIds } = here.serve(`GET ${payment}/authorisations`).json;
+      const at = `${payment}/authorisations/${Array.isArray(authorisationIds) ? authorisationIds[place] : ''}`;
+      const step = (body: object) => here.answer(`PUT ${at}`, { body, headers });
+      return { step, answers: [step(pin()), step(method('901'))], right: tan(shown(here)) };
+    });
+    if (!first || !second) expect.unreachable();
+    expect([first, second].flatMap(({ answers }) => answers)).toEqual(Array(4).fill('taken'));
+    expect(first.step(first.right)).toBe('taken');
+    const over = '409 STATUS_INVALID: The authorisation is scaMethodSelected, and waits for nothing.';
+    expect([second.step(second.right), second.step(method('905'))]).toEqual([over, over]);
+    expect(doorOf(here.bank).payments.find(String(json.paymentId))?.executions).toHaveLength(1);
   });
 
   test('is for its own authorisation, and only the newest is valid', async () => {

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { BankFile } from '../../../../src/bank/interfaces/nextgenpsd2/description/schema.ts';
 import { accessSide } from '../../../../src/sandbox/nextgenpsd2/access-side.ts';
+import { doorOf } from '../../../../src/sandbox/nextgenpsd2/door-state.ts';
 import type { Variation } from '../../../../src/sandbox/nextgenpsd2/variations.ts';
 import { bankHere } from '../bank-here.ts';
 import { ANNA, CALLBACK, consentBody } from '../door-client.ts';
 import { ANNAS, paymentBody, SCT } from '../payment-client.ts';
 
 const CLIENT = 'PSDIT-BI-12345';
+const EXPLICIT = { 'tpp-explicit-authorisation-preferred': 'true' };
 const CHALLENGE = 'a-challenge-of-forty-three-characters-000000';
 
 /** Opens the authorization endpoint. @returns where the browser goes, `error: text`, or what is wrong */
@@ -39,6 +41,8 @@ async function opened(oauth: BankFile['oauth'], variations: Variation[] = []) {
   };
   return { ...here, access, authorize };
 }
+
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 const PAGE = 'https://customers.example/authorise';
 const NEEDS = 'invalid_request: The bank needs a code_challenge with S256';
@@ -157,6 +161,96 @@ describe('with OAuth in the authorisation', () => {
     const back = access.approve(request?.id ?? '', ANNA).returnTo;
     expect(back?.searchParams.get('code')).toMatch(/^[\w-]{43}$/);
     expect(authorize({ scope: `AIS:${consent}` })).toBe(wrong);
+  });
+
+  test('of several authorisations of one consent the last one is decided, as long as it waits', async () => {
+    const { authorize, access, serve, clock, ids } = await waiting();
+    const [consent = ''] = ids;
+    const scope = `AIS:${consent}`;
+    const MINUTE = 60_000;
+    clock.advance(9 * MINUTE);
+    const second = serve(`POST /v1/consents/${consent}/authorisations`);
+    const at = String(second.json._links?.scaStatus?.href).replace('/nextgenpsd2', '');
+    const { authorisationIds } = serve(`GET /v1/consents/${consent}/authorisations`).json;
+    expect(authorisationIds).toHaveLength(2);
+    expect(authorize({ scope })).toBe(PAGE);
+    // The time of the first one is over.
+    clock.advance(2 * MINUTE);
+    expect(authorize({ scope })).toBe(PAGE);
+    clock.advance(8 * MINUTE + 1);
+    expect(authorize({ scope })).toBe(wrong);
+    const third = serve('POST /v1/consents', { body: consentBody() });
+    serve(`POST /v1/consents/${third.json.consentId}/authorisations`);
+    authorize({ scope: `AIS:${third.json.consentId}` });
+    access.approve(access.open()[0]?.id ?? '', ANNA);
+    const others = serve(`GET /v1/consents/${third.json.consentId}/authorisations`).json.authorisationIds;
+    const statuses = list(others).map(
+      (id) => serve(`GET /v1/consents/${third.json.consentId}/authorisations/${id}`).json.scaStatus,
+    );
+    expect([serve(`GET ${at}`).json.scaStatus, statuses]).toEqual(['failed', ['received', 'finalised']]);
+  });
+
+  test.each<
+    [what: string, begin: (here: Awaited<ReturnType<typeof opened>>) => [scope: string, grant: object]]
+  >([
+    [
+      'a consent',
+      ({ serve }) => {
+        const { json } = serve('POST /v1/consents', { body: consentBody() });
+        return [`AIS:${json.consentId}`, { consentId: json.consentId, paymentId: undefined }];
+      },
+    ],
+    [
+      'a consent to confirmations of funds',
+      ({ serve }) => {
+        const { json } = serve('POST /v2/consents/confirmation-of-funds', {
+          body: { account: { iban: ANNAS } },
+        });
+        return [`PIIS:${json.consentId}`, { consentId: json.consentId, paymentId: undefined }];
+      },
+    ],
+    [
+      'a payment',
+      ({ serve }) => {
+        const { json } = serve(`POST ${SCT}`, { body: paymentBody() });
+        return [`PIS:${json.paymentId}`, { consentId: undefined, paymentId: json.paymentId }];
+      },
+    ],
+    [
+      'the cancellation of a payment',
+      ({ serve }) => {
+        const { json } = serve(`POST ${SCT}`, { body: paymentBody(), headers: EXPLICIT });
+        serve(`POST ${SCT}/${json.paymentId}/cancellation-authorisations`);
+        return [`PIS:${json.paymentId}`, { consentId: undefined, paymentId: json.paymentId }];
+      },
+    ],
+    [
+      'a signing basket',
+      ({ serve }) => {
+        const pay = () => serve(`POST ${SCT}`, { body: paymentBody(), headers: EXPLICIT }).json.paymentId;
+        const { json } = serve('POST /v1/signing-baskets', { body: { paymentIds: [pay(), pay()] } });
+        return [`PIS:${json.basketId}`, { consentId: undefined, paymentId: json.basketId }];
+      },
+    ],
+  ])('the code is for %s that the customer authorises, and a refusal has none', async (_, begin) => {
+    const here = await opened({ mode: 'integrated' });
+    const decide = (decision: 'approve' | 'refuse') => {
+      const [scope, grant] = begin(here);
+      expect(here.authorize({ scope })).toBe(PAGE);
+      const [request] = here.access.open();
+      const back = here.access[decision](request?.id ?? '', ANNA).returnTo?.searchParams;
+      const code = doorOf(here.bank).logins.code(back?.get('code') ?? '');
+      return {
+        grant: code?.grant,
+        expected: { ...grant, scope, customerId: ANNA },
+        error: back?.get('error'),
+      };
+    };
+    const approved = decide('approve');
+    expect([approved.grant, approved.error]).toEqual([approved.expected, null]);
+    const refused = decide('refuse');
+    expect([refused.grant, refused.error]).toEqual([undefined, 'access_denied']);
+    expect(here.access.open()).toEqual([]);
   });
 
   test('payment-tokens: the customer may log in again for a payment, and not for a consent', async () => {

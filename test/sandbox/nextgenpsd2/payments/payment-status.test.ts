@@ -272,6 +272,23 @@ describe('cancelling', () => {
     ]);
   });
 
+  test('ends every authorisation that has begun, of the payment and of its cancellation', async () => {
+    const { begin, serve, approve } = await opened();
+    const payment = begin(SCT, late);
+    serve(`POST ${payment.at}/authorisations`);
+    payment.approve();
+    const begun = [1, 2, 3].map(() => serve(`POST ${payment.at}/cancellation-authorisations`));
+    const [, second = expect.unreachable()] = begun;
+    approve(second, ANNA);
+    const statuses = (kind: string) => {
+      const { authorisationIds } = serve(`GET ${payment.at}/${kind}`).json;
+      const ids: unknown[] = Array.isArray(authorisationIds) ? authorisationIds : [];
+      return ids.map((id) => serve(`GET ${payment.at}/${kind}/${id}`).json.scaStatus);
+    };
+    expect(statuses('authorisations')).toEqual(['finalised', 'failed']);
+    expect(statuses('cancellation-authorisations')).toEqual(['failed', 'finalised', 'failed']);
+  });
+
   test('at once ends what the customer could authorise', async () => {
     const { begin, serve } = await opened({ cancel: 'direct' });
     const payment = begin(SCT);

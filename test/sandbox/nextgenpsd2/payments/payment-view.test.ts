@@ -106,6 +106,17 @@ describe('what the customer sees of a payment', () => {
     ['2026-11-27', undefined, '2026-11-27'],
     [undefined, STANDING, '2026-12-01'],
     ['2026-11-27', STANDING, '2026-12-01'],
+    // Of a standing order the first payment counts, not the day from which it may pay.
+    [undefined, { ...STANDING, dayOfExecution: 1 }, '2026-12-01'],
+    [undefined, { ...STANDING, dayOfExecution: 15 }, '2026-12-15'],
+    [undefined, { ...STANDING, startDate: '2026-12-16', dayOfExecution: 15 }, '2027-01-15'],
+    [undefined, { ...STANDING, startDate: '2027-01-01', executionRule: 'following' }, '2027-01-04'],
+    [undefined, { ...STANDING, startDate: '2027-01-01', executionRule: 'preceding' }, '2026-12-31'],
+    [
+      undefined,
+      { ...STANDING, startDate: '2026-12-16', endDate: '2026-12-31', dayOfExecution: 15 },
+      '2026-12-16',
+    ],
   ])('has its day, %s or that of %j: %s', (executionDay, standing, date) => {
     expect(shown({ executionDay, standing }).date).toBe(date);
   });

@@ -27,6 +27,8 @@ async function reader(
   };
 }
 
+const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
+
 const said = (path: string, text: string, code = 'FORMAT_ERROR') => `400 ${code} ${path}: ${text}.`;
 const wrong = (path: string, text: string, expected: string, received: string, code?: string) =>
   said(path, `${text}. Expected: ${expected}. Received: ${received}`, code);
@@ -177,7 +179,6 @@ describe('a list', () => {
   beforeEach(async () => {
     at = await reader({ paging: 'page-index' });
   });
-  const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
   const idsOf = (query: string, here = at) =>
     list(here.read(`${LIST}?${query}`).json.transactions?.booked).map(({ transactionId }) =>
       String(transactionId),
@@ -257,6 +258,37 @@ test('a link leads to the next page as long as there is one, with the words of t
   const all = await reader({ paging: 'page-index' });
   const { transactions } = all.read(`${LIST}?${DAYS}&itemsPerPage=1000`).json;
   expect(seen).toHaveLength(Object(transactions?.booked).length);
+});
+
+// Anna has three pending rows, and since 19 November fewer booked ones.
+test.each<[size: number, pages: number]>([
+  [1, 3],
+  [2, 2],
+  [3, 1],
+  [4, 1],
+])('%i rows a page: the pending rows have %i pages, with booked ones and alone', async (size, pages) => {
+  for (const paging of ['link', { totalPagesHeader: 'X-Pages', pageParameter: 'page' }] as const) {
+    const here = await reader({ paging });
+    here.bank.rules.rowsAPage = size;
+    for (const status of ['pending', 'both']) {
+      const first = `${LIST}?bookingStatus=${status}&dateFrom=2026-11-19`;
+      const seen: string[][] = [];
+      let next: string | undefined = first;
+      while (next !== undefined) {
+        const { json, headers }: ReturnType<typeof here.read> = here.read(next);
+        const { pending, booked, _links: links }: Json = json.transactions ?? {};
+        expect(Object(booked ?? []).length).toBeLessThanOrEqual(size);
+        seen.push(list(pending).map((row) => JSON.stringify(row)));
+        const link = links?.next?.href;
+        const isLast = seen.length >= Number(headers?.['X-Pages'] ?? pages);
+        if (paging === 'link') next = link && String(link).replace('/nextgenpsd2', '');
+        else next = isLast ? undefined : `${first}&page=${seen.length + 1}`;
+      }
+      expect([status, seen.length]).toEqual([status, pages]);
+      expect(seen.slice(0, -1).map((rows) => rows.length)).toEqual(Array(pages - 1).fill(size));
+      expect(new Set(seen.flat()).size).toBe(3);
+    }
+  }
 });
 
 test.each([

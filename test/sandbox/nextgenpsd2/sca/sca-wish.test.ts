@@ -65,6 +65,13 @@ test.each<[file: File, headers: Headers, approach: ScaWish['approach']]>([
   [sca('redirect', 'decoupled'), prefers(undefined, 'true'), 'decoupled'],
   [sca('redirect', 'decoupled'), prefers('true', 'true'), 'decoupled'],
   [sca('redirect', 'decoupled'), prefers(undefined, 'false'), 'redirect'],
+  [sca('redirect', 'embedded'), prefers('false', 'false'), 'embedded'],
+  // A TPP that wants no decoupled SCA gets none, if the bank has another.
+  [sca('decoupled', 'embedded', 'redirect'), prefers('false', 'false'), 'embedded'],
+  [sca('decoupled', 'embedded', 'redirect'), prefers('true', 'false'), 'redirect'],
+  [sca('decoupled', 'embedded', 'redirect'), prefers(undefined, 'false'), 'embedded'],
+  [sca('decoupled', 'redirect', 'embedded'), prefers(undefined, 'false'), 'redirect'],
+  [sca('decoupled'), prefers(undefined, 'false'), 'decoupled'],
   // Who does not have what the TPP prefers takes its own first.
   [sca('redirect'), prefers('false'), 'redirect'],
   [sca('decoupled'), prefers('true'), 'decoupled'],
