@@ -431,6 +431,22 @@ it('psd2 expiring has the newest consent of each customer, category and product,
   ]);
 });
 
+it.each([
+  ['was granted', [{ name: 'ACCOUNT_INFO' as const, outcome: true }], ['ACCOUNT_INFO']],
+  ['was refused', [{ name: 'ACCOUNT_INFO' as const, outcome: false }], []],
+  ['is not known, because the answer to the request was lost', null, ['ACCOUNT_INFO']],
+])('of a consent that a person has resolved, a category that %s: %j', async (_, outcomes, names) => {
+  const { context } = openCommand(folder, NOW);
+  await storeLogin(context, '1000001');
+  const categories = [{ name: 'ACCOUNT_INFO' as const, products: [ACCOUNT] }];
+  const requested = outcomes === null ? [] : [{ type: 'requested' as const, resourceId: 'FLOW', outcomes }];
+  const resolved = { type: 'resolved', outcome: 'executed', by: 'ada', note: null } as const;
+  await storeConsentFlow(context, { categories }, ...requested, resolved);
+  expect((await allEndings(context)).map(({ name, endsAt }) => [name, endsAt])).toEqual(
+    names.map((name) => [name, inDays(180)]),
+  );
+});
+
 it('the consents whose journals are missing cost one pass over the journals, and of those that are there psd2 knows what was asked for', async () => {
   const { context } = openCommand(folder, NOW);
   const { flows } = await context.store();

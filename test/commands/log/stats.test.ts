@@ -637,6 +637,26 @@ describe('the figures of psd2 log stats', () => {
     expect([data.longestGapSeconds, data.logFrom]).toEqual([7200, at(0)]);
   });
 
+  it('names the hosts of the calls that it counts, and no other one, also of days that the log has no more', async () => {
+    const own = { host: 'own.example', at: at(0) };
+    const folder = logWith([
+      { ...own, host: 'earlier.example', at: '2026-11-24T10:00:00.000Z' },
+      ...[own, { ...own, host: 'kind.example', kind: 'pis' as const }],
+      { ...own, host: 'smoke.example', run: 'sm-1' },
+      { ...own, host: 'other.example', profile: 'other' },
+    ]);
+    const hosts = async (...words: string[]) => (await statsAs(folder, words)).hosts.toSorted();
+    const chosen = ['--since', '2026-11-25', '--kind', 'ais', '--exclude-smoke'];
+    const check = async () => {
+      expect(await hosts(...chosen)).toEqual(['own.example']);
+      expect(await hosts()).toEqual(['earlier', 'kind', 'own', 'smoke'].map((name) => `${name}.example`));
+    };
+    await check();
+    await rollUpCalls(folder, new Date(NOW));
+    rmSync(join(folder.log, 'calls.ndjson'));
+    await check();
+  });
+
   const MEASURED =
     'Measured here, with network and connection; a bank measures from the last byte received to the last byte sent.';
   const SHORT =

@@ -329,6 +329,23 @@ it('the oldest batch stands first, and one in two currencies has no total', asyn
   ]);
 });
 
+it.each([
+  ['the one that began first', [10, 20], 10],
+  ['the one that began last', [30, 20], 20],
+])('payments of a batch that need the same stand with the time of the oldest: %s', async (_, days, day) => {
+  const store = await before.store();
+  const { batch } = await store.batches.add({ added: ADDED, lines: [batchLine()], again: false });
+  const sent = { type: 'verify-sent', requestId: 'q', digest: null } as const;
+  for (const [index, since] of days.entries()) {
+    // The id of a flow has the time when it began.
+    const { context } = openCommand(folder, at(10 + index));
+    const flow = await storeTransfer(context, { batch: { batch, line: index + 1 }, reference: `${index}` });
+    const { flows } = await openCommand(folder, at(since)).context.store();
+    await flows.resume('transfer', flow, (open) => open.record(sent));
+  }
+  expect(await attention()).toMatchObject([{ kind: 'batch', id: batch, payments: 2, since: at(day) }]);
+});
+
 it('a login that ends soon needs nobody yet, one that ends in this moment does', async () => {
   await storeLogin(before, '1000001', { refreshTokenExpiresAt: OCTOBER });
   await storeLogin(before, '1000002', { refreshTokenExpiresAt: '2026-10-01T00:00:00.001Z' });
