@@ -180,6 +180,7 @@ it.each<[string, Flow, boolean, boolean]>([
   ['was refused', flow('rejected'), false, false],
   ['is executed, and nothing can follow', flow('executed'), false, false],
   ['is executed, and can still change', flow('executed'), true, true],
+  ['is accepted, and may be rejected', flow('executed', { isFinal: false }), false, true],
   ['waits for the customer', flow('authorizing'), false, true],
   ['is unknown', flow('unknown'), false, true],
   ['was refused, but may run', flow('rejected', { refusedUnconfirmed: true }), false, true],
