@@ -804,6 +804,23 @@ it.each<[string, SmallBank, field: string, value: string | null, reason: string 
   ],
   ['has no consents for funds', butAt(`POST ${FUNDS}`, GONE), 'funds.consent', '"never"', null],
   [
+    'has no consents for funds, nor begins one for readings: nobody knows whether it is the path',
+    atAll(butAt(`POST ${FUNDS}`, GONE), butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'psuData'))),
+    'funds.consent',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'wants the account of funds, and begins no consent for readings',
+    atAll(
+      butAt(`POST ${FUNDS}`, refuses(400, 'FORMAT_ERROR', 'account')),
+      butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'psuData')),
+    ),
+    'funds.consent',
+    '"auto"',
+    null,
+  ],
+  [
     'wants the account of funds',
     butAt(`POST ${FUNDS}`, refuses(400, 'FORMAT_ERROR', 'account')),
     'funds.consent',
