@@ -270,6 +270,26 @@ describe('psd2 takes credentials', () => {
     ).toBeNull();
   });
 
+  it('from files: each of several persons has it once, and each subject of a person', async () => {
+    const options = { psuPasswordFile: write('pin', PIN), otpFile: write('tan', TAN) };
+    const { ports } = await portsOf({ PSD2_EMBEDDED: 'files' }, {}, options);
+    const consent = { kind: 'consent', flow: 'tr-1', order: {} } as const;
+    const found: (string | undefined)[] = [];
+    for (const question of [
+      ...[QUESTION, { ...QUESTION, psuId: 'other' }, { ...QUESTION, psuId: undefined }],
+      ...[
+        { ...QUESTION, subject: consent },
+        { ...QUESTION, subject: paymentOf(ORDER, 'tr-2') },
+      ],
+    ])
+      for (const ask of [() => ports.password(question), () => ports.code({}, question)]) {
+        found.push((await ask())?.reveal());
+        await ports.note('password', question, 'accepted');
+        found.push((await ask())?.reveal());
+      }
+    expect(found).toEqual(Array(5).fill([PIN, undefined, TAN, undefined]).flat());
+  });
+
   it('from a pipe: when the bank has asked, once', async () => {
     let reads = 0;
     const changes = () => ({ readStdin: async () => `${PIN}${reads++ === 0 ? '\n' : ''}` });
