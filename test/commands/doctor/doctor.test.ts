@@ -345,7 +345,7 @@ describe('the way to the bank', () => {
 
   const LATER =
     'Try again later. If it goes on, ask the bank whether it knows this QWAC and trusts the authority that issued it.';
-  it.each([
+  it.each<[string, { passing: boolean; hint?: string }, string | undefined]>([
     ['was lost, which may pass', { passing: true, hint: 'Run this again.' }, LATER],
     ['was lost, and nobody knows what helps', { passing: true }, undefined],
     ['is wrong, and stays so', { passing: false, hint: 'Set the CA.' }, 'Check the settings.'],

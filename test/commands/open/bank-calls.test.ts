@@ -202,7 +202,7 @@ describe('the token of a call', () => {
   ])('where the bank wants one of the application, too, is that of %s', async (...row) => {
     const [, stored, given, bearer, expected] = row;
     await storeTokens(...stored);
-    for (const grant of ['authorization_code', 'client_credentials']) {
+    for (const grant of ['authorization_code', 'client_credentials'] as const) {
       if (expected.length > 0) folder = newConfigFolder(temporary);
       const at = { ...NAMED, logsIn: 'with a consent', hasApplicationToken: true } as const;
       const { ask, bearers, grants } = await openAt(at, {

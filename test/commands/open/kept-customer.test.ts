@@ -526,7 +526,7 @@ describe('a reading that the bank refuses because its consent has ended', () => 
     for (const [index, account] of [A, B].entries()) {
       const begin = { customerId: 'ada', terms: { access: { type: 'funds', account } as const } };
       const id = `f${index}`;
-      const requested = { type: 'requested', resourceId: id, outcomes: [] } as const;
+      const requested: ConsentEvent = { type: 'requested', resourceId: id, outcomes: [] };
       const flow = await storeConsentFlow(open(), begin, requested, GRANTED);
       flows.push(flow);
       const { customers } = await open().store();
