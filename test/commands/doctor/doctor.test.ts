@@ -351,10 +351,8 @@ describe('the way to the bank', () => {
     ['is wrong, and stays so', { passing: false, hint: 'Set the CA.' }, 'Check the settings.'],
   ])('a connection that %s has the advice of the doctor: %j', async (_, how, hint) => {
     const cause = new CallFailed('lost', { neverSent: true, cause: refused, ...how });
-    const error = new Psd2Error('bank_unreachable', 'Lost', {
-      hint: how.hint && 'Check the settings.',
-      cause,
-    });
+    const own = how.hint === undefined ? {} : { hint: 'Check the settings.' };
+    const error = new Psd2Error('bank_unreachable', 'Lost', { ...own, cause });
     expect((await examine({ find: failing(error) })).of('TLS')).toEqual(found('fail', 'Lost', hint));
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { BankCall } from '../../../src/bank/call/call.ts';
-import type { TokenSource } from '../../../src/bank/ports/call.ts';
+import type { PsuIdentification, TokenSource } from '../../../src/bank/ports/call.ts';
 import type { ClientCredentials } from '../../../src/bank/ports/customer.ts';
 import type { Context } from '../../../src/commands/context.ts';
 import { openAccessNotes } from '../../../src/commands/open/call-records.ts';
@@ -110,6 +110,24 @@ it('what the bank wants the customer to do is said, without what could change th
   ports.say('Confirm in your \u001b[31mapp');
   expect(said()).toBe('Confirm in your \ufffd[31mapp\n');
   expect(ports.client()).toEqual(client());
+});
+
+const person = (id?: string): PsuIdentification => ({ id, idType: 'card', corporateId: undefined });
+it.each<[string, PsuIdentification | undefined, string | null | undefined, string | undefined]>([
+  ['nobody whom psd2 knows', undefined, undefined, undefined],
+  ['a customer of whom no id is kept', undefined, null, undefined],
+  ['the customer', undefined, 'ada-1', 'ada-1'],
+  ['a person in place of the customer', person('bea-2'), 'ada-1', 'bea-2'],
+  ['a person, and no id of the customer is kept', person('bea-2'), undefined, 'bea-2'],
+  ['a person who has no id, and is not the customer', person(), 'ada-1', undefined],
+])('who authorises it is %s', async (_, named, id, psuId) => {
+  const { context } = openNew();
+  const { tokens, customers } = await context.store();
+  if (id !== undefined)
+    await customers.change('ada', (before) => ({ ...before, psu: { ...before.psu, id } }));
+  const opened = { client, customerId: 'ada', profile: context.profile(), tokens };
+  const ports = await returnPortsOf(context, opened, false, undefined, named);
+  expect([ports.psuId, ports.person]).toEqual([psuId, named]);
 });
 
 /** Keeps the tokens of a payment. */
