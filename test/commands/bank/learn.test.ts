@@ -416,6 +416,8 @@ it.each<[string, Reply, Reply, isGone: boolean]>([
   await atSmallBank(takesFiles(deleted, status), async (env, calls) => {
     const { result } = await learnAt(env);
     expect(calls.slice(-2)).toEqual([`DELETE ${FILE}/p1`, `GET ${FILE}/p1/status`]);
+    // What stays is for the next run.
+    expect(calls.filter((call) => call === `DELETE ${FILE}/p1`)).toHaveLength(1);
     expect(result?.left.map(({ id }) => id)).toEqual(isGone ? [] : ['p1']);
   });
 });

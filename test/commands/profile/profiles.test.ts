@@ -854,6 +854,18 @@ describe('psd2 profile set', () => {
     expect(stored('bank')).toEqual({ ...BANK, ...qwac() });
   });
 
+  it.each([
+    ['that key', false, true],
+    ['the key that is given beside it', true, false],
+  ])('of a file that has certificate and key, psd2 stores %s', async (_, isGiven, isGone) => {
+    await store('bank', qwac());
+    const texts = [files.nextQwacCertFile, files.nextQwacKeyFile].map((path) => readFileSync(path, 'utf8'));
+    const words = ['--reference', '--qwac-cert', write('both.pem', texts.join(''))];
+    await set('bank', ...words, ...(isGiven ? ['--qwac-key', files.nextQwacKeyFile] : []));
+    const { qwacKey } = stored('bank') ?? {};
+    expect(qwacKey).toEqual(isGone ? undefined : { path: files.nextQwacKeyFile });
+  });
+
   it('a PKCS#12 file has certificate and key, so the stored key goes', async () => {
     const [certificate, key] = [files.nextQwacCertFile, files.nextQwacKeyFile].map((path) =>
       readFileSync(path, 'utf8'),
