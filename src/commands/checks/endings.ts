@@ -1,6 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
 import { ACCESS } from '../../advice.ts';
-import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { describePersons, type Persons, personsIn } from '../../domain/authorisations.ts';
 import { endOfDay } from '../../domain/calendar.ts';
 import { CONSENT_STATES, type Consent, consentEnd } from '../../domain/consent.ts';
@@ -11,10 +10,9 @@ import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Filter, Flows } from '../../store/ports/flows.ts';
 import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
 import { list, object, oneOf, orNull, text, time, type ValueOf } from '../../terminal/output/fields.ts';
-import { keylessOf } from '../cert/certificates.ts';
+import { keylessOf, PAIRS, pairOf } from '../cert/certificates.ts';
 import type { Context } from '../context.ts';
 import { waitingFields } from '../flow/fields.ts';
-import { PAIR_SETTINGS } from '../open/keys.ts';
 import type { Check } from './check.ts';
 import type { Finding } from './diagnosis.ts';
 
@@ -125,16 +123,14 @@ export async function allEndings(
 
 export type Logins = Awaited<ReturnType<Tokens['logins']>>;
 
-/** The certificates of the profile. If a file has several, the last one to expire decides. */
+/** The certificates of the profile: of several in a file, the one that psd2 uses, or the last CA to expire. */
 export async function certificateEndings(context: Context): Promise<Ending[]> {
   const profile = await context.unsealed();
   const keys = await context.keys();
   const certificates: { name: string; certificate: X509Certificate }[] = [];
-  for (const name of ['QWAC', 'QSealC'] as const) {
-    if (!profile.settings[PAIR_SETTINGS[name].certificate]) continue;
-    const pem = Buffer.from((await keys.read(name)).certificate);
-    const [certificate] = (await readCertificateFile(pem, undefined, `The ${name} certificate`)).certificates;
-    if (certificate) certificates.push({ name, certificate });
+  for (const [name] of PAIRS) {
+    const used = await pairOf(context, profile, keys, name);
+    if (used) certificates.push({ name, certificate: used.certificate });
   }
   certificates.push(...(await keylessOf(profile)));
   const next =

@@ -39,6 +39,8 @@ class Questions implements CredentialQuestions {
   readonly #takes: EmbeddedCustomers;
   readonly #files: CredentialFiles;
   #picture: { remove(): void } | undefined;
+  /** The challenge that the picture is of. */
+  #pictured: string | undefined;
   #chosen: string | undefined;
 
   constructor(
@@ -72,6 +74,8 @@ class Questions implements CredentialQuestions {
 
   async method(methods: readonly ScaMethod[], question: CredentialQuestion): Promise<string | null> {
     const [only, ...others] = methods;
+    // Another authorisation may have other methods.
+    this.#chosen = undefined;
     if (only && others.length === 0) return only.id;
     const { terminal, credentials = {} } = this.#context;
     const named = methodsNamed(methods, credentials.scaMethod);
@@ -97,7 +101,7 @@ class Questions implements CredentialQuestions {
     const { method } = challenge;
     this.#introduce('TAN', question, [['Method', method ? methodName(method) : null]]);
     if (question.wasSent) terminal.warn('psd2 has sent one before. Each is valid once: type another one.');
-    this.#picture ??= await showChallenge(this.#context, challenge);
+    await this.#show(challenge);
     terminal.warn(COMPARE);
     const value = await terminal.askCredential(
       `TAN${formOfTan(challenge)} (not shown; Enter alone sends nothing)`,
@@ -134,6 +138,15 @@ class Questions implements CredentialQuestions {
 
   async #pins() {
     return (await this.#context.store()).pins();
+  }
+
+  /** Another authorisation has another challenge. A picture that is still there is not saved again. */
+  async #show(challenge: ScaChallenge & { method?: ScaMethod }): Promise<void> {
+    const now = JSON.stringify(challenge);
+    if (this.#picture !== undefined && this.#pictured === now) return;
+    this.#picture?.remove();
+    this.#picture = await showChallenge(this.#context, challenge);
+    this.#pictured = now;
   }
 
   /** Next time this method is the first one. */

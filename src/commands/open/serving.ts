@@ -76,7 +76,10 @@ const isExact = ({ bankCode = '?' }: ServedBank) => !bankCode.includes('?');
 
 function servedBanks(serving: readonly Serving[]): string {
   const names = serving.map(({ name }) => name);
-  return names.length === 1 ? `the profile ${names[0]} serves` : `the profiles ${names.join(' and ')} serve`;
+  const last = names.pop();
+  return names.length === 0
+    ? `the profile ${last} serves`
+    : `the profiles ${names.join(', ')} and ${last} serve`;
 }
 
 /** The banks of a bank file. Nobody may have checked it, so what has no form of a bank is left out. */

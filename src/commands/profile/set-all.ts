@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { holdsNone } from '../../certificates/certificate-file.ts';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
-import type { PairName } from '../../certificates/key-pair.ts';
+import { chainOf, type PairName, readCertificates } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
 import { type SettingKey, type SettingOptions, shownSettings } from '../../store/machine/setting-table.ts';
@@ -105,6 +105,7 @@ async function read(context: Context, name: string): Promise<Found> {
   }
 }
 
+/** The certificate of a pair that psd2 uses, wherever it stands in its file. */
 async function certificateOf(
   context: Context,
   settings: Partial<ProfileSettings>,
@@ -112,6 +113,13 @@ async function certificateOf(
 ): Promise<X509Certificate | undefined> {
   if (!settings[PAIR_SETTINGS[pair].certificate]) return undefined;
   const { certificate } = await openKeyRing(context, { name: '', settings }).read(pair);
+  const first = firstOf(settings, pair, certificate);
+  const [used] = chainOf(readCertificates(`The ${pair} certificate`, certificate), context.world.now());
+  return used ?? first;
+}
+
+/** The first certificate of a file, which shows whether it has any. @throws Psd2Error `certificate` */
+function firstOf(settings: Partial<ProfileSettings>, pair: PairName, certificate: string): X509Certificate {
   try {
     return new X509Certificate(certificate);
   } catch (cause) {

@@ -181,6 +181,27 @@ describe('psd2 audit', () => {
     expect(gone.slice(0, 4)).toEqual(['CUSTOMER', 'USER', 'MACHINE', 'VERSION']);
   });
 
+  it('an action, a customer and a flow are whole or not there, however little room there is', async () => {
+    const customerId = `pseudonym-${'0123456789abcdef'.repeat(2)}`;
+    await append({ action: 'profile-changed', customerId, flow, about: 'x'.repeat(60) });
+    const shown = new Map<string, number>();
+    for (let columns = 300; columns >= 40; columns -= 4) {
+      const [titles = '', ...drawn] = (await run([], { format: 'table', columns })).printed.split('\n');
+      for (const [title, whole] of [
+        ['ACTION', 'profile-changed'],
+        ['CUSTOMER', customerId],
+        ['FLOW', flow],
+      ] as const) {
+        if (!titles.split(/ +/).includes(title)) continue;
+        shown.set(title, columns);
+        expect(drawn.join('\n'), `${title} in ${columns}`).toContain(whole);
+      }
+    }
+    // The customer goes first, and the others stay as long as there are columns.
+    expect(shown.get('CUSTOMER')).toBeGreaterThan(shown.get('FLOW') ?? 0);
+    expect(shown.get('ACTION')).toBe(shown.get('FLOW'));
+  });
+
   const BATCH_ID = 'ab'.repeat(32);
   const SHORT = `batch ${BATCH_ID.slice(0, 12)}`;
   it.each<[AuditAction, string | null, string, string]>([

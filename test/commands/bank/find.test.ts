@@ -178,3 +178,20 @@ it.each([
     expect(said.includes(`${says}.`)).toBe(other !== null && !isRefused);
   }
 });
+
+const ATRUVIA = 'DE83500900000123456789';
+it.each([
+  ['the first one', 'a-coop', null],
+  ['the second one', 'b-coop', null],
+  ['the last one', 'c-coop', null],
+  ['none of them', 'n26', 'the profiles a-coop, b-coop and c-coop serve'],
+])('of several profiles that serve an account alike, %s is in use', async (_, profile, others) => {
+  const coop = bank('Coop', coded('Volksbanken', '???9????'));
+  const run = await withProfiles({ 'a-coop': coop, 'b-coop': coop, 'c-coop': coop, n26: PROFILES.n26 });
+  const { failure, said } = await run([...CONSENT, ATRUVIA], { globals: { profile } });
+  const says = `${ATRUVIA} is an account at Volksbanken, which ${others}`;
+  if (others !== null)
+    expect(failure).toMatchObject({ code: 'usage', message: `${says}, and not the profile n26` });
+  else expect(failure).toMatchObject({ code: expect.not.stringMatching(/^usage$/) });
+  expect(said).not.toContain('is an account at');
+});

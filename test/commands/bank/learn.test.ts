@@ -416,6 +416,8 @@ it.each<[string, Reply, Reply, isGone: boolean]>([
   await atSmallBank(takesFiles(deleted, status), async (env, calls) => {
     const { result } = await learnAt(env);
     expect(calls.slice(-2)).toEqual([`DELETE ${FILE}/p1`, `GET ${FILE}/p1/status`]);
+    // What stays is for the next run.
+    expect(calls.filter((call) => call === `DELETE ${FILE}/p1`)).toHaveLength(1);
     expect(result?.left.map(({ id }) => id)).toEqual(isGone ? [] : ['p1']);
   });
 });
@@ -803,6 +805,23 @@ it.each<[string, SmallBank, field: string, value: string | null, reason: string 
     'the bank says the same of every product',
   ],
   ['has no consents for funds', butAt(`POST ${FUNDS}`, GONE), 'funds.consent', '"never"', null],
+  [
+    'has no consents for funds, nor begins one for readings: nobody knows whether it is the path',
+    atAll(butAt(`POST ${FUNDS}`, GONE), butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'psuData'))),
+    'funds.consent',
+    null,
+    UNCLEAR,
+  ],
+  [
+    'wants the account of funds, and begins no consent for readings',
+    atAll(
+      butAt(`POST ${FUNDS}`, refuses(400, 'FORMAT_ERROR', 'account')),
+      butAt('POST /v1/consents', refuses(400, 'FORMAT_ERROR', 'psuData')),
+    ),
+    'funds.consent',
+    '"auto"',
+    null,
+  ],
   [
     'wants the account of funds',
     butAt(`POST ${FUNDS}`, refuses(400, 'FORMAT_ERROR', 'account')),

@@ -16,11 +16,13 @@ import { generateRsaKeys, makeCertificateAuthority } from '../../../src/certific
 import { check } from '../../../src/commands/cert/check.ts';
 import { generate } from '../../../src/commands/cert/generate.ts';
 import { inspect } from '../../../src/commands/cert/inspect.ts';
+import { neededByConsents } from '../../../src/commands/cert/profile-certificates.ts';
+import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeConsent } from '../access.ts';
+import { storeConsent, storeConsentFlow } from '../access.ts';
 import { cellsIn, type How, openCommand, ranIn, runIn } from '../command.ts';
 import { failureIfAny } from '../failure.ts';
 
@@ -271,6 +273,52 @@ describe('psd2 cert check', () => {
         fix: expect.stringContaining('psd2 profile set'),
       },
     ]);
+  });
+
+  const READING = { terms: { access: { type: 'list-only' } as const } };
+  const FUNDS = { terms: { access: { type: 'funds', account: 'DE89370400440532013000' } as const } };
+  const REQUESTED: ConsentEvent = { type: 'requested', resourceId: 'FLOW', outcomes: [] };
+  const GRANTED: ConsentEvent = {
+    ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: null, recurring: true },
+  };
+  const ENDED: ConsentEvent = { type: 'ended', state: 'rejected', bankStatus: 'rejected' };
+  const REVOKED: ConsentEvent = { type: 'ended', state: 'revoked', bankStatus: 'revokedByPsu' };
+  it.each<[string, [typeof READING | typeof FUNDS, ...ConsentEvent[]][], boolean]>([
+    ['none', [], false],
+    ['one for readings', [[READING, REQUESTED, GRANTED]], false],
+    ['one for funds that nobody has authorised yet', [[FUNDS, REQUESTED]], true],
+    ['one for funds', [[FUNDS, REQUESTED, GRANTED]], true],
+    ['one for funds that the customer has rejected', [[FUNDS, REQUESTED, ENDED]], false],
+    ['one for funds that was withdrawn', [[FUNDS, REQUESTED, GRANTED, REVOKED]], false],
+    [
+      'one for funds beside a rejected one',
+      [
+        [FUNDS, REQUESTED, GRANTED],
+        [FUNDS, REQUESTED, ENDED],
+      ],
+      true,
+    ],
+    [
+      'one for funds before one for readings',
+      [
+        [FUNDS, REQUESTED, GRANTED],
+        [READING, REQUESTED],
+      ],
+      true,
+    ],
+  ])('with this consent the certificates need the role for funds: %s', async (_, consents, confirmsFunds) => {
+    const folder = newConfigFolder(temporary);
+    for (const [begin, ...events] of consents)
+      await storeConsentFlow(open({}, undefined, folder).context, begin, ...events);
+    expect(await neededByConsents(open({}, undefined, folder).context)).toMatchObject({ confirmsFunds });
+  });
+
+  it('journals that cannot be read say nothing of the certificates, and an interruption ends the check', async () => {
+    const { context } = open();
+    const failing = (error: Error) => neededByConsents({ ...context, store: () => Promise.reject(error) });
+    expect(await failing(new Psd2Error('config', 'The journal is damaged'))).toEqual({});
+    for (const error of [new Psd2Error('interrupted', 'Interrupted'), new TypeError('A fault')])
+      await expect(failing(error)).rejects.toBe(error);
   });
 
   it.each(['', '-1', '10000', '1.5', 'many'])('refuses --days %j', async (days) => {

@@ -147,6 +147,15 @@ describe('without a login', () => {
     });
   });
 
+  it('others who are logged in count more than those at another base URL', async () => {
+    await storeLogin(open({ env: { PSD2_BASE_URL: 'https://old.bank.example' } }), '1000009');
+    await storeLogin(open(), CUSTOMER);
+    expect(await checkToken(open(of('1000003')))).toEqual({
+      ...{ status: 'warn', fix },
+      detail: `customer 1000003 is not logged in; Logged in: ${CUSTOMER}`,
+    });
+  });
+
   it('a bank where nobody logs in before a consent has nothing to check, but for a login that has ended', async () => {
     const skipped = {
       ...{ status: 'skip', fix: null },

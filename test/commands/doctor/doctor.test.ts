@@ -343,6 +343,19 @@ describe('the way to the bank', () => {
     expect(of('TLS')).toEqual(found('fail', 'Lost'));
   });
 
+  const LATER =
+    'Try again later. If it goes on, ask the bank whether it knows this QWAC and trusts the authority that issued it.';
+  it.each<[string, { passing: boolean; hint?: string }, string | undefined]>([
+    ['was lost, which may pass', { passing: true, hint: 'Run this again.' }, LATER],
+    ['was lost, and nobody knows what helps', { passing: true }, undefined],
+    ['is wrong, and stays so', { passing: false, hint: 'Set the CA.' }, 'Check the settings.'],
+  ])('a connection that %s has the advice of the doctor: %j', async (_, how, hint) => {
+    const cause = new CallFailed('lost', { neverSent: true, cause: refused, ...how });
+    const own = how.hint === undefined ? {} : { hint: 'Check the settings.' };
+    const error = new Psd2Error('bank_unreachable', 'Lost', { ...own, cause });
+    expect((await examine({ find: failing(error) })).of('TLS')).toEqual(found('fail', 'Lost', hint));
+  });
+
   it('an answer that cannot be trusted is judged, and its clock is not', async () => {
     const find = failing(new Psd2Error('bank_answer', 'The answer is not signed', { hint: 'Ask the bank.' }));
     const result = await examine({ find });

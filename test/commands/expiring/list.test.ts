@@ -2,7 +2,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
-import { generateRsaKeys, makeCertificateAuthority } from '../../../src/certificates/eidas.ts';
+import {
+  generateRsaKeys,
+  makeCertificateAuthority,
+  makeQualifiedCertificate,
+  privateKeyPem,
+} from '../../../src/certificates/eidas.ts';
 import { allEndings, describeSoon, type Ending } from '../../../src/commands/checks/endings.ts';
 import { warnOfEndings } from '../../../src/commands/checks/warn.ts';
 import { expiring } from '../../../src/commands/expiring/expiring.ts';
@@ -349,6 +354,34 @@ it('of several CAs in one file, psd2 expiring names the last one to end: an old 
   expect(await allEndings(context)).toMatchObject([{ kind: 'certificate', name: 'CA', endsAt: MAY }]);
 });
 
+it('of several certificates in the file of a QWAC, psd2 expiring names the one that psd2 uses', async () => {
+  const [keys, otherKeys] = [await generateRsaKeys(), await generateRsaKeys()];
+  const authority = await makeCertificateAuthority('CA', otherKeys, { from: new Date(NOW), days: 100 });
+  const tpp = { organization: 'TPP', organizationIdentifier: 'PSDIT-BI-1', commonName: 'tpp.test' };
+  const psd2 = { roles: ['PSP_AI' as const], ncaName: 'BI', ncaId: 'IT-BI' };
+  const own = (days: number, from = NOW, of = keys) =>
+    makeQualifiedCertificate(authority, 'web', { ...tpp, psd2 }, of, { from: new Date(from), days });
+  const [old, next] = [await own(10), await own(61)];
+  const [later, others] = [await own(61, inDays(1)), await own(61, NOW, otherKeys)];
+  const key = join(temporary, 'several-key.pem');
+  writeFileSync(key, await privateKeyPem(keys), { mode: 0o600 });
+  const WITH_KEY = { PSD2_QWAC_KEY: key };
+  for (const [what, pems, env, days] of [
+    ['the issuer stands first', [authority.certificatePem, old], WITH_KEY, 10],
+    ['the newer one stands last', [old, next], WITH_KEY, 61],
+    ['the newer one stands first', [next, old], WITH_KEY, 61],
+    ['the newer one is not valid yet', [later, old], WITH_KEY, 10],
+    ['the newer one has another key', [others, old], WITH_KEY, 10],
+    ['nobody knows the key', [others, old], {}, 61],
+  ] as const) {
+    const file = join(temporary, 'several.pem');
+    writeFileSync(file, pems.join(''), { mode: 0o600 });
+    const { context } = openCommand(folder, NOW, { env: { PSD2_QWAC_CERT: file, ...env } });
+    const found = (await allEndings(context)).map(({ name, endsAt }) => [name, endsAt]);
+    expect(found, what).toEqual([['QWAC', inDays(days)]]);
+  }
+});
+
 it('a login ends with its refresh token, or with its access token if it has no other', async () => {
   const { context } = openCommand(folder, NOW);
   const accessTokenExpiresAt = '2026-03-01T01:00:00.000Z';
@@ -396,6 +429,22 @@ it('psd2 expiring has the newest consent of each customer, category and product,
     ['1000002', 'ACCOUNT_INFO', '2026-10-28', `--account ${A}`],
     ['1000002', 'PAYMENTS', '2026-08-28', `--account ${A}`],
   ]);
+});
+
+it.each([
+  ['was granted', [{ name: 'ACCOUNT_INFO' as const, outcome: true }], ['ACCOUNT_INFO']],
+  ['was refused', [{ name: 'ACCOUNT_INFO' as const, outcome: false }], []],
+  ['is not known, because the answer to the request was lost', null, ['ACCOUNT_INFO']],
+])('of a consent that a person has resolved, a category that %s: %j', async (_, outcomes, names) => {
+  const { context } = openCommand(folder, NOW);
+  await storeLogin(context, '1000001');
+  const categories = [{ name: 'ACCOUNT_INFO' as const, products: [ACCOUNT] }];
+  const requested = outcomes === null ? [] : [{ type: 'requested' as const, resourceId: 'FLOW', outcomes }];
+  const resolved = { type: 'resolved', outcome: 'executed', by: 'ada', note: null } as const;
+  await storeConsentFlow(context, { categories }, ...requested, resolved);
+  expect((await allEndings(context)).map(({ name, endsAt }) => [name, endsAt])).toEqual(
+    names.map((name) => [name, inDays(180)]),
+  );
 });
 
 it('the consents whose journals are missing cost one pass over the journals, and of those that are there psd2 knows what was asked for', async () => {

@@ -11,6 +11,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
+import { REPLY_MS } from '../../../src/smoke/stats.ts';
 import { CallLog, type LoggedCall } from '../../../src/store/machine/call-log.ts';
 import { callIn, parsedCall, rollUpCalls } from '../../../src/store/machine/call-stats.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
@@ -584,6 +585,25 @@ describe('the figures of psd2 log stats', () => {
     expect(JSON.parse(command.printed())).toMatchObject({ total: { calls: 6 } });
   });
 
+  it.each([
+    ['requests', /^each attempt, as the log of calls of this machine has it$/],
+    ['errorRate', /5xx.*without a reply.*could not use.*of all requests \(EBA\/GL\/2018\/07, 2\.3 d\)$/],
+    ['mean', /^mean time of the answered requests of the kind.*\(EBA\/GL\/2018\/07, 2\.3 a to c\)$/],
+    // The tests of downtime show that five count, and four do not.
+    ['downtime', /^at least five consecutive requests \(AIS, PIS, funds\).*article 33 \(1\).*2\.4\)/],
+    [
+      'downtime',
+      new RegExp(`without a reply within ${REPLY_MS / 1000} seconds, in the order of their sending`),
+    ],
+    [
+      'downtime',
+      /from the sending of the first to the sending of the first that was answered.*5xx is a reply$/,
+    ],
+    ['uptime', /^100 % minus the seconds down in percent of 86 400; a bound: only this machine asked$/],
+  ])('the definition of %s says what is counted: %s', async (name, words) => {
+    expect((await stats(logWith([]))).definitions[name]).toMatch(words);
+  });
+
   it('without a call there is nothing to fail, and no figure', async () => {
     const nothing = await statsAs(logWith([]), ['--fail-below', '100', '--fail-above-rate', '0']);
     expect(nothing).toMatchObject({ hosts: [], rows: [], logFrom: null, longestGapSeconds: 0 });
@@ -635,6 +655,26 @@ describe('the figures of psd2 log stats', () => {
     });
     expect(data.total).toMatchObject({ calls: 3, secondsDown: 0, uptime: 100 });
     expect([data.longestGapSeconds, data.logFrom]).toEqual([7200, at(0)]);
+  });
+
+  it('names the hosts of the calls that it counts, and no other one, also of days that the log has no more', async () => {
+    const own = { host: 'own.example', at: at(0) };
+    const folder = logWith([
+      { ...own, host: 'earlier.example', at: '2026-11-24T10:00:00.000Z' },
+      ...[own, { ...own, host: 'kind.example', kind: 'pis' as const }],
+      { ...own, host: 'smoke.example', run: 'sm-1' },
+      { ...own, host: 'other.example', profile: 'other' },
+    ]);
+    const hosts = async (...words: string[]) => (await statsAs(folder, words)).hosts.toSorted();
+    const chosen = ['--since', '2026-11-25', '--kind', 'ais', '--exclude-smoke'];
+    const check = async () => {
+      expect(await hosts(...chosen)).toEqual(['own.example']);
+      expect(await hosts()).toEqual(['earlier', 'kind', 'own', 'smoke'].map((name) => `${name}.example`));
+    };
+    await check();
+    await rollUpCalls(folder, new Date(NOW));
+    rmSync(join(folder.log, 'calls.ndjson'));
+    await check();
   });
 
   const MEASURED =

@@ -78,6 +78,7 @@ function bankWith(
   const { interface: toy } = new ToyBank();
   const settings: WireSettings[] = [];
   const callers = new Map<Bank, Caller>();
+  const grants: string[] = [];
   const wire: Wire = {
     compose: async ({ method, path, bearer }) => ({
       request: { method, target: path, headers: bearer === undefined ? {} : { bearer }, body: undefined },
@@ -97,7 +98,18 @@ function bankWith(
         client: () => client,
         connect(over) {
           const plain = opened.connect(over);
-          const bank = { ...plain, consents: { ...plain.consents, details: revoked }, sca: SCA };
+          const tokens: Bank['login']['tokens'] = async (_client, grant) => {
+            grants.push(grant.grant_type);
+            return {
+              accessToken: 'granted',
+              refreshToken: null,
+              expiresIn: null,
+              refreshExpiresIn: null,
+              scope: null,
+            };
+          };
+          const login = { ...plain.login, tokens };
+          const bank = { ...plain, login, consents: { ...plain.consents, details: revoked }, sca: SCA };
           callers.set(
             bank,
             over(wire, () => bank),
@@ -107,7 +119,7 @@ function bankWith(
       };
     },
   });
-  return { settings, callers, find };
+  return { settings, callers, grants, find };
 }
 
 /** Opens that bank for a command. */
@@ -116,7 +128,7 @@ async function openAt(
   given: How & { unattended?: boolean; client?: Parameters<typeof bankWith>[1] } = {},
 ) {
   const { unattended = false, client, ...how } = given;
-  const { settings, callers, find } = bankWith(changes, client);
+  const { settings, callers, grants, find } = bankWith(changes, client);
   const command = openCommand(folder, NOW, { ...how, find, env: { ...env, ...how.env } });
   const statuses: number[] = [];
   const bearers: (string | undefined)[] = [];
@@ -142,7 +154,7 @@ async function openAt(
   };
   const ask = (call: BankCall, read: (answer: Answer) => ReturnType<typeof statusOf> = statusOf) =>
     callerOf(opened).ask(call, read);
-  return { ...command, opened, find, settings, statuses, bearers, ask, callerOf };
+  return { ...command, opened, find, settings, grants, statuses, bearers, ask, callerOf };
 }
 const ada = (more: Partial<How['globals']> = {}) => ({ globals: { customer: 'ada', ...more } });
 /** Finds this error in an answer. */
@@ -178,6 +190,41 @@ describe('the token of a call', () => {
     const alone = await openAt(CUSTOMER, ada());
     await alone.callerOf({ bank: alone.opened.connect() }).ask(reading(null), statusOf);
     expect(alone.bearers).toEqual([undefined]);
+  });
+
+  const NONE = {};
+  it.each<[string, ('ada' | 'own' | 'payment')[], Partial<BankCall['facts']>, string | undefined, string[]]>([
+    ['the application', ['own', 'ada'], NONE, 'of own', []],
+    ['the application, also about a payment', ['own', 'payment'], { ofPayment: 'payment-1' }, 'of own', []],
+    ['the customer for a reading', ['own', 'ada'], { needsConsent: true }, 'of ada', []],
+    ['nobody for a login', ['own', 'ada'], { login: true }, undefined, []],
+    ['the application, which gets its first one by itself', ['ada'], NONE, 'granted', ['client_credentials']],
+  ])('where the bank wants one of the application, too, is that of %s', async (...row) => {
+    const [, stored, given, bearer, expected] = row;
+    await storeTokens(...stored);
+    for (const grant of ['authorization_code', 'client_credentials'] as const) {
+      if (expected.length > 0) folder = newConfigFolder(temporary);
+      const at = { ...NAMED, logsIn: 'with a consent', hasApplicationToken: true } as const;
+      const { ask, bearers, grants } = await openAt(at, {
+        ...{ ...ada({ grant }), client: { clientId: 'tpp', needsSecret: false } },
+      });
+      await ask(reading(null, facts(given)));
+      // With that grant, the calls for the customer carry the token of the application anyway.
+      const isOwn = grant === 'client_credentials' && bearer === 'of ada';
+      expect(bearers).toEqual([isOwn ? 'of own' : bearer]);
+      expect(grants).toEqual(expected);
+    }
+  });
+
+  it.each([
+    ['the consent that the login came with', 'consent-1', 'of ada'],
+    ['another consent', 'consent-2', undefined],
+  ])('about %s is with that login alone', async (_, ofConsent, bearer) => {
+    const { context } = openCommand(folder, NOW);
+    await storeLogin(context, 'ada', { accessToken: 'of ada', consent: 'consent-1' });
+    const { ask, bearers } = await openAt({ ...NAMED, logsIn: 'with a consent' }, ada());
+    await ask(reading(null, facts({ ofConsent })));
+    expect(bearers).toEqual([bearer]);
   });
 
   it('is that of the payment that a call is about, if there is one', async () => {

@@ -367,12 +367,20 @@ const call = (outcome: unknown, hasData = true) => ({
 });
 /** A call whose answer the test gives later. */
 function slowCall(hasData = true) {
+  let begin: () => void = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
   let resolve: (answer: string) => void = () => {};
   let reject: (error: Error) => void = () => {};
   const answer = new Promise<string>((...both) => {
     [resolve, reject] = both;
   });
-  return { resolve, reject, slow: { ...call('', hasData), call: () => answer } };
+  const slow = async () => {
+    begin();
+    return answer;
+  };
+  return { resolve, reject, begun, slow: { ...call('', hasData), call: slow } };
 }
 
 describe('a read while the customer is absent', () => {
@@ -441,13 +449,18 @@ describe('a read while the customer is absent', () => {
 
   it('is not given back while a call is under way', async () => {
     const { reads, told } = await counter();
-    const { slow, resolve } = slowCall();
+    const { slow, resolve, begun } = slowCall(false);
     const work = reads.during(slow);
-    await vi.waitFor(() => expect(told).toHaveLength(1), { interval: 1 });
+    await begun;
     await reads.giveBack('ada');
-    resolve('data');
+    expect(told).toEqual(['take ada a1']);
+    resolve('nothing');
     await work;
-    expect(told.slice(1)).toEqual(['succeeded ada a1']);
+    expect(told.slice(1)).toEqual(['give back ada a1']);
+    // Taken again, no call is under way any more.
+    await reads.take('ada', 'a1');
+    await reads.giveBack('ada');
+    expect(told.slice(2)).toEqual(['take ada a1', 'give back ada a1']);
   });
 
   it('of another run, or of another day, is another one', async () => {

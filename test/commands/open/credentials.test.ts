@@ -94,6 +94,27 @@ describe('psd2 takes credentials', () => {
     else expect(error && (await failureOf(Promise.reject(error)))).toMatchObject(refusal);
   });
 
+  const [OPTION, VARIABLE] = ['from-option', 'from-variable'];
+  it.each<[string, string | undefined, string | undefined, string]>([
+    ['the option', OPTION, VARIABLE, OPTION],
+    ['the option alone', OPTION, undefined, OPTION],
+    ['the option beside an empty variable', OPTION, '', OPTION],
+    ['the variable without an option', undefined, VARIABLE, VARIABLE],
+  ])('from the file of %s, PIN and TAN alike', async (_, option, variable, from) => {
+    const both = (name: string) => ({ pin: write(`pin-${name}`, name), tan: write(`tan-${name}`, name) });
+    const files = { [OPTION]: both(OPTION), [VARIABLE]: both(VARIABLE) };
+    const { ports } = await portsOf(
+      {
+        ...{ PSD2_EMBEDDED: 'files', PSD2_PSU_PASSWORD_FILE: files[variable ?? '']?.pin ?? '' },
+        PSD2_OTP_FILE: files[variable ?? '']?.tan ?? '',
+      },
+      {},
+      option === undefined ? {} : { psuPasswordFile: files[option]?.pin, otpFile: files[option]?.tan },
+    );
+    const found = [await ports.password(QUESTION), await ports.code({}, QUESTION)];
+    expect(found.map((secret) => secret?.reveal())).toEqual([from, from]);
+  });
+
   it.each<[string, object, object]>([
     ['an empty PIN', { psuPasswordFile: write('empty', '\n') }, { code: 'usage' }],
     ['two lines', { psuPasswordFile: write('two', `${PIN}\n${PIN}\n`) }, { code: 'usage' }],
@@ -249,6 +270,26 @@ describe('psd2 takes credentials', () => {
     ).toBeNull();
   });
 
+  it('from files: each of several persons has it once, and each subject of a person', async () => {
+    const options = { psuPasswordFile: write('pin', PIN), otpFile: write('tan', TAN) };
+    const { ports } = await portsOf({ PSD2_EMBEDDED: 'files' }, {}, options);
+    const consent = { kind: 'consent', flow: 'tr-1', order: {} } as const;
+    const found: (string | undefined)[] = [];
+    for (const question of [
+      ...[QUESTION, { ...QUESTION, psuId: 'other' }, { ...QUESTION, psuId: undefined }],
+      ...[
+        { ...QUESTION, subject: consent },
+        { ...QUESTION, subject: paymentOf(ORDER, 'tr-2') },
+      ],
+    ])
+      for (const ask of [() => ports.password(question), () => ports.code({}, question)]) {
+        found.push((await ask())?.reveal());
+        await ports.note('password', question, 'accepted');
+        found.push((await ask())?.reveal());
+      }
+    expect(found).toEqual(Array(5).fill([PIN, undefined, TAN, undefined]).flat());
+  });
+
   it('from a pipe: when the bank has asked, once', async () => {
     let reads = 0;
     const changes = () => ({ readStdin: async () => `${PIN}${reads++ === 0 ? '\n' : ''}` });
@@ -372,6 +413,15 @@ describe('the methods of a customer', () => {
     expect(other.said()).toContain('The bank has no method 944 for 700123 (VR-NetKey or alias).');
   });
 
+  it('of another authorisation may be others: what was chosen before does not count', async () => {
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, {}, { scaMethod: 'SMS_OTP' });
+    expect(await ports.method(METHODS, QUESTION)).toBe('942');
+    expect(await ports.method(METHODS.slice(0, 2), QUESTION)).toBeNull();
+    expect(said()).toContain('The bank has no method SMS_OTP for 700123');
+    const renamed = METHODS.map((each) => ({ ...each, id: `${each.id}-b` }));
+    expect(await ports.method(renamed, QUESTION)).toBe('942-b');
+  });
+
   it('several are shown: that of the last time first, what psd2 cannot play last with the reason', async () => {
     const shown: string[][] = [];
     const choose: Questions['choose'] = async (_question, choices) => {
@@ -420,6 +470,26 @@ describe('the picture of a challenge', () => {
     ]);
     await ports.close();
     expect(existsSync(path)).toBe(false);
+  });
+
+  it('is saved once for the same challenge, and another challenge is shown in its place', async () => {
+    const { operator } = person(TAN, TAN, TAN, TAN);
+    const { ports, said } = await portsOf(
+      { PSD2_EMBEDDED: 'ask', XDG_RUNTIME_DIR: temporary },
+      { operator: { ...operator, confirm: async () => false } },
+    );
+    const saved = () => [...said().matchAll(/is here: (\S+)/g)].map(([, path]) => path ?? '');
+    const first = { image: picture([black, green]), information: 'The first one' };
+    await ports.code(first, QUESTION);
+    await ports.code({ ...first }, { ...QUESTION, wasSent: true });
+    expect(saved().map((path) => existsSync(path))).toEqual([true]);
+    await ports.code({ image: picture([green, black]), information: 'The second one' }, QUESTION);
+    expect(said()).toMatch(/The first one[\s\S]*The second one/);
+    expect(saved().map((path) => existsSync(path))).toEqual([false, true]);
+    await ports.code({ information: 'The third one' }, QUESTION);
+    expect(said()).toContain('The third one');
+    expect(saved().map((path) => existsSync(path))).toEqual([false, false]);
+    await ports.close();
   });
 
   it('that is none is named, and the TAN can be typed all the same', async () => {

@@ -473,15 +473,21 @@ async function calls(outcomes: Outcome[], means: ConsentDetails['means'] | Error
   const { flows, customers } = await context.store();
   const { made, caller } = callsTo(outcomes);
   const asked: string[] = [];
-  const details = async (consentId: string): Promise<ConsentDetails> => {
-    asked.push(consentId);
-    if (means instanceof Error) throw means;
-    const unsaid = { validUntil: null, frequencyPerDay: null, recurring: null, access: null };
-    return { consentStatus: 'a word', means, ...unsaid };
-  };
+  const detailsOf =
+    (service: string) =>
+    async (consentId: string): Promise<ConsentDetails> => {
+      asked.push(`${service}${consentId}`);
+      if (means instanceof Error) throw means;
+      const unsaid = { validUntil: null, frequencyPerDay: null, recurring: null, access: null };
+      return { consentStatus: 'a word', means, ...unsaid };
+    };
   const lacking = () => Promise.reject(new TypeError('The consent is there'));
   const tokens = { erase: async () => {} };
-  const bank = () => ({ consents: { request: lacking, confirm: lacking, details } });
+  const consentsOf = (service: string) => ({
+    ...{ request: lacking, confirm: lacking, details: detailsOf(service) },
+  });
+  const ofFunds = { consents: consentsOf('funds '), sca: { start: lacking, status: lacking } };
+  const bank = () => ({ consents: consentsOf(''), ofFunds });
   const { consents } = await readKept(context, customers, 'ada');
   const noticing = noticingEnds(caller, { flows, customers, tokens, customerId: 'ada', consents, bank });
   const usedIds = () => made.map(({ headers }) => headers?.['consent-id']);
@@ -512,6 +518,33 @@ describe('a reading that the bank refuses because its consent has ended', () => 
     expect([asked, usedIds()]).toEqual([['c1', 'c1'], ['c1']]);
     expect(await keptIds()).toEqual(['c2']);
     expect([await stateOf(flow), await stateOf(other)]).toEqual([state, 'confirmed']);
+  });
+
+  it('is the consent for confirmations of funds that the call carries, and no other one', async () => {
+    const ofReadings = await grant('c1');
+    const flows: string[] = [];
+    for (const [index, account] of [A, B].entries()) {
+      const begin = { customerId: 'ada', terms: { access: { type: 'funds', account } as const } };
+      const id = `f${index}`;
+      const requested: ConsentEvent = { type: 'requested', resourceId: id, outcomes: [] };
+      const flow = await storeConsentFlow(open(), begin, requested, GRANTED);
+      flows.push(flow);
+      const { customers } = await open().store();
+      const kept = { flow, consentId: id, transactionId: id, account, validUntil: null, grantedAt: NOON };
+      await customers.change('ada', (before) => ({ ...before, funds: [...(before.funds ?? []), kept] }));
+    }
+    const { asked, ask } = await calls([refusal(ENDED)]);
+    const call = reading(null, { headers: { 'consent-id': 'f1' } });
+    await expect(ask(call)).rejects.toMatchObject({
+      message: 'The customer has revoked the consent f1 at the bank',
+    });
+    expect(new Set(asked)).toEqual(new Set(['funds f1']));
+    const [first = '', second = ''] = flows;
+    const states = await Promise.all([ofReadings, first, second].map(stateOf));
+    expect(states).toEqual(['confirmed', 'confirmed', 'revoked']);
+    const { customers } = await open().store();
+    const { funds = [] } = (await customers.read('ada')) ?? {};
+    expect([await keptIds(), funds.map(({ consentId }) => consentId)]).toEqual([['c1'], ['f0']]);
   });
 
   it.each<[string, ConsentDetails['means'] | Error]>([

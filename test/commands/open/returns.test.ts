@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { BankCall } from '../../../src/bank/call/call.ts';
-import type { TokenSource } from '../../../src/bank/ports/call.ts';
+import type { PsuIdentification, TokenSource } from '../../../src/bank/ports/call.ts';
 import type { ClientCredentials } from '../../../src/bank/ports/customer.ts';
 import type { Context } from '../../../src/commands/context.ts';
 import { openAccessNotes } from '../../../src/commands/open/call-records.ts';
@@ -112,6 +112,24 @@ it('what the bank wants the customer to do is said, without what could change th
   expect(ports.client()).toEqual(client());
 });
 
+const person = (id?: string): PsuIdentification => ({ id, idType: 'card', corporateId: undefined });
+it.each<[string, PsuIdentification | undefined, string | null | undefined, string | undefined]>([
+  ['nobody whom psd2 knows', undefined, undefined, undefined],
+  ['a customer of whom no id is kept', undefined, null, undefined],
+  ['the customer', undefined, 'ada-1', 'ada-1'],
+  ['a person in place of the customer', person('bea-2'), 'ada-1', 'bea-2'],
+  ['a person, and no id of the customer is kept', person('bea-2'), undefined, 'bea-2'],
+  ['a person who has no id, and is not the customer', person(), 'ada-1', undefined],
+])('who authorises it is %s', async (_, named, id, psuId) => {
+  const { context } = openNew();
+  const { tokens, customers } = await context.store();
+  if (id !== undefined)
+    await customers.change('ada', (before) => ({ ...before, psu: { ...before.psu, id } }));
+  const opened = { client, customerId: 'ada', profile: context.profile(), tokens };
+  const ports = await returnPortsOf(context, opened, false, undefined, named);
+  expect([ports.psuId, ports.person]).toEqual([psuId, named]);
+});
+
 /** Keeps the tokens of a payment. */
 async function keep(context: Context, payment: string): Promise<void> {
   const { tokens } = await context.store();
@@ -180,6 +198,7 @@ it.each<[string, Flow, boolean, boolean]>([
   ['was refused', flow('rejected'), false, false],
   ['is executed, and nothing can follow', flow('executed'), false, false],
   ['is executed, and can still change', flow('executed'), true, true],
+  ['is accepted, and may be rejected', flow('executed', { isFinal: false }), false, true],
   ['waits for the customer', flow('authorizing'), false, true],
   ['is unknown', flow('unknown'), false, true],
   ['was refused, but may run', flow('rejected', { refusedUnconfirmed: true }), false, true],

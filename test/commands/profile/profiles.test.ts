@@ -18,7 +18,7 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
 import { type ProfileSettings, ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { removableOptions } from '../../../src/store/machine/setting-table.ts';
-import { passphraseIn } from '../../../src/store/machine/settings.ts';
+import { type Environment, passphraseIn } from '../../../src/store/machine/settings.ts';
 import { Vault } from '../../../src/store/secrets/vault.ts';
 import { certificateBag, keyBag, pkcs12Of, plainPart } from '../../certificates/pkcs12-file.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
@@ -170,6 +170,32 @@ describe('psd2 profile show', () => {
       traceComponent: { value: 'view', source: 'option' },
     });
     expect(settings).not.toHaveProperty('payeeCheck');
+  });
+
+  it.each<[string, Partial<ProfileSettings>, Environment, value: string | undefined, source: string]>([
+    ['maxAmount', { maxAmount: '9.00' }, { PSD2_MAX_AMOUNT: '5.00' }, '5.00', 'environment'],
+    ['maxAmount', { maxAmount: '5.00' }, { PSD2_MAX_AMOUNT: '9.00' }, '5.00', 'profile'],
+    ['maxAmount', { maxAmount: '5.00' }, { PSD2_MAX_AMOUNT: '5.00' }, '5.00', 'environment'],
+    ['maxAmount', { maxAmount: '5.00' }, {}, '5.00', 'profile'],
+    ['maxAmount', {}, { PSD2_MAX_AMOUNT: '5.00' }, '5.00', 'environment'],
+    ['approvals', { approvals: '1' }, { PSD2_APPROVALS: '2' }, '2', 'environment'],
+    ['approvals', { approvals: '2' }, { PSD2_APPROVALS: '1' }, '2', 'profile'],
+    [
+      'environment',
+      { environment: 'sandbox' },
+      { PSD2_ENVIRONMENT: 'production' },
+      'production',
+      'environment',
+    ],
+    ['environment', { environment: 'production' }, { PSD2_ENVIRONMENT: 'sandbox' }, 'production', 'profile'],
+    ['embedded', { embedded: 'ask' }, { PSD2_EMBEDDED: 'never' }, 'never', 'environment'],
+    ['embedded', { embedded: 'never' }, { PSD2_EMBEDDED: 'ask' }, 'never', 'profile'],
+    // Of others, the environment counts.
+    ['staleAfter', { staleAfter: '1d' }, { PSD2_STALE_AFTER: '2d' }, '2d', 'environment'],
+    ['staleAfter', { staleAfter: '2d' }, { PSD2_STALE_AFTER: '1d' }, '1d', 'environment'],
+  ])('%s of %j is with %j: %s, of the %s', async (key, settings, env, value, source) => {
+    await store('bank', settings);
+    expect((await settingsOf('bank', { env }))[key]).toEqual({ value, source });
   });
 
   it('the name that is given counts more than --profile, and that more than the profile in use', async () => {
@@ -826,6 +852,18 @@ describe('psd2 profile set', () => {
     );
     await set('bank', '--reference', '--qwac-cert', files.qwacCertFile);
     expect(stored('bank')).toEqual({ ...BANK, ...qwac() });
+  });
+
+  it.each([
+    ['that key', false, true],
+    ['the key that is given beside it', true, false],
+  ])('of a file that has certificate and key, psd2 stores %s', async (_, isGiven, isGone) => {
+    await store('bank', qwac());
+    const texts = [files.nextQwacCertFile, files.nextQwacKeyFile].map((path) => readFileSync(path, 'utf8'));
+    const words = ['--reference', '--qwac-cert', write('both.pem', texts.join(''))];
+    await set('bank', ...words, ...(isGiven ? ['--qwac-key', files.nextQwacKeyFile] : []));
+    const { qwacKey } = stored('bank') ?? {};
+    expect(qwacKey).toEqual(isGone ? undefined : { path: files.nextQwacKeyFile });
   });
 
   it('a PKCS#12 file has certificate and key, so the stored key goes', async () => {

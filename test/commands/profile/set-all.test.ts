@@ -197,6 +197,25 @@ describe('psd2 profile set --all', () => {
     expect(stored).not.toHaveProperty('qwacKey');
   });
 
+  it('a certificate counts wherever it stands in its file: those of two TPPs may have one issuer', async () => {
+    const withIssuer = (name: string, path: string) => {
+      const file = `${operator.folder.root}/${name}.pem`;
+      const texts = [files().caFile, path].map((each) => readFileSync(each));
+      writeFileSync(file, Buffer.concat(texts), { mode: 0o600 });
+      return file;
+    };
+    await store('c-old', oldQwac());
+    await store('a-old', qwac(withIssuer('old', files().qwacCertFile), files().qwacKeyFile));
+    await store('b-other', qwac(withIssuer('other', files().qsealCertFile), files().qsealKeyFile));
+    const words = ['--qwac-cert', withIssuer('new', files().nextQwacCertFile)];
+    const globals = { profile: 'c-old' };
+    expect((await setAll([...words, '--qwac-key', files().nextQwacKeyFile], globals)).rows).toEqual([
+      ['a-old', 'changed', CHANGED],
+      ['b-other', 'unchanged', 'it has another QWAC, or none'],
+      ['c-old', 'changed', CHANGED],
+    ]);
+  });
+
   it('a profile that another psd2 changes meanwhile keeps that change', async () => {
     await store('bank', oldQwac());
     const { context } = operator.open();

@@ -190,6 +190,26 @@ describe('beside a sandbox that runs', () => {
     expect(failure).toMatchObject({ code: 'config', message: `${path} can be read by others (mode 0644)` });
   });
 
+  it.each([
+    [0, 'not'],
+    [1, '1 s'],
+    [59, '59 s'],
+    [60, '1 min'],
+    [61, '1 min 1 s'],
+    [3599, '59 min 59 s'],
+    [3600, '1 h'],
+    [3661, '1 h 1 min'],
+    [86_399, '23 h 59 min'],
+    [86_400, '1 d'],
+    [86_401, '1 d 1 s'],
+    [90 * 86_400 + 3661, '90 d 1 h'],
+  ])('a bank that is %i s ahead is ahead by %s', async (aheadSeconds, ahead) => {
+    await runBesides({});
+    answers = [{ time: NOW, aheadSeconds }];
+    const { printed } = await ranIn(openCommand(folder, NOW, { format: 'table' }), 'sandbox', 'clock');
+    expect(printed).toBe(`Bank's time\t${NOW}\nAhead\t${ahead}\n`);
+  });
+
   it('the status names the address for others beside the console of this computer', async () => {
     await runBesides({ outsideUrl: OUTSIDE });
     answers = [{ time: NOW, aheadSeconds: 0 }];

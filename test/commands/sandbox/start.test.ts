@@ -334,7 +334,8 @@ describe('psd2 sandbox start --detach', () => {
     vi.stubEnv('PSD2_CONFIG_DIR', '/somewhere');
     vi.stubEnv('PSD2_CLIENT_SECRET', 'hush');
     const words = process.argv;
-    process.argv = ['node', 'psd2.js', 'sandbox', 'start', '--detach', '--port', '0'];
+    const others = ['--daily-limit', '5', '--name', 'detach', '--no-rotation', '--strict'];
+    process.argv = ['node', 'psd2.js', 'sandbox', 'start', '--detach', '--port', '0', ...others];
     const line = `${JSON.stringify(READY)}\n`;
     const texts = ['words\n{"event":"note","message":"x"}\n', line.slice(0, 9), line.slice(9, -1), '\n'];
     const { failure, child, spawned, printed, said } = await detach(texts, { format: 'json' });
@@ -342,7 +343,7 @@ describe('psd2 sandbox start --detach', () => {
     vi.unstubAllEnvs();
     expect([failure, JSON.parse(printed), child.did, texts]).toEqual([undefined, READY, ['alone'], []]);
     expect(spawned).toEqual([
-      [process.execPath, 'psd2.js', 'sandbox', 'start', '--port', '0', '--json'],
+      [process.execPath, 'psd2.js', 'sandbox', 'start', '--port', '0', ...others, '--json'],
       {
         ...{ detached: true, stdio: ['ignore', expect.any(Number), expect.any(Number)] },
         env: expect.objectContaining({ PSD2_CONFIG_DIR: '/somewhere' }),

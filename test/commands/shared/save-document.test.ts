@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -36,6 +37,8 @@ it('psd2 writes a document through no link that someone put under its temporary 
   symlinkSync(victim, `${file}.${process.pid}.part`);
   await expect(saveDocument(context, file, Buffer.from('second'))).rejects.toMatchObject({ code: 'config' });
   expect([file, victim].map((path) => readFileSync(path, 'utf8'))).toEqual(['first', 'of the victim']);
+  // What somebody else has put there is theirs.
+  expect(lstatSync(`${file}.${process.pid}.part`).isSymbolicLink()).toBe(true);
 });
 
 it('psd2 leaves the earlier document and nothing else behind if there is no space for the new one', async () => {

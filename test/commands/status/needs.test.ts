@@ -102,6 +102,27 @@ it('what needs something else stands alone: another state, reason, customer or b
   expect(told(flows).map(([all]) => all)).toEqual(['tr-1', 'tr-2', 'tr-3', 'tr-4', 'tr-5', 'tr-6', 'tr-7']);
 });
 
+it('payments that nobody is asked about are one need only in the same state', () => {
+  const states: TransferEvent[][] = [[], [VERIFIED], [VERIFIED, { type: 'execute-unanswered' }]];
+  const flows = states.flatMap((events, index) => [line(2 * index + 1, events), line(2 * index + 2, events)]);
+  expect(new Set(flows.map(({ state }) => state)).size).toBe(states.length);
+  expect(told(flows).map(([all]) => all)).toEqual(['tr-1 tr-2', 'tr-3 tr-4', 'tr-5 tr-6']);
+});
+
+it.each([
+  ['nobody whom psd2 knows', [], 'ID'],
+  ['one person', ['emil'], 'emil'],
+  ['two persons', ['emil', 'fred'], 'ID'],
+  ['three persons', ['emil', 'fred', 'gina'], 'ID'],
+])('a payment that waits for %s after the first one is continued by --psu-id', (_, others, person) => {
+  const begun = others.map((psuId) => started(`of ${psuId}`, psuId));
+  const [told] = needsOf([line(1, [...BY_DORA, ...begun], { batch: undefined })]);
+  expect([told?.persons, told?.next.slice(-2)]).toEqual([
+    { ...WAITS, waitsFor: others },
+    ['--psu-id', person],
+  ]);
+});
+
 it('the customer alone is taken there again by the plain command', () => {
   const [verified] = BY_DORA;
   const flows = [line(1, [...(verified ? [verified] : []), started('a1', 'dora')])];

@@ -7,6 +7,7 @@ import { item } from '../../../src/commands/status/item.ts';
 import { status } from '../../../src/commands/status/status.ts';
 import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
+import type { TransferOrder } from '../../../src/domain/transfer.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import type { ReadFailure } from '../../../src/store/ports/read-results.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
@@ -187,6 +188,15 @@ it('data that is older than the profile allows needs a person, of customers that
   expect(JSON.parse(patient.printed()).attention).toEqual([]);
 });
 
+it('psd2 status says nothing of another base URL if a customer has a record at this one', async () => {
+  const at = (PSD2_BASE_URL: string) => openCommand(folder, MARCH, { env: { PSD2_BASE_URL } });
+  await storeLogin(at('https://old.bank.example').context, '1000001');
+  const { context, said, printed } = at('https://new.bank.example');
+  await (await context.store()).customers.change('ada', (kept) => kept);
+  await runIn(context, 'status');
+  expect([said(), JSON.parse(printed()).customers]).toEqual(['', 1]);
+});
+
 it('psd2 status says that nobody can use the profile because all that it has belongs to another base URL', async () => {
   const at = (PSD2_BASE_URL: string) => openCommand(folder, MARCH, { env: { PSD2_BASE_URL } });
   const { context: before } = at('https://old.bank.example');
@@ -227,6 +237,29 @@ describe('as a person reads it', () => {
     expect(printed()).toMatch(/^Profile env: /);
     expect(printed().match(/psd2 --customer \d+ auth login$/gm)).toHaveLength(30);
     expect(said()).toContain('And 2 more: psd2 status --json has all.');
+  });
+
+  it.each<[string, Partial<TransferOrder>, string | undefined, string]>([
+    ['nothing more', {}, undefined, ''],
+    ['its reference', { reference: 'inv-7' }, undefined, 'reference inv-7'],
+    ['why it failed', {}, 'Busy', 'Busy'],
+    ['both', { reference: 'inv-7' }, 'Busy', 'reference inv-7: Busy'],
+  ])('why a payment needs a person stands without its payee: %s', async (_, more, description, why) => {
+    const sent = { requestId: 'q', digest: null };
+    await storeTransfer(
+      before,
+      { customerId: '1000001', name: 'Ada', ...more },
+      ...[{ type: 'verify-sent' as const, ...sent }, VERIFIED, { type: 'accepted' as const }],
+      { type: 'execute-sent', ...sent },
+      { type: 'execute-unanswered', ...(description !== undefined && { description }) },
+    );
+    const { context, printed } = openCommand(folder, OCTOBER, { ...how, columns: 250 });
+    await failureOf(runIn(context, 'status'));
+    const cells = printed().trimEnd().split('\n').at(-1)?.trim().split(/ {2,}/) ?? [];
+    expect(cells.slice(1, -1)).toEqual([
+      ...['transfer', 'unknown', '12.50 EUR', 'Ada', '1000001'],
+      ...(why === '' ? [] : [why]),
+    ]);
   });
 
   it('a payment stands with its amount, a batch without a customer, and a certificate with its end', async () => {
@@ -327,6 +360,23 @@ it('the oldest batch stands first, and one in two currencies has no total', asyn
     item(batches[0], '12.50', '1 payment, 0 of 1 approvals'),
     item(batches[1], null, '2 payments, 0 of 1 approvals'),
   ]);
+});
+
+it.each([
+  ['the one that began first', [10, 20], 10],
+  ['the one that began last', [30, 20], 20],
+])('payments of a batch that need the same stand with the time of the oldest: %s', async (_, days, day) => {
+  const store = await before.store();
+  const { batch } = await store.batches.add({ added: ADDED, lines: [batchLine()], again: false });
+  const sent = { type: 'verify-sent', requestId: 'q', digest: null } as const;
+  for (const [index, since] of days.entries()) {
+    // The id of a flow has the time when it began.
+    const { context } = openCommand(folder, at(10 + index));
+    const flow = await storeTransfer(context, { batch: { batch, line: index + 1 }, reference: `${index}` });
+    const { flows } = await openCommand(folder, at(since)).context.store();
+    await flows.resume('transfer', flow, (open) => open.record(sent));
+  }
+  expect(await attention()).toMatchObject([{ kind: 'batch', id: batch, payments: 2, since: at(day) }]);
 });
 
 it('a login that ends soon needs nobody yet, one that ends in this moment does', async () => {
