@@ -5,13 +5,14 @@ import { endOfDay } from '../../domain/calendar.ts';
 import { CONSENT_STATES, type Consent, consentEnd } from '../../domain/consent.ts';
 import type { ConsentCategory } from '../../domain/consent-category.ts';
 import { referenceToAsk } from '../../domain/order/account-reference.ts';
+import { isInterruption } from '../../flows/refusals.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Filter, Flows } from '../../store/ports/flows.ts';
 import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
 import { list, object, oneOf, orNull, text, time, type ValueOf } from '../../terminal/output/fields.ts';
 import { keylessOf, PAIRS, pairOf } from '../cert/certificates.ts';
-import type { Context } from '../context.ts';
+import type { Context, KeyRing } from '../context.ts';
 import { waitingFields } from '../flow/fields.ts';
 import type { Check } from './check.ts';
 import type { Finding } from './diagnosis.ts';
@@ -121,15 +122,23 @@ export async function allEndings(
   ];
 }
 
+function withoutKeys(keys: KeyRing): KeyRing {
+  return { ...keys, read: async (name) => ({ ...(await keys.read(name)), key: () => undefined }) };
+}
+
 export type Logins = Awaited<ReturnType<Tokens['logins']>>;
 
-/** The certificates of the profile: of several in a file, the one that psd2 uses, or the last CA to expire. */
+/** The certificates of the profile: of several in a file, the one that psd2 uses. Of CAs, the last to end. */
 export async function certificateEndings(context: Context): Promise<Ending[]> {
   const profile = await context.unsealed();
   const keys = await context.keys();
   const certificates: { name: string; certificate: X509Certificate }[] = [];
   for (const [name] of PAIRS) {
-    const used = await pairOf(context, profile, keys, name);
+    const used = await pairOf(context, profile, keys, name).catch((error: unknown) => {
+      if (isInterruption(error)) throw error;
+      // A certificate ends, even if its key cannot be read.
+      return pairOf(context, profile, withoutKeys(keys), name);
+    });
     if (used) certificates.push({ name, certificate: used.certificate });
   }
   certificates.push(...(await keylessOf(profile)));

@@ -373,6 +373,7 @@ it('of several certificates in the file of a QWAC, psd2 expiring names the one t
     ['the newer one is not valid yet', [later, old], WITH_KEY, 10],
     ['the newer one has another key', [others, old], WITH_KEY, 10],
     ['nobody knows the key', [others, old], {}, 61],
+    ['the key is not there', [others, old], { PSD2_QWAC_KEY: join(temporary, 'no-key.pem') }, 61],
   ] as const) {
     const file = join(temporary, 'several.pem');
     writeFileSync(file, pems.join(''), { mode: 0o600 });
