@@ -110,6 +110,19 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
     await expect(others.find('consent', 'inv-8')).rejects.toMatchObject({ code: 'flow_not_found' });
   });
 
+  it.each([
+    ['a millisecond before it', -1, 1, 0],
+    ['its own time', 0, 1, 0],
+    ['a millisecond after it', 1, 0, 1],
+  ])('of the moment of a flow, a list since or until %s has it or not', async (_, later, since, until) => {
+    const { flow } = (await begun(flows, 'transfer', order())).current;
+    const [created] = (await others.history(flow)) ?? [];
+    const time = new Date(Date.parse(created?.at ?? '') + later);
+    const counts = async (filter: Filter) => (await allOf(others, 'transfer', filter)).length;
+    expect([await counts({ since: time }), await counts({ until: time })]).toEqual([since, until]);
+    expect(await counts({ since: time, until: new Date(time.getTime() + 1) })).toBe(later === 0 ? 1 : 0);
+  });
+
   it('a list of what needs a person has all of it, and nothing that has ended', async () => {
     const sent = { type: 'execute-sent', ...SENT } as const;
     const executed = { type: 'executed', cro: null } as const;
