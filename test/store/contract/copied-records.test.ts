@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { parseDate } from '../../../src/domain/calendar.ts';
 import type { FlowRecord, Holdings, StoredRecord } from '../../../src/store/ports/copy.ts';
 import type { KeptCustomer } from '../../../src/store/ports/customers.ts';
 import { named } from '../../support/named.ts';
@@ -6,13 +7,17 @@ import { TRANSFER_BEGIN } from '../flows.ts';
 import { BANK, granted, login } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
 
-const day = '2026-11-21';
+const DAY = parseDate('--date', '2026-11-21');
+const day: string = DAY;
 
 const time = (hour: number) => `${day}T${String(hour).padStart(2, '0')}:00:00.000Z`;
 const noteOf = (refresh: number | null, call: number | null): StoredRecord => ({
   ...{ kind: 'note', holder: '42' },
-  refresh: refresh && { at: time(refresh), message: `renewal ${refresh}`, of: refresh > 2 ? time(12) : null },
-  call: call && { at: time(call), message: `call ${call}` },
+  refresh:
+    refresh === null
+      ? null
+      : { at: time(refresh), message: `renewal ${refresh}`, of: refresh > 2 ? time(12) : null },
+  call: call === null ? null : { at: time(call), message: `call ${call}` },
 });
 const readsOf = (hour: number, failures: number, doubts: number): StoredRecord => ({
   ...{ kind: 'reads', customerId: '42' },
@@ -85,6 +90,25 @@ describe.each(named(useBackends()))('a record that is copied into %s', (_name, {
     });
     const counts = [calls(3), calls(5), calls(2), reads('', 2), reads('A1', 1), reads('A1', 4), reads('', 1)];
     expect(await holding(...counts)).toEqual([calls(5), reads('', 2), reads('A1', 4)]);
+  });
+
+  it('a pause after failed reads is no count, and a read that was given back counts no more', async () => {
+    const { reads } = (await place.worker()).open('bank');
+    const read = (productId: string | null) => ({ day: DAY, customerId: '42', productId });
+    const counted = async () => {
+      const all = [];
+      for await (const record of place.side().open('bank').records()) all.push(record);
+      return all.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+    };
+    const count = (productId: string, times: number): StoredRecord => ({
+      ...{ kind: 'count', day, read: { customerId: '42', productId }, count: times },
+    });
+    for (const productId of ['A1', 'B2', null]) await reads.take(read(productId));
+    await reads.giveBack(read('A1'), 600);
+    expect(await counted()).toEqual([count('', 1), count('B2', 1)]);
+    await reads.take(read('A1'));
+    await reads.giveBack(read(null));
+    expect(await counted()).toEqual([count('A1', 1), count('B2', 1)]);
   });
 
   it('notes replace the notes of the holder, and no others', async () => {

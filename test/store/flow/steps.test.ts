@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EmbeddedStep } from '../../../src/domain/embedded.ts';
 import type { FlowState } from '../../../src/domain/flow-states.ts';
-import { stepsOf, withoutStep, withSteps } from '../../../src/store/flow/steps.ts';
+import { type Stepping, stepsOf, withoutStep, withSteps } from '../../../src/store/flow/steps.ts';
 
 const step = (link: string): EmbeddedStep => ({ next: 'code', link });
 const OWN = { step: step('/own') };
@@ -44,7 +44,7 @@ describe('what is held of the steps of a flow', () => {
     ],
   ])('a flow gets back %s, each for its own authorisation', (_, held, own, cancelling) => {
     const journal = { step: { next: 'code' as const } };
-    const flow = { state: 'authorizing' as const, links: journal, cancellationLinks: journal };
+    const flow: Stepping = { state: 'authorizing', links: journal, cancellationLinks: journal };
     const { links, cancellationLinks } = withSteps(flow, held);
     expect([links?.step?.link, cancellationLinks?.step?.link]).toEqual([own, cancelling]);
   });

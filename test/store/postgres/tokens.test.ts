@@ -224,6 +224,35 @@ it('a worker that has opened the key goes on while and after the passphrase chan
   await expect(late.read('42')).rejects.toThrow('does not open the tokens of bank');
 });
 
+it('of several new passphrases each opens the keys beside the ones before, until the others are dropped', async () => {
+  await stores.init({ plainTokens: false });
+  await tokensOf({ passphrase: 'first' }, 'bank').change('42', (slot) => slot.write(login));
+  await tokensOf({ passphrase: 'first' }, 'zoo').change('43', (slot) => slot.write(login));
+  const all = ['first', 'second', 'third'];
+  const opening = async () => {
+    const opened: string[] = [];
+    for (const passphrase of all)
+      for (const [profile, holder] of [
+        ['bank', '42'],
+        ['zoo', '43'],
+      ] as const) {
+        const read = tokensOf({ passphrase }, profile).read(holder);
+        if (await read.catch(() => undefined)) opened.push(`${passphrase} ${profile}`);
+      }
+    return opened;
+  };
+  const add = (old: string, next: string) => addPassphrase(stores.database(), { old, new: next });
+  expect(await add('first', 'second')).toEqual(['bank', 'zoo']);
+  expect(await add('second', 'third')).toEqual(['bank', 'zoo']);
+  expect(await opening()).toEqual(all.flatMap((each) => [`${each} bank`, `${each} zoo`]));
+  // Whom it opens already, it changes nothing of.
+  const before = stores.sql('select key from psd2.keys order by profile');
+  expect(await add('first', 'second')).toEqual(['bank', 'zoo']);
+  expect(stores.sql('select key from psd2.keys order by profile')).toBe(before);
+  expect(await dropOthers(stores.database(), 'third')).toEqual(['bank', 'zoo']);
+  expect(await opening()).toEqual(['third bank', 'third zoo']);
+});
+
 it('the passphrases of all profiles change together or not at all', async () => {
   await stores.init({ plainTokens: false });
   await tokensOf({ passphrase: 'old' }, 'bank').change('42', (slot) => slot.write(login));
