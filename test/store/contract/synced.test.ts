@@ -87,6 +87,17 @@ describe.each(useBackends())('$name', ({ open }) => {
     };
     expect(await shows(['held', 'other'])).toEqual({ gone: [], counted: ['other', 'held'] });
     expect(await shows(['other'])).toEqual({ gone: ['held'], counted: ['other'] });
+    // Whoever reads the store with another program sees it too.
+    const held = place
+      .everything()
+      .split('\n')
+      .filter((line) => line.includes('held'));
+    expect(held.length).toBeGreaterThan(0);
+    for (const line of held)
+      expect([/hidden/.test(line), /booked[^_]/.test(line.replace('bookingDate', ''))]).toEqual([
+        true,
+        false,
+      ]);
     expect(await shows(['other'])).toEqual({ gone: [], counted: ['other'] });
     const { counted } = await shows(['held', 'other']);
     expect(counted?.toSorted()).toEqual(['held', 'other']);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checkChain } from '../../../src/store/audit/chain.ts';
 import type { StoredRecord } from '../../../src/store/ports/copy.ts';
+import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { PostgresTurns } from '../../../src/store/postgres/access.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
@@ -193,6 +194,37 @@ describe('the pace that the bank demands', () => {
     ).toBe('t|t');
     expect(pace()).toBe('1|20');
   });
+});
+
+it.each<[string, (data: ProfileData) => Promise<unknown>, boolean]>([
+  ['nothing', async () => {}, false],
+  ['tokens of a customer', ({ tokens }) => tokens.change('42', (slot) => slot.write(login)), true],
+  ['tokens of the application', ({ tokens }) => tokens.change(null, (slot) => slot.write(login)), true],
+  [
+    'a login that has ended',
+    async ({ tokens }) => {
+      await tokens.change('42', (slot) => slot.write(login));
+      await tokens.forget('42');
+    },
+    false,
+  ],
+  ['a flow', ({ flows }) => begun(flows, 'transfer', TRANSFER_BEGIN('a')), true],
+])('a database with %s of a profile has its data or not', async (_, fill, hasData) => {
+  await stores.init();
+  await fill(worker());
+  const found: [profile: string, hasData: boolean][] = [];
+  const database = stores.database();
+  for (const profile of ['p', 'other'])
+    database.guard(profile, {
+      needsToKnowData: true,
+      found: (_id, has) => void found.push([profile, has]),
+      remember: () => {},
+    });
+  await database.checked();
+  expect(found).toEqual([
+    ['p', hasData],
+    ['other', false],
+  ]);
 });
 
 describe('what doctor says of a database', () => {
