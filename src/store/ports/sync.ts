@@ -230,9 +230,9 @@ export interface RoundStatus {
   atWork: number;
   /** The number of customers by result. */
   done: Record<CustomerEnd['status'], number>;
-  /** The failures, the most frequent first, each with one of its customers. */
+  /** The failures, the most frequent first, those of the same number by their codes, each with one of its customers. */
   failures: { code: string; customers: number; customerId: string; message: string }[];
-  /** Customers whose SCA the bank requires, at most 100. */
+  /** Customers whose SCA the bank requires, at most 100, sorted. */
   needSca: string[];
   workers: { worker: string; customers: number }[];
   /** Over the last minutes; null if nothing was done. */

@@ -310,7 +310,8 @@ async function statusOfDatabase(database: Database): Promise<StoreStatus> {
   );
   const flows = await database.look(
     perState,
-    'select profile, kind, state, count(*)::int from psd2.flows group by profile, kind, state order by kind, state',
+    `select profile, kind, state, count(*)::int from psd2.flows group by profile, kind, state
+     order by array_position(array['transfer', 'operation', 'consent'], kind), state collate "C"`,
   );
   const batches = await database.look(
     z.object({ profile: z.string(), count: z.number() }),

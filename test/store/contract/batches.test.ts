@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Batch, Person } from '../../../src/domain/batch/batch.ts';
+import type { Batch, BatchEvent, Person } from '../../../src/domain/batch/batch.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { Batches, NewBatch } from '../../../src/store/ports/batches.ts';
@@ -10,6 +10,9 @@ import { type Place, useBackends } from './backends.ts';
 
 const ADA: Person = { by: 'ada', user: 'ada', machine: 'pisp-1' };
 const BOB: Person = { by: 'bob', user: 'bob', machine: 'pisp-2' };
+
+const approved = (sha256: string): BatchEvent => ({ type: 'approved', sha256, ...ADA });
+const rejected = (sha256: string): BatchEvent => ({ type: 'rejected', sha256, note: 'Wrong', ...BOB });
 
 const order = (
   lines: BatchLine[],
@@ -159,6 +162,23 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
     const after = await others.find(batch.batch);
     expect((await others.lines(after)).map(({ name }) => name)).toEqual(['X']);
     expect(after.note).toBeNull();
+  });
+
+  it.each<[string, (sha256: string) => BatchEvent[], (line: BatchLine) => BatchLine]>([
+    ['the first event', () => [], (line) => ({ ...line, name: 'X' })],
+    ['the last event', (sha256) => [rejected(sha256)], (line) => ({ ...line, name: 'X' })],
+    ['the last event, though no line changes', (sha256) => [rejected(sha256)], (line) => line],
+    ['an event between', (sha256) => [rejected(sha256), approved(sha256)], (line) => line],
+  ])('what people wrote of a batch goes with personal data: in %s', async (_, events, change) => {
+    const { batch, sha256 } = await batches.add(order([batchLine(1)]));
+    for (const event of events(sha256)) await batches.change(batch, () => event);
+    const before = await others.find(batch);
+    expect(place.everything()).toMatch(/Salaries/);
+    await batches.pseudonymise(before, change);
+    expect(place.everything()).not.toMatch(/Salaries|Wrong/);
+    const after = await (await place.worker()).open('bank').batches.find(batch);
+    expect([after.note, after.rejection?.note]).toEqual([null, before.rejection ? '' : undefined]);
+    expect(after.approvals).toEqual(before.approvals);
   });
 
   it('each event is kept, with the person and the hash', async () => {

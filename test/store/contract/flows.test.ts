@@ -110,6 +110,19 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
     await expect(others.find('consent', 'inv-8')).rejects.toMatchObject({ code: 'flow_not_found' });
   });
 
+  it.each([
+    ['a millisecond before it', -1, 1, 0],
+    ['its own time', 0, 1, 0],
+    ['a millisecond after it', 1, 0, 1],
+  ])('of the moment of a flow, a list since or until %s has it or not', async (_, later, since, until) => {
+    const { flow } = (await begun(flows, 'transfer', order())).current;
+    const [created] = (await others.history(flow)) ?? [];
+    const time = new Date(Date.parse(created?.at ?? '') + later);
+    const counts = async (filter: Filter) => (await allOf(others, 'transfer', filter)).length;
+    expect([await counts({ since: time }), await counts({ until: time })]).toEqual([since, until]);
+    expect(await counts({ since: time, until: new Date(time.getTime() + 1) })).toBe(later === 0 ? 1 : 0);
+  });
+
   it('a list of what needs a person has all of it, and nothing that has ended', async () => {
     const sent = { type: 'execute-sent', ...SENT } as const;
     const executed = { type: 'executed', cro: null } as const;
@@ -122,12 +135,13 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
     const unknown = await made([sent, { type: 'execute-unanswered' }], false);
     const refused = await made([sent, { type: 'execute-refused', description: 'no' }], false);
     const pending = await made([sent, executed], true);
+    const ordered = await made([sent, { type: 'ordered' }], true);
     // What has plainly ended needs nobody.
     await made([sent, executed], false);
     await made([sent, executed, { type: 'settlement', status: 'OK', description: null }], true);
     const ended = await made([{ type: 'cancelled' }], false);
     const listed = await allOf(others, 'transfer', { attention: true });
-    expect(listed.map(({ flow }) => flow)).toEqual([pending, refused, unknown, authorised]);
+    expect(listed.map(({ flow }) => flow)).toEqual([ordered, pending, refused, unknown, authorised]);
     const open = await allOf(others, 'transfer', { states: ['unknown', 'cancelled'] });
     const known = open.filter(({ state }) => ['unknown', 'cancelled'].includes(state));
     expect(known.map(({ flow, state }) => [flow, state])).toEqual([
@@ -234,6 +248,33 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
     });
     await ended.record({ type: 'resolved', outcome: 'not-executed', by: 'ada', note: null });
     await begun(others, 'transfer', order('RENT'));
+  });
+
+  it.each([
+    ['no other one took it', null, 'the first'],
+    ['another one has it', 'open', 'the other'],
+    ['another one had it, and failed', 'cancelled', 'the first'],
+  ])(
+    'of a transfer that is paid after all, the reference is found and stays taken if %s',
+    async (_, took, holds) => {
+      const first = await begun(flows, 'transfer', order('INV-1'));
+      await first.record({ type: 'cancelled' });
+      const other = took === null ? undefined : await begun(others, 'transfer', order('inv-1'));
+      if (took === 'cancelled') await other?.record({ type: 'cancelled' });
+      await first.record({ type: 'executed', cro: null });
+      const holder = (holds === 'the first' ? first : other)?.current.flow;
+      expect((await others.find('transfer', 'inv-1')).flow).toBe(holder);
+      await expect(begun(others, 'transfer', order('INV-1'))).rejects.toMatchObject({
+        ...{ code: 'duplicate_reference', flow: holder },
+      });
+    },
+  );
+
+  it('of transfers that have all failed, a reference finds the newest', async () => {
+    for (const _each of [1, 2, 3])
+      await (await begun(flows, 'transfer', order('INV-1'))).record({ type: 'cancelled' });
+    const [newest] = await allOf(others, 'transfer');
+    expect((await others.find('transfer', 'INV-1')).flow).toBe(newest?.flow);
   });
 
   it('a reference belongs to one flow even if several workers begin at the same time', async () => {

@@ -100,6 +100,21 @@ describe.each(named(useBackends()))('a journal from an old backup in %s', (_name
     expect(once.current.state).toBe('executed');
   });
 
+  it.each<[string, EventOf<'transfer'>[]]>([
+    ['not known', [{ type: 'execute-unanswered' }]],
+    ['an execution', [{ type: 'executed', cro: null }]],
+    [
+      'an end, with a link that may still work',
+      [{ type: 'execute-unanswered' }, { type: 'cancelled', linkUntil: '2099-11-24T10:10:00.000Z' }],
+    ],
+  ])('of a payment whose outcome was %s, psd2 asks the bank', async (_, outcome) => {
+    const flow = await recordAll(await begun(flows, 'transfer', order()), [...PAID.slice(0, 11), ...outcome]);
+    place.restore('bank', flow, 11);
+    expect((await flows.find('transfer', flow)).state).toBe('authorized');
+    const again = await opened(await flowsOfAnother(), 'transfer', flow);
+    expect(again.current).toMatchObject({ state: 'unknown', verification: { resourceId: 'r2' } });
+  });
+
   it('a consent whose confirm was sent is not confirmed again', async () => {
     const flow = await recordAll(await begun(flows, 'consent', REQUEST), CONFIRMED);
     for (const events of [6, 5, 4, 3]) {

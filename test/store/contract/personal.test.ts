@@ -5,8 +5,9 @@ import { type IsoDate, isIsoDate } from '../../../src/domain/calendar.ts';
 import { nameOfCustomer } from '../../../src/store/files/file-names.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { Dealt } from '../../../src/store/ports/sync.ts';
+import { consentCategories, transferOrder } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
-import { begunTransfer } from '../flows.ts';
+import { begun, begunTransfer } from '../flows.ts';
 import { put } from '../temporary-folder.ts';
 import { BANK, granting, login, refusal } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
@@ -196,6 +197,39 @@ describe.each(named(useBackends()))('what is kept of a customer in %s', (_name, 
 
     await personal.forgetPseudonyms(ANNA);
     expect((await collected(ANNA)).flows.map(({ flow }) => flow)).toEqual([two]);
+  });
+
+  it('flows of each kind are found, and nobody else has them', async () => {
+    const { flows, personal } = await worker();
+    const make = async (customerId: string) => {
+      const transactionId = `t of ${customerId}`;
+      const made = [
+        await begunTransfer(flows, { customerId, reference: customerId }),
+        await begun(flows, 'operation', {
+          ...{ transactionId, commits: 'on execute' },
+          order: { ...transferOrder({ customerId }), operation: 'standingOrder', data: '{}' },
+        }),
+        await begun(flows, 'consent', { transactionId, customerId, categories: consentCategories() }),
+      ];
+      return made.map(({ current: { flow } }) => flow).toSorted();
+    };
+    const made = new Map<string, string[]>();
+    for (const customer of [ANNA, ...OTHERS]) made.set(customer, await make(customer));
+    const found = async (customer: string) =>
+      (await collected(customer)).flows.map(({ flow, kind }) => [flow, kind]).toSorted();
+    for (const [customer, [consent, operation, transfer]] of made)
+      expect(await found(customer)).toEqual([
+        [consent, 'consent'],
+        [operation, 'operation'],
+        [transfer, 'transfer'],
+      ]);
+    const pseudonym = await personal.pseudonymOf(ANNA, ANNA);
+    for (const flow of made.get(ANNA) ?? [])
+      await personal.rewriteFlow(flow, (event) =>
+        JSON.parse(JSON.stringify(event).replaceAll(`"${ANNA}"`, `"${pseudonym}"`)),
+      );
+    expect((await found(ANNA)).map(([flow]) => flow)).toEqual(made.get(ANNA));
+    for (const customer of OTHERS) expect(await found(customer)).toHaveLength(3);
   });
 
   it('a flow whose journal is lost is not rewritten', async () => {

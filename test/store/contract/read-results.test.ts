@@ -39,6 +39,41 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect(await results.failed(ALWAYS)).toMatchObject([{ since: day(3), failures: 1, lastReadAt: day(2) }]);
   });
 
+  it('of an account that was never read, nothing else that was read says that it was', async () => {
+    await results.add([
+      failed('1', day(1), failure('A')),
+      failed('1', day(2), failure('A'), failure('B')),
+      failed('1', day(3), failure('A'), failure('B'), failure(null)),
+    ]);
+    const found = (await results.failed(ALWAYS)).map(({ productId, lastReadAt }) => [productId, lastReadAt]);
+    expect(found).toEqual([
+      ['A', null],
+      ['B', day(1)],
+      [null, day(2)],
+    ]);
+    expect(await results.outdated(new Date(day(4)))).toEqual([
+      { customerId: '1', readAt: null, since: day(1) },
+    ]);
+  });
+
+  it.each([
+    ['since before it', 2, 23, true],
+    ['since that moment', 3, 0, true],
+    ['since after it', 3, 1, false],
+  ])('a failure %s is shown only if it is not older', async (_, since, hour, isShown) => {
+    await results.add([failed('1', day(3, 0), failure('A'))]);
+    expect(await results.failed(new Date(day(since, hour)))).toHaveLength(isShown ? 1 : 0);
+  });
+
+  it.each([
+    ['older than its data', 2, []],
+    ['that of its data', 3, []],
+    ['newer than its data', 4, [{ customerId: '1', readAt: day(3), since: day(3) }]],
+  ])('a customer is outdated by a time only if it is %s', async (which, before, outdated) => {
+    await results.add([whole('1', day(3))]);
+    expect([which, await results.outdated(new Date(day(before)))]).toEqual([which, outdated]);
+  });
+
   it('an account that was skipped, or whose customer could not be read, is not read again', async () => {
     await results.add([
       failed('1', day(1), failure('A')),

@@ -125,12 +125,17 @@ describe.each(useBackends())('$name', ({ open }) => {
     const all = [await dealt(round), await dealt(round), await dealt(round)];
     // The last one ends first.
     for (const { customerId, finish } of all.toReversed()) {
-      const end = { status: 'failed' as const, code: 'forbidden', message: `Not customer ${customerId}` };
+      // The order of the messages is not that of the customers.
+      const message = `${9 - Number(customerId)} times no: customer ${customerId}`;
+      const end = { status: 'failed' as const, code: 'forbidden', message };
       await finish(end);
       await round.note({ calls: 1, ends: [{ customerId, ...end }], isOver: false });
     }
     const [failure] = (await (await (await worker()).rounds()).status())?.failures ?? [];
-    expect(failure).toMatchObject({ customers: 3, message: `Not customer ${failure?.customerId}` });
+    expect(failure).toMatchObject({
+      customers: 3,
+      message: expect.stringMatching(`: customer ${failure?.customerId}$`),
+    });
   });
 
   it('the status counts each result as what it is, and each failure by its code, the most frequent first', async () => {
@@ -169,16 +174,69 @@ describe.each(useBackends())('$name', ({ open }) => {
       ...{ code: 'sca_required', customers: 3, customerId: '4' },
       message: 'The bank said sca_required',
     });
-    expect(others.map(({ code, customers, customerId }) => [code, customers, customerId]).toSorted()).toEqual(
-      [
-        ['forbidden', 1, '5'],
-        ['network', 1, '2'],
-      ],
-    );
+    expect(others.map(({ code, customers, customerId }) => [code, customers, customerId])).toEqual([
+      ['forbidden', 1, '5'],
+      ['network', 1, '2'],
+    ]);
     expect(status?.needSca).toEqual(['4', '6', '7']);
     expect((status?.due ?? 0) + (status?.atWork ?? 0)).toBe(1);
     await last?.finish(SYNCED);
     expect(await round.counts()).toEqual({ due: 0, atWork: 0 });
+  });
+
+  it.each([
+    ['one more of the first', ['forbidden', 'forbidden', 'bank_answer'], ['forbidden', 'bank_answer']],
+    ['one more of the second', ['forbidden', 'bank_answer', 'bank_answer'], ['bank_answer', 'forbidden']],
+    ['one of each', ['tls', 'bank_answer', 'forbidden'], ['bank_answer', 'forbidden', 'tls']],
+    ['one of each, otherwise', ['bank_answer', 'tls', 'forbidden'], ['bank_answer', 'forbidden', 'tls']],
+    ['one of each, with an underscore', ['bankrupt', 'bank_zone', 'x'], ['bank_zone', 'bankrupt', 'x']],
+  ])(
+    'the status of %s has the most frequent first, and equal ones by their codes',
+    async (_, codes, order) => {
+      const round = await joined(await data.rounds());
+      for (const code of codes) {
+        const { customerId, finish } = await dealt(round);
+        const end = { status: 'failed' as const, code, message: 'No' };
+        await finish(end);
+        await round.note({ calls: 1, ends: [{ customerId, ...end }], isOver: false });
+      }
+      const status = await (await (await worker()).rounds()).status();
+      expect(status?.failures.map(({ code }) => code)).toEqual(order);
+    },
+  );
+
+  it('a customer whose sync has come to its end after a failure has none any more, in whatever round', async () => {
+    const rounds = await data.rounds();
+    const end = { status: 'failed' as const, code: 'network', message: 'No answer' };
+    const first = await joined(rounds);
+    for (let next = await first.next(1); typeof next !== 'string'; next = await first.next(1)) {
+      await next.finish(end);
+      await first.note({ calls: 1, ends: [{ customerId: next.customerId, ...end }], isOver: false });
+    }
+    const second = await joined(rounds);
+    const { customerId, finish } = await dealt(second);
+    await finish(SYNCED);
+    await second.note({ calls: 1, ends: [{ customerId, ...SYNCED }], isOver: false });
+    expect(await rounds.status()).toMatchObject({
+      ...{ failures: [], needSca: [] },
+      done: { synced: 1, partly: 0, waiting: 0, failed: 0 },
+    });
+  });
+
+  it('who needs an SCA is in order, whoever ended first', async () => {
+    const ids = ['10', '9', 'B', 'a', 'Ab'];
+    for (const id of ids) await data.tokens.change(id, (slot) => slot.write(login));
+    const round = await joined(await data.rounds());
+    const all = new Map<string, Dealt>();
+    for (let next = await round.next(9); typeof next !== 'string' && all.size < 8; next = await round.next(9))
+      all.set(next.customerId, next);
+    for (const customerId of ids) {
+      const end = { status: 'waiting' as const, code: 'sca_required', message: 'SCA' };
+      await all.get(customerId)?.finish(end);
+      await round.note({ calls: 1, ends: [{ customerId, ...end }], isOver: false });
+    }
+    const status = await (await (await worker()).rounds()).status();
+    expect(status?.needSca).toEqual(['10', '9', 'Ab', 'B', 'a']);
   });
 
   it('the status says how far the last round is, and why customers were not synced', async () => {

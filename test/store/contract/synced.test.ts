@@ -87,6 +87,17 @@ describe.each(useBackends())('$name', ({ open }) => {
     };
     expect(await shows(['held', 'other'])).toEqual({ gone: [], counted: ['other', 'held'] });
     expect(await shows(['other'])).toEqual({ gone: ['held'], counted: ['other'] });
+    // Whoever reads the store with another program sees it too.
+    const held = place
+      .everything()
+      .split('\n')
+      .filter((line) => line.includes('held'));
+    expect(held.length).toBeGreaterThan(0);
+    for (const line of held)
+      expect([/hidden/.test(line), /booked[^_]/.test(line.replace('bookingDate', ''))]).toEqual([
+        true,
+        false,
+      ]);
     expect(await shows(['other'])).toEqual({ gone: [], counted: ['other'] });
     const { counted } = await shows(['held', 'other']);
     expect(counted?.toSorted()).toEqual(['held', 'other']);
@@ -168,7 +179,7 @@ describe.each(useBackends())('$name', ({ open }) => {
         const account = { ...ACCOUNT, accountId: id, productId: id };
         expect(await to.place([account], true)).toEqual([{ account, storedAs: 'A1', takenFor: null }]);
         to.replace('balances', [{ ...BALANCE, accountId: id, productId: id }]);
-        to.replace(`pending/${id}`, []);
+        to.replace(`pending/${id}`, [{ amount: '-5.00', currency: 'EUR', description: `coming ${id}` }]);
         expect((await to.progress(id))?.through).toBe(id === 'A1' ? undefined : DAYS.through);
         await append(await to.booked(id, true), [row('a', '2026-10-05', '-1.50')]);
         to.remember(id, DAYS, DAYS.from);
@@ -182,6 +193,8 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect((await stored.booked('1048262', 'A1', DAYS.from))?.rows).toHaveLength(1);
     expect(await stored.balance('1048262', 'A1')).toMatchObject({ accountBalance: BALANCE.accountBalance });
     expect(await stored.days('1048262', 'C3')).toBeUndefined();
+    // What is pending replaces what was, whatever the id.
+    expect(place.everything().match(/coming \w+/g)).toEqual(['coming C3']);
   });
 
   it('what a sync has stored is read again: accounts, balances, days and rows, the newest first', async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
-import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
+import type { ReadTokens, StoredTokens, TokenSlot, Tokens } from '../../../src/store/ports/tokens.ts';
 import { named } from '../../support/named.ts';
 import { LINKED, login as plainLogin } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
@@ -92,6 +92,24 @@ describe.each(named(useBackends()))('the tokens in %s', (_name, { open }) => {
       // A refusal of the spent ones does not count for the new ones.
       await tokens.change(CUSTOMER, (slot) => slot.refuse(spent));
       expect(await there.read(CUSTOMER)).toMatchObject(renewed);
+    });
+
+    it.each<[string, (slot: TokenSlot) => Promise<unknown>]>([
+      ['a login', (slot) => slot.write(renewed)],
+      ['tokens that the bank gave for none', (slot) => slot.replace(undefined, renewed)],
+    ])('%s at the new address counts there, and not at the old one', async (_, change) => {
+      const there = await atNew();
+      for (const holder of [CUSTOMER, null]) {
+        await tokens.change(holder, (slot) => slot.write(login));
+        expect(await there.read(holder)).toBeUndefined();
+        await there.change(holder, change);
+        expect(await there.read(holder)).toMatchObject(renewed);
+        expect(await tokens.read(holder)).toBeUndefined();
+      }
+      expect([await there.otherBanks(), await tokens.otherBanks()]).toEqual([
+        [],
+        [{ baseUrl: NEW.href, logins: 2 }],
+      ]);
     });
 
     it('logins are moved after a renewal that is under way', async () => {

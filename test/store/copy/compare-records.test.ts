@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareRecords } from '../../../src/store/copy/copy.ts';
-import type { CustomerRecord, LoginRecord, NoteRecord, StoredRecord } from '../../../src/store/ports/copy.ts';
+import type {
+  CustomerRecord,
+  LoginRecord,
+  NoteRecord,
+  ReadsRecord,
+  StoredRecord,
+} from '../../../src/store/ports/copy.ts';
 import { count, flow, last, LOGIN as login } from './records.ts';
 
 const loggedOut: LoginRecord = { ...login, tokens: null };
@@ -12,6 +18,26 @@ const customer: CustomerRecord = {
   generation: 3,
   kept: { psu: { id: 'ada-1', idType: null, corporateId: null, corporateIdType: null }, consents: [] },
 };
+/** What a sync has read at an hour, and the hours at which it has failed. */
+const reads = (readAt: number | null, ...failedAt: number[]): ReadsRecord => ({
+  ...{ kind: 'reads', customerId: '42' },
+  reads: {
+    readAt: readAt === null ? null : at(readAt),
+    failed: failedAt.map((hour, index) => ({
+      ...{ productId: `A${index}`, code: 'network', message: 'No answer', since: at(0), failures: 1 },
+      ...{ lastFailedAt: at(hour), lastReadAt: null },
+    })),
+    doubts: [],
+  },
+});
+const batch = (lines: number[], ...types: string[]): StoredRecord => ({
+  ...{ kind: 'batch', batch: 'b', lines: lines.map((line) => ({ line })) },
+  events: types.map((type) => ({ at: '2026-11-21T10:00:00.000Z', event: { type } })),
+});
+const word = (pseudonym: string): StoredRecord => ({
+  ...{ kind: 'pseudonym', pseudonym, customerId: '42', word: '42' },
+});
+const line = (n: number, text: string): StoredRecord => ({ kind: 'audit', n, text });
 const at = (hour: number) => `2026-11-21T${String(hour).padStart(2, '0')}:00:00.000Z`;
 /** What the bank refused, with the hours when. */
 const note = (refresh: number | null, call: number | null, message = 'No'): NoteRecord => ({
@@ -58,6 +84,28 @@ describe("the other backend's version of a record", () => {
     ['the same count', count(3), count(3), 'same'],
     ['the same last login', last('42'), last('42'), 'same'],
     ['another last login', last('42'), last('43'), 'older'],
+    ['the same results of syncs', reads(9, 8), reads(9, 8), 'same'],
+    ['results of an earlier sync', reads(9), reads(8), 'older'],
+    ['results of a later sync', reads(9), reads(10), 'newer'],
+    ['results before any sync', reads(9), reads(null), 'older'],
+    ['results of a later sync in vain', reads(9), reads(9, 10), 'newer'],
+    ['results of an earlier sync in vain', reads(9, 10), reads(9, 8), 'older'],
+    ['results of which the first failure is later', reads(1, 2, 3), reads(1, 9, 3), 'newer'],
+    ['results of which the last failure is later', reads(1, 2, 3), reads(1, 2, 9), 'newer'],
+    ['results of which the first failure is earlier', reads(1, 9, 3), reads(1, 2, 3), 'older'],
+    ['results of a later success', reads(4, 9), reads(10, 9), 'newer'],
+    ['results of an earlier success', reads(10, 9), reads(4, 9), 'older'],
+    ['other results of the same time', reads(9, 8), reads(9, 7), 'older'],
+    ['the same batch', batch([1, 2], 'a', 'b'), batch([1, 2], 'a', 'b'), 'same'],
+    ['a batch with fewer events', batch([1], 'a', 'b'), batch([1], 'a'), 'older'],
+    ['a batch with more events', batch([1], 'a'), batch([1], 'a', 'b'), 'newer'],
+    ['a batch with another event', batch([1], 'a', 'b'), batch([1], 'a', 'c'), 'differs'],
+    ['a batch with another line', batch([1, 2], 'a'), batch([1, 3], 'a'), 'differs'],
+    ['a batch with fewer lines', batch([1, 2], 'a', 'b'), batch([1], 'a'), 'differs'],
+    ['the same pseudonym', word('p1'), word('p1'), 'same'],
+    ['another pseudonym of the word', word('p1'), word('p2'), 'newer'],
+    ['the same line of the audit log', line(1, 'a'), line(1, 'a'), 'same'],
+    ['another line of the audit log', line(1, 'a'), line(1, 'b'), 'newer'],
     ['a record of another kind', login, flow('a'), 'older'],
     ['a flow in place of a note', note(9, null), flow('a'), 'older'],
     ['a count in place of a note', note(9, null), count(3), 'older'],
@@ -68,7 +116,7 @@ describe("the other backend's version of a record", () => {
     expect(compareRecords(record, other)).toBe(comparison);
   });
 
-  it.each([login, customer, flow('a'), note(9, 9), count(3), last('42')])(
+  it.each([login, customer, flow('a'), batch([1], 'a'), note(9, 9), reads(9), count(3), last('42')])(
     'a $kind without a version there is missing',
     (record) => {
       expect(compareRecords(record, undefined)).toBe('missing');

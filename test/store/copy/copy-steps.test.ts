@@ -98,6 +98,14 @@ class Backend implements CopySide {
   }
 }
 
+const batch = (...types: string[]): StoredRecord => ({
+  ...{ kind: 'batch', batch: 'b1', lines: [], events: types.map((type) => ({ at: 'now', event: { type } })) },
+});
+const customer = (id: string): StoredRecord => ({
+  ...{ kind: 'customer', baseUrl: 'https://bank.example/', customer: '42', generation: 1 },
+  kept: { psu: { id, idType: null, corporateId: null, corporateIdType: null }, consents: [] },
+});
+
 const LOGGED_OUT = login('43', 2, null);
 const SENT = flow('created', 'sent');
 const all = () => [login('42'), login(''), LOGGED_OUT, last('42'), SENT, count(3)];
@@ -203,6 +211,61 @@ describe('the steps of a copy', () => {
     expect((await to.mark()).copiedFrom?.isComplete).toBe(false);
     expect(await copy()).toMatchObject({ written: 4 });
     expectCopied();
+  });
+});
+
+/** What a copy of customer 42 has. The pseudonym stays in the source, and says whom the destination has forgotten. */
+const PSEUDONYM = { kind: 'pseudonym', pseudonym: 'pseudonym-0123456789abcdef', word: '42' } as const;
+const of = (customerId: string): Record<string, StoredRecord> => ({
+  login: login(customerId),
+  note: { kind: 'note', holder: customerId, refresh: null, call: { at: AT, message: 'No' } },
+  customer: {
+    ...{ kind: 'customer', baseUrl: 'https://bank.example/', customer: customerId, generation: 1 },
+    kept: null,
+  },
+  'last login': last(customerId),
+  pseudonym: { ...PSEUDONYM, customerId },
+  reads: { kind: 'reads', customerId, reads: { readAt: AT, failed: [], doubts: [] } },
+  'count of reads': { kind: 'count', day: '2026-11-21', read: { customerId, productId: '' }, count: 1 },
+});
+const AT = '2026-11-21T10:00:00.000Z';
+const forgot = (customerId: string | null): StoredRecord => ({
+  ...{ kind: 'audit', n: 1 },
+  text: JSON.stringify({
+    ...{ n: 1, at: AT, profile: 'bank', action: 'forgot', operator: 'ada', user: 'ada', role: null },
+    ...{ machine: 'm', version: '1', customerId, flow: null, about: null, previous: null },
+  }),
+});
+
+describe('a copy that is made again', () => {
+  it.each(Object.keys(of('42')))(
+    'brings back no %s of a customer who was forgotten in the copy',
+    async (kind) => {
+      const [record] = [of('42')[kind] ?? expect.unreachable()];
+      from = new Backend('/old', { ...PSEUDONYM, customerId: '42' }, record);
+      await copy();
+      to.held.set('bank', [forgot(PSEUDONYM.pseudonym)]);
+      changes = [];
+      expect(await copy()).toMatchObject({ written: 0, newer: 2 });
+      expect(changes).toEqual([]);
+    },
+  );
+
+  it.each(Object.keys(of('43')))('brings back a lost %s of another customer', async (kind) => {
+    const [record] = [of('43')[kind] ?? expect.unreachable()];
+    from = new Backend('/old', { ...PSEUDONYM, customerId: '42' }, record);
+    await copy();
+    to.held.set('bank', [forgot(PSEUDONYM.pseudonym)]);
+    changes = [];
+    await copy().catch(() => {});
+    expect(changes.filter((change) => change.startsWith('put'))).toEqual([`put ${record.kind} into /new`]);
+  });
+
+  it('brings back what is lost if nobody was forgotten', async () => {
+    from = new Backend('/old', { ...PSEUDONYM, customerId: '42' }, login('42'));
+    await copy();
+    to.held.set('bank', [forgot(null)]);
+    expect(await copy()).toMatchObject({ written: 2, newer: 0 });
   });
 });
 
@@ -335,6 +398,8 @@ describe('a copy that psd2 refuses', () => {
     ['a flow', flow('created', 'sent'), flow('created', 'cancelled'), 'The flow tr-1'],
     ['a login', login('42'), login('42', 1, 'b'), 'The login of customer 42'],
     ['the login of the application', login(''), login('', 1, 'b'), 'The login of the application'],
+    ['a batch', batch('a', 'b'), batch('a', 'c'), 'The batch b1'],
+    ['a customer', customer('1'), customer('2'), 'The record of customer 42'],
   ])('%s that was changed in both backends is not overwritten', async (_, here, there, what) => {
     await copy();
     from.held.set('bank', [here]);

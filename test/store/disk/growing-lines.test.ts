@@ -107,6 +107,18 @@ it.each<[string, () => void, string[]]>([
   next(false);
 });
 
+it('a file that is as long as before, and ends as it did, is read anew if it was written since', () => {
+  const end = `${'x'.repeat(200)}.`;
+  write(`one.\n${end}\n`);
+  next(true, 'one.', end);
+  // The clock of a file system has a grain.
+  utimesSync(path, 1, 1);
+  lines.next();
+  write(`six.\n${end}\n`);
+  next(true, 'six.', end);
+  next(false);
+});
+
 it('what cannot be parsed now is given again', () => {
   let isRefused = true;
   const refusing = new GrowingLines(path, {

@@ -33,11 +33,15 @@ const flowsOf = () => new FileFlows(folder, { now: () => new Date(), random: Mat
 const journalOf = (flow: string) => join(folder, `${flow}.ndjson`);
 const listed = async (filter: Filter) => (await allOf(flowsOf(), 'transfer', filter)).map(({ flow }) => flow);
 
-async function made(events: readonly TransferEvent[], instant = false): Promise<string> {
+async function made(
+  events: readonly TransferEvent[],
+  instant = false,
+  reference: string | null = null,
+): Promise<string> {
   const transfer = await begun(flowsOf(), 'transfer', {
     transactionId: 't',
     commits: 'on execute',
-    order: transferOrder({ instant, name: 'Ada Lovelace' }),
+    order: transferOrder({ instant, name: 'Ada Lovelace', reference }),
   });
   resources += 1;
   for (const event of events)
@@ -78,6 +82,24 @@ describe('a flow at rest', () => {
     expect(await listed({ order: { payee: 'Grace' } })).toEqual([]);
     await expect(listed({ order: { payee: 'ada  love' } })).rejects.toMatchObject({ code: 'config' });
     await expect(listed({})).rejects.toMatchObject({ code: 'config' });
+  });
+
+  it.each<[string, Filter]>([
+    ['a name', { order: { payee: 'lovelace' } }],
+    ['an IBAN', { order: { payee: transferOrder().to } }],
+    ['the beginning of an IBAN, with blanks', { order: { payee: `${transferOrder().to.slice(0, 4)} ` } }],
+    ['an amount', { order: { amount: transferOrder().amount } }],
+    ['a reference', { order: { reference: 'inv  7' } }],
+    ['a customer', { customer: transferOrder().customerId }],
+    ['a state', { states: ['executed'] }],
+    ['all of it', { customer: transferOrder().customerId, order: { payee: 'ada', reference: 'INV 7' } }],
+  ])('is found by %s, before it is written down and after', async (_, filter) => {
+    const flow = await made(PAID, false, 'INV 7');
+    expect(new FlowsAtRest(folder).read().size).toBe(1);
+    expect(await listed(filter)).toEqual([flow]);
+    rmSync(path);
+    for (let time = 0; time < 2; time += 1) expect(await listed(filter)).toEqual([flow]);
+    expect(new FlowsAtRest(folder).read().size).toBe(1);
   });
 
   it.each<[string, TransferEvent[], boolean]>([

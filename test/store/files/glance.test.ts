@@ -91,7 +91,11 @@ describe('what completion offers for a profile', () => {
     put(events(damaged), '{', '1');
     put(`${folder.flows('bank')}/batches`, '', 'add.lock');
     expect((await glance().batches(9)).map(({ batch }) => batch)).toEqual([young, old]);
-    expect(await glance().batches(1)).toMatchObject([{ event: { count: 2, by: 'Ada' } }]);
+    // Of more than are offered, the oldest is left out, whatever its id.
+    const oldest = 'd'.repeat(64);
+    put(events(oldest), added('2026-10-01T08:00:00Z'), '1');
+    expect((await glance().batches(2)).map(({ batch }) => batch)).toEqual([young, old]);
+    expect(await glance().batches(1)).toMatchObject([{ batch: young, event: { count: 2, by: 'Ada' } }]);
   });
 
   it.each(['{"event":{}}', '{"at":7,"event":{}}'])('a flow without a time is offered: %s', async (line) => {

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { type Products, SyncClaim } from '../../../src/store/files/sync/claim.ts';
+import { type Products, SyncClaim, storedProgress } from '../../../src/store/files/sync/claim.ts';
 import { thrownBy } from '../../support/thrown.ts';
 import { openBelow } from '../open-files.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -57,6 +57,22 @@ const theyAreAlive = (at = 0) => {
   writeFileSync(lock(), '{"pid":7,"host":"h","since":"2026-11-21T10:00:00.000Z"}');
   utimesSync(lock(), at, at);
 };
+
+it.each<[string, Record<number, string>, Products]>([
+  ['one claim', { 3: line(3, SOME) }, SOME],
+  ['two claims, the later of more', { 1: line(1, SOME), 2: line(2, MORE) }, MORE],
+  ['two claims, the later of less', { 1: line(1, MORE), 2: line(2, SOME) }, SOME],
+  ['claims of one digit and of two', { 9: line(9, SOME), 10: line(10, MORE) }, MORE],
+  ['a claim that has written nothing yet', { 1: line(1, SOME), 2: '' }, SOME],
+  ['a claim whose first line was cut short', { 1: line(1, SOME), 2: line(2, MORE).slice(0, -9) }, SOME],
+  ['claims that have written nothing yet', { 1: '', 2: '' }, {}],
+  ['lines, the last one of less', { 1: line(1, MORE) + line(1, SOME) }, SOME],
+  ['lines, the last one cut short', { 1: line(1, SOME) + line(1, MORE).slice(0, -9) }, SOME],
+])('the progress of a folder is what the last run has stored: %s', (_, files, products) => {
+  expect(storedProgress(folder)).toEqual({});
+  for (const [number, text] of Object.entries(files)) writeFileSync(fileOf(Number(number)), text);
+  expect(storedProgress(folder)).toEqual(products);
+});
 
 describe('a folder that no run works in', () => {
   it('the first run takes number 1, finds nothing, keeps its claim to its owner, and does not wait for the disk', async () => {

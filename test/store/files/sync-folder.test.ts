@@ -366,15 +366,18 @@ it('a marked row comes once more, and the line before says that it does not coun
 });
 
 it('after a kill that left rows without their progress, the balance does not count', async () => {
-  const known = { ...progress, balance: { amount: decimal('1.00'), currency: 'EUR' } };
+  const known = {
+    ...progress,
+    ...{ balance: { amount: decimal('1.00'), currency: 'EUR' }, difference: decimal('0.50') },
+  };
   await sync(async (folder) => {
     folder.booked('A1', 0).append([row('r1')]);
     folder.remember('A1', known);
   });
   const read = () => sync(async (folder) => folder.progressOf('A1'));
-  expect(await read()).toMatchObject({ balance: known.balance });
+  expect(await read()).toMatchObject({ balance: known.balance, difference: known.difference });
   appendFileSync(rowsFile('A1'), `${JSON.stringify(row('r2'))}\n`);
-  expect(await read()).toMatchObject({ through: day, balance: undefined });
+  expect(await read()).toMatchObject({ through: day, balance: undefined, difference: undefined });
 });
 
 it('settled rows of a file are not read again', () => {

@@ -130,12 +130,16 @@ describe('what is in the folder of tokens', () => {
     expect(await tokens().damaged()).toEqual([]);
     await write('42');
     await write(null);
+    // Also what is not of one login: who logged in last.
+    put(place('last-login.json'), 'garbage');
+    await tokens().remember('42');
     const damaged = await tokens().damaged();
     expect(damaged.sort()).toEqual([
       expect.stringMatching(`^${place('client-credentials', '1.json.damaged-')}\\d+T\\d+Z$`),
       expect.stringMatching(`^${place('customer-42', '1.json.damaged-')}\\d+T\\d+Z$`),
+      expect.stringMatching(`^${place('last-login.json.damaged-')}\\d+T\\d+Z$`),
     ]);
-    expect(notices).toHaveLength(2);
+    expect(notices).toHaveLength(3);
     expect(await tokens().read('42')).toMatchObject({ ...login, generation: 2 });
     expect(await tokens().customers()).toEqual(['42']);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { collectMoments } from '../../../src/store/flow/history.ts';
-import { findFlow } from '../../../src/store/flow/ids.ts';
+import { createdAt, findFlow, isFlowId, newFlowId } from '../../../src/store/flow/ids.ts';
 import { thrownBy } from '../../support/thrown.ts';
 
 const flows = ['tr-00012345', 'tr-0001', 'tr-0002'];
@@ -51,6 +51,39 @@ describe('a flow that the operator names', () => {
       hint: 'Give more characters of the id: tr-0000, tr-0001, tr-0002, tr-0003, tr-0004.',
     });
   });
+});
+
+describe('the id of a new flow', () => {
+  const NOW = Date.parse('2026-11-21T10:00:00.000Z');
+  const idAt = (time: number, random: number, newest?: string) =>
+    newFlowId({ prefix: 'tr-' }, new Date(time), newest, () => random);
+
+  it.each([
+    ['the newest is older', NOW - 1, NOW],
+    ['the newest is of this millisecond', NOW, NOW + 1],
+    ['the newest is of a clock that was ahead', NOW + 5_000, NOW + 5_001],
+  ])('has its time, and comes after the newest: %s', (_, before, time) => {
+    // The random characters of the newest one come last.
+    const newest = idAt(before, 0.999);
+    const id = idAt(NOW, 0, newest);
+    expect([createdAt(id), isFlowId(id), id > newest]).toEqual([time, true, true]);
+  });
+
+  it.each([
+    [0, '00000'],
+    [0.5, 'iiiii'],
+    [0.999, 'zzzzz'],
+  ])('ends with five random characters: %d', (random, tail) => {
+    const id = idAt(NOW, random);
+    expect([createdAt(id), id.slice(-5), id.length]).toEqual([NOW, tail, 17]);
+  });
+
+  it.each(['', 'tr-', 'tr-0mh00000012345x', 'xx-0mh000000abcde', 'tr-0mh000000abcd', 'tr-0MH000000ABCDE'])(
+    '%j is none',
+    (text) => {
+      expect([isFlowId(text), createdAt(text)]).toEqual([false, undefined]);
+    },
+  );
 });
 
 describe('the history of a flow', () => {

@@ -150,6 +150,23 @@ it('an inspection finds files that others read or change, and folders that they 
   expect(inspectStore(none)).toEqual({ faults: [], listable: [] });
 });
 
+it('an inspection looks at the log wherever it is, and at the configuration', () => {
+  const { root } = storeFolder(mkdtempSync(join(temporary, 'configuration-')));
+  const log = mkdtempSync(join(temporary, 'state-'));
+  const files = [join(root, 'config.json'), join(log, 'calls.ndjson'), join(log, 'smoke', 'bank')];
+  mkdirSync(join(log, 'smoke'), { mode: 0o700 });
+  for (const path of files) {
+    writeFileSync(path, '');
+    chmodSync(path, 0o666);
+  }
+  chmodSync(log, 0o755);
+  const { faults, listable } = inspectStore({ ...storeFolder(root), log });
+  expect(faults.map(({ message }) => message).toSorted()).toEqual(
+    files.map((path) => `${path} can be changed by others (mode 0666)`).toSorted(),
+  );
+  expect(listable).toEqual([log]);
+});
+
 it('without a configured folder, the log is with the state of the user, and the rest with their configuration', () => {
   vi.stubEnv('XDG_CONFIG_HOME', '/configuration');
   vi.stubEnv('XDG_STATE_HOME', '/state');

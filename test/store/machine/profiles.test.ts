@@ -255,6 +255,19 @@ it('a profile is the current one as long as it exists', async () => {
   expect([store.current(), store.read('bank')]).toEqual([undefined, undefined]);
 });
 
+it('with a profile goes what is about its bank, and what is about money, people and other profiles stays', async () => {
+  const { profile, checkedBank, smoke, shapes, ...others } = folder;
+  const { protection, tokens, flows, audit, syncFolders, learning } = others;
+  const goes = [profile, checkedBank, smoke, shapes];
+  const stays = [protection, tokens, flows, audit, syncFolders, learning];
+  const pathsOf = (name: string) => [...goes, ...stays].map((pathOf) => pathOf(name));
+  for (const name of ['bank', 'bank2', 'b']) for (const path of pathsOf(name)) put(path, '{}');
+  store.remove('bank');
+  expect(goes.map((pathOf) => existsSync(pathOf('bank')))).toEqual([false, false, false, false]);
+  for (const path of [...stays.map((pathOf) => pathOf('bank')), ...pathsOf('bank2'), ...pathsOf('b')])
+    expect([path, existsSync(path)]).toEqual([path, true]);
+});
+
 describe('a profile name', () => {
   it.each(['bank', 'Bank-1', 'a', '0.x_y', 'n'.repeat(64)])('a profile name may be %s', async (name) => {
     expect(parseProfileName(name)).toBe(name);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { countedApprovals } from '../../../src/domain/batch/batch.ts';
-import { LINES_AT_ONCE } from '../../../src/store/postgres/batches.ts';
+import { batchesBegun, LINES_AT_ONCE } from '../../../src/store/postgres/batches.ts';
 import { batchAdded } from '../../domain/batch/lines.ts';
 import { batchLine } from '../whole-store.ts';
 import { useStores } from './stores.ts';
@@ -17,6 +17,24 @@ it('a worker may change nothing of a batch', async () => {
     stores.sql(`select has_column_privilege('psd2_worker', 'psd2.batches', '${column}', 'update')`),
   );
   expect(rights).toEqual(['f', 'f', 'f', 'f', 'f']);
+});
+
+it('completion offers the batches that were added last, whatever their ids', async () => {
+  await stores.init({ roles: true });
+  const ids: string[] = [];
+  for (const n of [1, 2, 3, 4]) {
+    const now = () => new Date(`2026-11-21T10:00:0${n}Z`);
+    const { batches } = stores.worker({ isPlain: true, now }).open('bank');
+    ids.unshift((await batches.add({ added, lines: [batchLine(1, `${n}.00`)], again: false })).batch);
+  }
+  expect([ids, ids.toReversed()]).not.toContainEqual(ids.toSorted());
+  const begun = async (most: number, profile = 'bank') => batchesBegun(stores.database(), profile, most);
+  expect((await begun(9)).map(({ batch }) => batch)).toEqual(ids);
+  expect(await begun(2)).toMatchObject([
+    { batch: ids[0], at: '2026-11-21T10:00:04.000Z', event: { by: 'ada' } },
+    { batch: ids[1], at: '2026-11-21T10:00:03.000Z' },
+  ]);
+  expect(await begun(9, 'other')).toEqual([]);
 });
 
 it('whatever the row of a batch says, its content is stored once, and its lines begin once', async () => {

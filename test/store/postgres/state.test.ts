@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checkChain } from '../../../src/store/audit/chain.ts';
 import type { StoredRecord } from '../../../src/store/ports/copy.ts';
+import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { PostgresTurns } from '../../../src/store/postgres/access.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
@@ -195,6 +196,37 @@ describe('the pace that the bank demands', () => {
   });
 });
 
+it.each<[string, (data: ProfileData) => Promise<unknown>, boolean]>([
+  ['nothing', async () => {}, false],
+  ['tokens of a customer', ({ tokens }) => tokens.change('42', (slot) => slot.write(login)), true],
+  ['tokens of the application', ({ tokens }) => tokens.change(null, (slot) => slot.write(login)), true],
+  [
+    'a login that has ended',
+    async ({ tokens }) => {
+      await tokens.change('42', (slot) => slot.write(login));
+      await tokens.forget('42');
+    },
+    false,
+  ],
+  ['a flow', ({ flows }) => begun(flows, 'transfer', TRANSFER_BEGIN('a')), true],
+])('a database with %s of a profile has its data or not', async (_, fill, hasData) => {
+  await stores.init();
+  await fill(worker());
+  const found: [profile: string, hasData: boolean][] = [];
+  const database = stores.database();
+  for (const profile of ['p', 'other'])
+    database.guard(profile, {
+      needsToKnowData: true,
+      found: (_id, has) => void found.push([profile, has]),
+      remember: () => {},
+    });
+  await database.checked();
+  expect(found).toEqual([
+    ['p', hasData],
+    ['other', false],
+  ]);
+});
+
 describe('what doctor says of a database', () => {
   beforeEach(async () => {
     await stores.init();
@@ -213,9 +245,31 @@ describe('what doctor says of a database', () => {
     stores.sql('update psd2.store set plain_tokens = false');
     expect(await checks()).toMatchObject({ 'store tokens': 'fail' });
     await worker().tokens.change('42', (slot) => slot.write(login));
-    expect(await checks()).toEqual({
+    const fine = {
       ...{ store: 'ok', 'store schema': 'ok', 'store TLS': 'ok', 'store clock': 'ok', 'store rights': 'ok' },
-    });
+    };
+    expect(await checks()).toEqual(fine);
+    // Of a login that has ended, nothing is in clear text.
+    await worker().tokens.forget('42');
+    expect(await checks()).toEqual(fine);
+  });
+
+  it.each([
+    [false, 0, undefined],
+    [true, 0, 'the database says that tokens are in clear text; 0 logins are stored in clear text'],
+    [true, 1, 'the database says that tokens are in clear text; 1 login is stored in clear text'],
+    [false, 1, '1 login is stored in clear text'],
+    [false, 2, '2 logins are stored in clear text'],
+  ])('doctor counts the logins in clear text: chosen %s, %i of them', async (isPlain, count, detail) => {
+    const plain = stores.worker({ isPlain: true }).open('p', BANK);
+    for (let n = 0; n < count; n += 1) await plain.tokens.change(`${n}`, (slot) => slot.write(login));
+    for (const holder of ['7', null]) await worker().tokens.change(holder, (slot) => slot.write(login));
+    await worker().tokens.forget('7');
+    stores.sql(`update psd2.store set plain_tokens = ${isPlain}`);
+    const found: (string | undefined)[] = [];
+    for await (const each of stores.worker().check())
+      if (each.name === 'store tokens') found.push(each.detail);
+    expect(found).toEqual(detail === undefined ? [] : [detail]);
   });
 
   it('doctor warns of a clock that differs', async () => {
@@ -267,8 +321,12 @@ it('psd2 store status counts logins that there are, and shows claims that are he
     });
     expect(status.claims).toHaveLength(1);
     expect(status.bytes).toBeGreaterThan(0);
+    expect(await flows.atWork()).toMatchObject([{ flow }]);
+    // Its worker has died.
+    stores.sql('update psd2.claims set until = clock_timestamp()');
+    expect([(await store.status()).claims, await flows.atWork()]).toEqual([[], []]);
   });
-  expect((await store.status()).claims).toEqual([]);
+  expect([(await store.status()).claims, await flows.atWork()]).toEqual([[], []]);
 });
 
 it('nobody changes or removes lines of the audit log, and workers append through the database alone', async () => {

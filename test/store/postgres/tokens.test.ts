@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { addPassphrase, dropOthers } from '../../../src/store/postgres/admin.ts';
+import { addPassphrase, dropOthers, opensOne, storedKeys } from '../../../src/store/postgres/admin.ts';
 import { mayKeepPlainTokens, passphraseEntry } from '../../../src/store/postgres/keys.ts';
 import { KEY_BYTES, seal } from '../../../src/store/secrets/sealed.ts';
 import { thrownBy } from '../../support/thrown.ts';
@@ -222,6 +222,19 @@ it('a worker that has opened the key goes on while and after the passphrase chan
   expect(await next.read('42')).toMatchObject({ refreshToken: 'renewed' });
   const late = tokensOf({ passphrase: 'old' }, 'bank');
   await expect(late.read('42')).rejects.toThrow('does not open the tokens of bank');
+});
+
+it('of several new passphrases each opens the keys beside the ones before', async () => {
+  await stores.init({ plainTokens: false });
+  await tokensOf({ passphrase: 'first' }, 'bank').change('42', (slot) => slot.write(login));
+  for (const [old, next] of [
+    ['first', 'second'],
+    ['second', 'third'],
+  ] as const)
+    expect(await addPassphrase(stores.database(), { old, new: next })).toEqual(['bank']);
+  const { keys } = await storedKeys(stores.database());
+  for (const passphrase of ['first', 'second', 'third'])
+    expect([passphrase, await opensOne(keys, passphrase)]).toEqual([passphrase, true]);
 });
 
 it('the passphrases of all profiles change together or not at all', async () => {

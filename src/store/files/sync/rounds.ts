@@ -100,12 +100,12 @@ export class FileRounds implements Rounds {
       begunAt,
       endedAt,
       done,
-      needSca,
+      needSca: needSca.toSorted(),
       due,
       // Only the process itself knows which customers are in progress.
       atWork: 0,
       failures: failures
-        .toSorted((a, b) => b.customers - a.customers)
+        .toSorted((a, b) => b.customers - a.customers || (a.code < b.code ? -1 : 1))
         .map(({ others: _, ...failure }) => failure),
       workers: isAtWork ? [{ worker, customers: due }] : [],
       ...(isAtWork ? ratesOf(round) : { callsPerSecond: null, customersPerSecond: null }),

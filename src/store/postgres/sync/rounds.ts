@@ -167,13 +167,14 @@ async function statusOf(database: Database, profile: string): Promise<RoundStatu
     `select code, count(*)::int as customers, min(customer_id) as customer_id,
        coalesce((array_agg(message order by customer_id))[1], '') as message
      from psd2.sync_customers where profile = $1 and finished_at >= $2::timestamptz and code is not null
-     group by code order by 2 desc, 1`,
+     group by code order by 2 desc, code collate "C"`,
     of,
   );
   const needSca = await database.look(
     z.object({ customer_id: z.string() }),
     `select customer_id from psd2.sync_customers
-     where profile = $1 and finished_at >= $2::timestamptz and code = 'sca_required' order by 1 limit 100`,
+     where profile = $1 and finished_at >= $2::timestamptz and code = 'sca_required'
+     order by customer_id collate "C" limit 100`,
     of,
   );
   const workers = await database.look(
