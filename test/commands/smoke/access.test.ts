@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { addDays, bankDay, bankLocalTime } from '../../../src/domain/calendar.ts';
+import { openRecords } from '../../../src/commands/smoke/record.ts';
+import { addDays, bankDay, bankLocalTime, type IsoDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { keepConsent, storeConsent, storeConsentFlow, storeLogin } from '../access.ts';
@@ -155,6 +156,24 @@ it('the newest consent that is kept is asked for, and how long it lasts is told'
   expect(ran.data.ends?.consent).toBe(`${addDays(TODAY, 100)}T00:00:00.000Z`);
 });
 
+it.each<[says: IsoDate | null, until: IsoDate]>([
+  [addDays(TODAY, 80), addDays(TODAY, 80)],
+  [addDays(TODAY, 100), addDays(TODAY, 100)],
+  // The customer may use it no longer than that.
+  [addDays(TODAY, 200), addDays(TODAY, 180)],
+  [null, addDays(TODAY, 90)],
+])('of a consent until a day for which the bank now says %s, that is told', async (validUntil, until) => {
+  const { bank, request, smoke } = await grantedAt();
+  bank.becomes = { consentStatus: 'valid', means: 'valid', validUntil: addDays(TODAY, 90), recurring: true };
+  await request();
+  bank.says('c1', { validUntil });
+  const { lines, ran } = await smoke();
+  expect([lines[1], ran.data.ends?.consent]).toEqual([
+    `pass consent: until ${until}`,
+    `${until}T00:00:00.000Z`,
+  ]);
+});
+
 it('a consent without an end, and one whose end only psd2 knows', async () => {
   const { bank, request, smoke, payer } = await grantedAt();
   await request();
@@ -295,6 +314,39 @@ it('at a bank without a call that ends it, a consent stays, and nobody is warned
     'warn clean-up [consent_stays]: the consent co-1 stays: this bank has no call that ends it, and its customer may still authorise it; nothing to end',
   ]);
 });
+
+it.each<[own: boolean, earlier: boolean, line: RegExp]>([
+  [
+    true,
+    false,
+    /^warn clean-up \[consent_stays\]: The bank does not know the consent [^;]*; nothing to end$/,
+  ],
+  [
+    false,
+    true,
+    /^warn clean-up \[login_stays\]: the login of customer ada [^;]*; nothing to end; of sm-old: /,
+  ],
+  [
+    true,
+    true,
+    /^warn clean-up \[consent_stays,login_stays\]: The bank does not know the consent [^;]*; the login of customer ada [^;]*; nothing/,
+  ],
+])(
+  'what stays of this run (%s) and of an earlier one (%s) is told, and is not noted any longer',
+  async (own, earlier, line) => {
+    const { bank, payer, smoke } = await grantedAt();
+    const { context } = payer.open();
+    const records = openRecords(payer.folder.smoke('env'));
+    await storeLogin(context, 'ada');
+    if (earlier) records.noteUnended('sm-old', [{ kind: 'login', customerId: 'ada', tokens: ['other'] }]);
+    const lost = { refusal: 'other', isBanks: true, isNotKnown: true } as const;
+    if (own) bank.fails.set('delete', new Psd2Error('bank_refused', 'Unknown', lost));
+    const { exitCode, lines } = await smoke(...(own ? ['--consent'] : []));
+    expect(exitCode).toBe(0);
+    expect(lines.at(-1)).toMatch(line);
+    expect(records.unended().made).toEqual([]);
+  },
+);
 
 it('a consent that is kept without its flow is not asked for', async () => {
   const { payer, smoke } = await grantedAt();

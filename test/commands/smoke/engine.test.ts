@@ -361,18 +361,24 @@ it.each<[env: Record<string, string>, isAscii: boolean]>([
   expect(ran.printed).toContain(isAscii ? '  ok   login' : '  ✓ login');
 });
 
-it('the last success stays what it was after a failure, and each run is one of its own', async () => {
+it('the last success stays what it was after failures, and each run is one of its own', async () => {
   const { bank, payer } = await operatorAt();
   const clock = movingClock();
-  const run = () => smokeAt(payer, [], { changes: clock.changes });
-  expect((await run()).ran.data.lastSuccessAt).toBe('NOW');
-  clock.pass(60_000);
-  bank.meets('balance', NO);
-  expect((await run()).ran.data.lastSuccessAt).toBe('NOW');
-  clock.pass(60_000);
-  const { startedAt, lastSuccessAt } = (await run()).ran.data;
-  expect(lastSuccessAt).toBe(startedAt);
-  expect(startedAt).not.toBe('NOW');
+  const run = async (...fates: Psd2Error[]) => {
+    bank.meets('balance', ...fates);
+    const { startedAt, lastSuccessAt } = (await smokeAt(payer, [], { changes: clock.changes })).ran.data;
+    clock.pass(60_000);
+    return { startedAt, lastSuccessAt };
+  };
+  expect((await run(NO)).lastSuccessAt).toBeNull();
+  const second = await run();
+  expect(second.lastSuccessAt).toBe(second.startedAt);
+  expect((await run(NO)).lastSuccessAt).toBe(second.startedAt);
+  // The run before it was no success either.
+  expect((await run(NO)).lastSuccessAt).toBe(second.startedAt);
+  const last = await run();
+  expect([last.lastSuccessAt, last.startedAt]).toEqual([last.startedAt, expect.not.stringMatching(/NOW/)]);
+  expect(last.startedAt).not.toBe(second.startedAt);
 });
 
 it('a report that cannot be written is exit code 3, unless a step says more', async () => {
