@@ -238,4 +238,31 @@ describe('a pain.001', () => {
       [1, `${FIRST}/Amt/InstdAmt`],
     ]);
   });
+
+  test('numbers its payments through all of its PmtInf, those that are wrong too', async () => {
+    const wrong = (id: string) => paid(id, '0');
+    const noted = (id: string) =>
+      transaction({ id: `<EndToEndId>${id}</EndToEndId>`, rest: '<Purp><Cd>SALA</Cd></Purp>' });
+    const { lines, problems } = await readFile(
+      document([
+        information([paid('E-1', '1'), wrong('E-2')]),
+        information([wrong('E-3'), noted('E-4'), paid('E-1', '2')], {
+          BtchBookg: '<BtchBookg>x</BtchBookg>',
+        }),
+        information([noted('E-6'), paid('E-7', '7')]),
+      ]),
+    );
+    expect(lines.map(({ line, place }) => [line, place])).toEqual([
+      [1, FIRST],
+      [6, `${AT}/PmtInf[3]/CdtTrfTxInf[1]`],
+      [7, `${AT}/PmtInf[3]/CdtTrfTxInf[2]`],
+    ]);
+    expect(problems.map(({ severity, line, place, fileLine }) => [severity, line, place, fileLine])).toEqual([
+      ['error', 2, `${AT}/PmtInf[1]/CdtTrfTxInf[2]/Amt/InstdAmt`, 4],
+      ['error', null, `${AT}/PmtInf[2]/BtchBookg`, 5],
+      ['error', 3, `${AT}/PmtInf[2]/CdtTrfTxInf[1]/Amt/InstdAmt`, 5],
+      ['warning', 4, `${AT}/PmtInf[2]/CdtTrfTxInf[2]/Purp`, 5],
+      ['warning', 6, `${AT}/PmtInf[3]/CdtTrfTxInf[1]/Purp`, 6],
+    ]);
+  });
 });
