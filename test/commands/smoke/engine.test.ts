@@ -361,6 +361,25 @@ it.each<[env: Record<string, string>, isAscii: boolean]>([
   expect(ran.printed).toContain(isAscii ? '  ok   login' : '  ✓ login');
 });
 
+it('a step that has failed leads to its calls only if the bank was asked', async () => {
+  const { bank, payer } = await operatorAt();
+  const failed = async (tppRequestId?: string) => {
+    bank.meets('balance', new Psd2Error('bank_refused', 'No', tppRequestId ? { tppRequestId } : {}));
+    const ran = await payer.run(['smoke', ...IN_MEMORY], { format: 'table' });
+    const shown = await payer.run(['smoke', 'show'], { format: 'table' });
+    return [ran, shown].map(({ printed }) => / {2}✗ balance .*/.exec(printed)?.[0].replace(/sm-\w+/, 'sm-1'));
+  };
+  const said = '(exit 7)';
+  expect(await failed()).toEqual(
+    ['No', 'The bank refused the request'].map((text) => expect.stringMatching(`${text} \\(exit 7\\)$`)),
+  );
+  expect(await failed('q-1')).toEqual(
+    ['No', 'The bank refused the request'].map((text) =>
+      expect.stringContaining(`${text} ${said}  psd2 log --run sm-1`),
+    ),
+  );
+});
+
 it('the last success stays what it was after failures, and each run is one of its own', async () => {
   const { bank, payer } = await operatorAt();
   const clock = movingClock();
