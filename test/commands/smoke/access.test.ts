@@ -99,6 +99,12 @@ it.each<[what: string, days: number, options: string[], line: (lastDay: string) 
     [],
     (day) => `warn consent [consent_ends]: the consent ends in 2 days; until ${day}`,
   ],
+  [
+    'that ends tomorrow',
+    179,
+    [],
+    (day) => `warn consent [consent_ends]: the consent ends in 1 day; until ${day}`,
+  ],
   ['that has ended', 180, [], () => NO_RECORD],
 ])('of a consent %s, as the journal has it', async (_, days, options, line) => {
   const payer = await payerAt(new BankHere(), temporary);
