@@ -153,10 +153,12 @@ describe('a signal', () => {
     vi.spyOn(process, 'exit').mockImplementation((code) => {
       throw new RangeError(`exit ${code}`);
     });
-    const never = new Promise<void>(() => {});
+    const never = () => new Promise<void>(() => {});
     const running = run(async ({ world }) => {
-      void world.finish('The login', () => never);
-      void world.finish('The login', () => never);
+      // Each is work of its own.
+      void world.finish('The login', never);
+      void world.finish('The login', never);
+      void world.finish('The login of customer 1', never);
       process.emit('SIGINT', 'SIGINT');
       expect(() => process.emit('SIGTERM', 'SIGTERM')).toThrow('exit 130');
       // The error itself comes with the end of the command, which a second signal does not wait for.
@@ -165,7 +167,10 @@ describe('a signal', () => {
     });
     void running;
     await vi.waitFor(() => expect(said()).toMatch(/done/));
-    expect(said().match(/The login may be lost\./g)).toHaveLength(1);
+    expect(said().match(/The login.* may be lost\./g)).toEqual([
+      'The login may be lost.',
+      'The login of customer 1 may be lost.',
+    ]);
   });
 });
 
