@@ -169,6 +169,20 @@ it('reads at most four times a day in production, and then says that nobody look
   expect(await only('balance,transactions')).toEqual([`${end[0]} (and 1 more)`, end[1]]);
 });
 
+it.each<[used: 'the list' | 'the account', step: string, isRead: boolean]>([
+  ['the list', 'accounts', false],
+  ['the list', 'balance', true],
+  ['the list', 'transactions', true],
+  ['the account', 'accounts', true],
+  ['the account', 'balance', false],
+  ['the account', 'transactions', false],
+])('where the reads of %s are used up, the step %s reads: %s', async (used, step, isRead) => {
+  const { bank, payer } = await operatorAt('production');
+  await useUp(payer, used === 'the list' ? null : '0000012345');
+  const { exitCode } = await smokeAt(payer, ['--steps', step, '--account', '0000012345']);
+  expect([exitCode, bank.calls.length]).toEqual(isRead ? [0, 1] : [12, 0]);
+});
+
 it('a reading that was left out beside one that was read is a warning', async () => {
   const { payer } = await operatorAt('production');
   await useUp(payer, '0000012345');
@@ -482,6 +496,20 @@ it('a second run of the profile ends at once', async () => {
     'Wait for it to end.',
   ]);
   expect(bank.calls.filter((call) => call.startsWith('balance'))).toHaveLength(1);
+});
+
+it('whom a payment is to and from is in no report', async () => {
+  const { bank, payer } = await operatorAt();
+  Object.assign(bank.interface, { readAccountId: (text: string) => text });
+  const names = ['acc-x', 'Ada Lovelace', 'DE89370400440532013000'];
+  bank.meets('verify', new Psd2Error('config', `Of ${names.join(', ')} and Current account`));
+  const file = join(payer.folder.root, 'r.json');
+  const [from = '', name = '', to = ''] = names;
+  const words = ['--steps', 'accounts,initiate', '--initiate', '--from', from, '--name', name, '--to', to];
+  const { lines } = await smokeAt(payer, [...words, '--report', file]);
+  expect(lines[1]).toContain(`Of ${names.join(', ')} and Current account`);
+  const report = JSON.parse(readFileSync(file, 'utf8'));
+  expect(report.steps[10].error.message).toBe('Of …, …, … and …');
 });
 
 it('what a customer is called is in no report, and in the JSON of the run', async () => {

@@ -29,6 +29,7 @@ const pay = (amount: string, ...more: string[]) => [
   ...PAYEE,
   ...more,
 ];
+const NEXT = ['--skip', 'settings..signature,consent..transactions'];
 const LINKED = { commits: 'by the customer' as const };
 
 async function operatorAt(terms: ConstructorParameters<typeof BankHere>[0] = {}) {
@@ -271,6 +272,27 @@ it.each<[terms: object, words: string[], how: object, exitCode: number, line: st
   expect(noted(payer)).toEqual([]);
 });
 
+it('a payment whose link the customer has is not ended behind them, and stays noted until it has', async () => {
+  const { bank, payer, states, smoke } = await operatorAt(LINKED);
+  bank.customersAgree = false;
+  const { exitCode, lines } = await smoke(pay('0.50'), { globals: { scaTimeout: '1' } });
+  expect([exitCode, lines[1], lines[2]]).toEqual([
+    13,
+    expect.stringMatching(/^fail pay: .*\(still_open, exit 13\)$/),
+    expect.stringMatching(/^fail clean-up: The transfer tr-1 of a smoke test has not ended.*exit 13\)$/),
+  ]);
+  // Nor does the next run end it.
+  expect((await smoke(NEXT)).exitCode).toBe(13);
+  expect(bank.sent.filter((call) => call.startsWith('cancel'))).toEqual([]);
+  expect(noted(payer)).toMatchObject([{ kind: 'payment' }]);
+  Object.assign(bank.last, { decision: 'AUTHORIZED', became: 'executed' });
+  await payer.run(['transfer', 'resume', 'tr-1']);
+  expect((await smoke(NEXT)).lines.at(-1)).toMatch(
+    /^pass clean-up: nothing to end; of sm-\w+: nothing to end$/,
+  );
+  expect([await states(), noted(payer)]).toEqual([['executed 0.50 SMOKE'], []]);
+});
+
 it.each<[amount: string, fee: string[], question: string | undefined]>([
   ['1.00', [], undefined],
   ['0.50', ['--max-fee', '0.50'], undefined],
@@ -304,7 +326,6 @@ function note(payer: Awaited<ReturnType<typeof operatorAt>>['payer'], made: obje
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, 'unended.json'), JSON.stringify({ run: 'sm-old', made }), { mode: 0o600 });
 }
-const NEXT = ['--skip', 'settings..signature,consent..transactions'];
 const SENT = { requestId: 'q', digest: null };
 const UNANSWERED: TransferEvent[] = [
   ...[{ type: 'verify-sent', ...SENT } as const, VERIFIED, { type: 'accepted' } as const],
