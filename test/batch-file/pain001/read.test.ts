@@ -239,6 +239,24 @@ describe('a pain.001', () => {
     ]);
   });
 
+  test.each([1, 2])(
+    'whose payments are wrong in %i PmtInf, with a warning after it, is not without any',
+    async (count) => {
+      const noted = transaction({ rest: '<Purp><Cd>SALA</Cd></Purp>' });
+      const wrong = information([noted], { PmtMtd: '<PmtMtd>CHK</PmtMtd>' });
+      const { lines, said } = await readFile(document(Array<string>(count).fill(wrong)));
+      expect(lines).toEqual([]);
+      expect(said).toEqual(
+        [1, 2]
+          .slice(0, count)
+          .flatMap((nth) => [
+            `error ${AT}/PmtInf[${nth}]/PmtMtd: psd2 cannot pay with "CHK", only with a transfer (TRF)`,
+            `warning ${AT}/PmtInf[${nth}]/CdtTrfTxInf[1]/Purp: psd2 pays without the purpose`,
+          ]),
+      );
+    },
+  );
+
   test('numbers its payments through all of its PmtInf, those that are wrong too', async () => {
     const wrong = (id: string) => paid(id, '0');
     const noted = (id: string) =>
