@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { stdoutAtOnce } from '../../src/cli/print-at-once.ts';
+import { passphrasesOf } from '../../src/cli/run.ts';
 import { watchSignals } from '../../src/cli/signals.ts';
 import type { Context } from '../../src/commands/context.ts';
 import { Psd2Error } from '../../src/errors.ts';
@@ -342,3 +343,41 @@ describe('what a command knows of its surroundings', () => {
     });
   });
 });
+
+it.each<
+  [
+    set: string | undefined,
+    stored: string | undefined,
+    canAsk: boolean,
+    passphrase: string | undefined,
+    steps: string[],
+  ]
+>([
+  ['own', 'kept', true, 'own', []],
+  ['own', undefined, false, 'own', []],
+  ['', 'kept', true, 'kept', ['reads']],
+  [undefined, 'kept', true, 'kept', ['reads']],
+  [undefined, 'kept', false, 'kept', ['reads']],
+  [undefined, undefined, true, 'typed', ['reads', 'asks Passphrase of the profile blue']],
+  [undefined, undefined, false, undefined, ['reads']],
+])(
+  'of a passphrase %j that is set, and %j that is stored, psd2 takes the first before it asks (%s): %j',
+  async (set, stored, canAsk, passphrase, expected) => {
+    const steps: string[] = [];
+    const source = passphrasesOf(
+      { PSD2_CONFIG_PASSPHRASE: set },
+      {
+        canAsk,
+        askSecret: async (question) => {
+          steps.push(`asks ${question}`);
+          return 'typed';
+        },
+      },
+    );
+    const read = async () => {
+      steps.push('reads');
+      return stored;
+    };
+    expect([await source('blue', read), steps]).toEqual([passphrase, expected]);
+  },
+);
