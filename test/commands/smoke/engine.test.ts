@@ -101,6 +101,18 @@ it.each<[what: string, failures: number, options: string[], exitCode: number, li
   expect(smoked.lines).toContain(`pass ${PAGE}`);
 });
 
+it.each<[what: string, failures: number, options: string[], shapes: string]>([
+  ['passes', 0, [], 'skip shapes: no answer was read'],
+  ['fails', 1, [], 'skip shapes: after balance'],
+  ['fails as known', 1, ['--known', 'balance'], 'skip shapes: after balance'],
+  ['passes when it is tried again', 1, ['--retry', '1'], 'skip shapes: no answer was read'],
+  ['passes, although it is known', 0, ['--known', 'balance'], 'skip shapes: no answer was read'],
+])('the forms of the answers are compared or not if a reading %s', async (_, failures, options, shapes) => {
+  const { bank, payer } = await operatorAt();
+  bank.meets('balance', ...Array.from({ length: failures }, () => NO));
+  expect((await smokeAt(payer, options)).lines.at(-2)).toBe(shapes);
+});
+
 it('the result of a run is a warning for what is known, flaky or slow, and a failure for each exit code but 0', async () => {
   const result = async (failures: number, ...options: string[]) => {
     const { bank, payer } = await operatorAt();
