@@ -8,7 +8,6 @@ import { Psd2Error } from '../errors.ts';
 import { checkStore, storeFolder } from '../store/machine/folder.ts';
 import { ENVIRONMENT_PROFILE, ProfileStore } from '../store/machine/profiles.ts';
 import { type Environment, passphraseIn } from '../store/machine/settings.ts';
-import type { KeySources } from '../store/secrets/vault.ts';
 import { cleanLines } from '../terminal/clean.ts';
 import { openOutput, silentOutput } from '../terminal/output/output.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -143,11 +142,8 @@ async function openWorld(
 }
 
 /** Where the passphrase of a profile comes from: the environment, then where it is stored, then the operator. */
-export function passphrasesOf(
-  env: Environment,
-  terminal: Pick<Terminal, 'canAsk' | 'askSecret'>,
-): KeySources['passphrase'] {
-  return async (profile, readStored) =>
+export function passphrasesOf(env: Environment, terminal: Pick<Terminal, 'canAsk' | 'askSecret'>) {
+  return async (profile: string, readStored?: () => Promise<string | undefined>) =>
     passphraseIn(env) ??
     (await readStored?.()) ??
     (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined);
