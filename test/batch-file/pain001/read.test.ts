@@ -134,6 +134,34 @@ describe('a pain.001', () => {
     expect(said).toEqual([expect.stringMatching(message)]);
   });
 
+  test.each<[lines: string[], kept: string[] | null]>([
+    [[], []],
+    [[''], []],
+    [['Scala B'], ['Scala B']],
+    [
+      ['Scala B', 'Int. 7'],
+      ['Scala B', 'Int. 7'],
+    ],
+    // An element can be empty.
+    [
+      ['Scala B', '', 'Int. 7'],
+      ['Scala B', 'Int. 7'],
+    ],
+    [['Scala B', 'Int. 7', 'c/o Bob'], null],
+  ])(
+    'with the lines %j of an address has those of them that say something, and at most two',
+    async (lines, kept) => {
+      const written = lines.map((line) => `<AdrLine>${line}</AdrLine>`).join('');
+      const address = `<PstlAdr><TwnNm>Roma</TwnNm><Ctry>IT</Ctry>${written}</PstlAdr>`;
+      const payee = `<Cdtr><Nm>Ada</Nm>${address}</Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
+      const read = await readFile(document([information([transaction({ payee })])]));
+      expect(read.lines.map((line) => line.address?.lines)).toEqual(kept === null ? [] : [kept]);
+      expect(read.said.filter((each) => each.startsWith('error'))).toEqual(
+        kept === null ? [`error ${FIRST}/Cdtr/PstlAdr/AdrLine: The address has more than 2 lines`] : [],
+      );
+    },
+  );
+
   test('must have as many payments, and as much money, as its headers say', async () => {
     const header = (count: number, sum: string) =>
       `<MsgId>M</MsgId><CreDtTm>2026-11-20T10:00:00</CreDtTm><NbOfTxs>${count}</NbOfTxs><CtrlSum>${sum}</CtrlSum>`;
