@@ -7,7 +7,7 @@ import { isCustomerId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
 import { checkStore, storeFolder } from '../store/machine/folder.ts';
 import { ENVIRONMENT_PROFILE, ProfileStore } from '../store/machine/profiles.ts';
-import { passphraseIn } from '../store/machine/settings.ts';
+import { type Environment, passphraseIn } from '../store/machine/settings.ts';
 import { cleanLines } from '../terminal/clean.ts';
 import { openOutput, silentOutput } from '../terminal/output/output.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -120,10 +120,7 @@ async function openWorld(
     folder,
     profiles: new ProfileStore(folder, terminal.warn, {
       signal,
-      passphrase: async (profile, readStored) =>
-        passphraseIn(env) ??
-        (await readStored?.()) ??
-        (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined),
+      passphrase: passphrasesOf(env, terminal),
     }),
     openFlows: new Map(),
     terminal,
@@ -142,6 +139,14 @@ async function openWorld(
       return interruption.gentle.signal;
     },
   };
+}
+
+/** Where the passphrase of a profile comes from: the environment, then where it is stored, then the operator. */
+export function passphrasesOf(env: Environment, terminal: Pick<Terminal, 'canAsk' | 'askSecret'>) {
+  return async (profile: string, readStored?: () => Promise<string | undefined>) =>
+    passphraseIn(env) ??
+    (await readStored?.()) ??
+    (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined);
 }
 
 async function openStdout(mode: OutputMode, { say, warn }: Terminal, interruption: Interruption) {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readCertificateFile } from '../../src/certificates/certificate-file.ts';
 import { WrongPassphrase } from '../../src/certificates/key-pair.ts';
 import { EC, withOpenssl } from './openssl.ts';
+import { partEncryptedWith, pkcs12Of } from './pkcs12-file.ts';
 
 const PASSPHRASE = 'hush hush';
 
@@ -85,6 +86,14 @@ describe('a certificate file', () => {
     const opened = read(made.pkcs12, 'another');
     await expect(opened).rejects.toBeInstanceOf(WrongPassphrase);
     await expect(opened).rejects.toThrow('The passphrase does not open the PKCS#12 file tpp.pem');
+  });
+
+  it('the command that converts an old PKCS#12 file names the file', async () => {
+    const old = pkcs12Of(partEncryptedWith('1.2.840.113549.1.12.1.3'));
+    await expect(readCertificateFile(old, PASSPHRASE, '/keys of mine/tpp.p12')).rejects.toMatchObject({
+      message: 'The PKCS#12 file /keys of mine/tpp.p12 is encrypted with triple DES, which is no longer safe',
+      hint: expect.stringContaining("-in '/keys of mine/tpp.p12' -out '/keys of mine/tpp.pem'"),
+    });
   });
 
   it.each([

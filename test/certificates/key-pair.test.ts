@@ -1,6 +1,17 @@
-import { createPublicKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readKeyPair, readValidCertificate, tppCertificateHeader } from '../../src/certificates/key-pair.ts';
+import {
+  generateRsaKeys,
+  makeCertificateAuthority,
+  makeQualifiedCertificate,
+  privateKeyPem,
+} from '../../src/certificates/eidas.ts';
+import {
+  chainOf,
+  readKeyPair,
+  readValidCertificate,
+  tppCertificateHeader,
+} from '../../src/certificates/key-pair.ts';
 import { EC, type PemPair, RSA, withOpenssl } from './openssl.ts';
 
 const made = withOpenssl((openssl) => {
@@ -79,6 +90,39 @@ describe('a certificate and its key', () => {
     expect(() => read({ cert: old + renewed, key: made.chain.own.key }, { now: early })).toThrow(
       'not valid before',
     );
+  });
+
+  describe('of several certificates of a key', async () => {
+    const keys = await generateRsaKeys();
+    const at = (days: number) => new Date(now.getTime() + days * DAY);
+    const authority = await makeCertificateAuthority('Test CA', keys, { from: at(-100), days: 300 });
+    const key = createPrivateKey(await privateKeyPem(keys));
+    const subject = {
+      ...{ commonName: 'tpp.example', organization: 'TPP', organizationIdentifier: 'PSDIT-BI-12345' },
+      psd2: undefined,
+    };
+    const valid = async ([from, to]: [from: number, to: number]) =>
+      new X509Certificate(
+        await makeQualifiedCertificate(authority, 'web', subject, keys, { from: at(from), days: to - from }),
+      );
+
+    it.each<[what: string, chosen: [number, number], other: [number, number]]>([
+      ['the one that ends later', [-5, 40], [-10, 30]],
+      ['the one that ends later, although the other began later', [-10, 40], [-5, 30]],
+      ['the one that is valid already, although the other ends later', [-10, 30], [1, 60]],
+      ['the one that is valid still', [-10, 30], [-40, -1]],
+      ['of two that are not valid yet, the one that ends later', [2, 60], [1, 50]],
+      ['of two that have ended, the one that ended later', [-50, -1], [-40, -2]],
+      ['the one that has ended before one that is not valid yet', [-50, -1], [1, 60]],
+    ])('psd2 takes %s', async (_, chosen, other) => {
+      const [one, two] = [await valid(chosen), await valid(other)];
+      for (const all of [
+        [one, two],
+        [two, one],
+      ])
+        for (const withKey of [key, undefined])
+          expect(chainOf(all, now, withKey)[0]?.serialNumber).toBe(one.serialNumber);
+    });
   });
 
   it('psd2 refuses a key that belongs to another certificate', () => {

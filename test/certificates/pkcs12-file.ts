@@ -102,4 +102,10 @@ export function keyBag(pem: string): AsnType {
   return bag('1.2.840.113549.1.12.10.1.1', decoded(der));
 }
 
+/** A bag with a key that is itself encrypted. */
+export function shroudedKeyBag(pem: string, passphrase: string): AsnType {
+  const how = { type: 'pkcs8', format: 'der', cipher: 'aes-256-cbc', passphrase } as const;
+  return bag('1.2.840.113549.1.12.10.1.2', decoded(createPrivateKey(pem).export(how)));
+}
+
 export { octets };

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AsnType } from 'asn1js';
 import { describe, expect, it } from 'vitest';
 import { isPkcs12, WrongPassphrase } from '../../src/certificates/key-pair.ts';
 import { readPkcs12 } from '../../src/certificates/pkcs12.ts';
@@ -17,6 +18,7 @@ import {
   pbes2Part,
   pkcs12Of,
   plainPart,
+  shroudedKeyBag,
 } from './pkcs12-file.ts';
 
 const PASSPHRASE = 'hush hush';
@@ -193,9 +195,24 @@ describe('PKCS#12 files of other programs', () => {
     expect(namesIn(pkcs12Of(chainFirst))).toEqual(['CN=Test CA', 'CN=tpp.example']);
   });
 
-  it('psd2 takes the first of several keys', () => {
-    const both = plainPart(keyBag(small.authority.key), keyBag(small.pair.key));
-    expect(namesIn(pkcs12Of(plainPart(...certificates), both))).toEqual(['CN=Test CA', 'CN=tpp.example']);
+  const shrouded = (pem: string) => shroudedKeyBag(pem, PASSPHRASE);
+  it.each<[string, (pem: string) => AsnType, (pem: string) => AsnType]>([
+    ['that are not encrypted', keyBag, keyBag],
+    ['that are encrypted', shrouded, shrouded],
+    ['of which the first is encrypted', shrouded, keyBag],
+    ['of which the second is encrypted', keyBag, shrouded],
+  ])('psd2 takes the first of several keys %s', (_, first, second) => {
+    for (const [own, other] of [
+      [small.authority, small.pair],
+      [small.pair, small.authority],
+    ] as const) {
+      const [one, two] = [first(own.key), second(other.key)];
+      for (const keys of [[plainPart(one, two)], [plainPart(one), plainPart(two)]]) {
+        const read = readPkcs12(pkcs12Of(plainPart(...certificates), ...keys), PASSPHRASE, file);
+        expect(read.certificates.map(der)).toEqual([der(own.cert), der(other.cert)]);
+        expect(new X509Certificate(own.cert).checkPrivateKey(createPrivateKey(read.key ?? ''))).toBe(true);
+      }
+    }
   });
 
   it('psd2 skips parts and bags of other kinds, such as lists of revoked certificates', () => {

@@ -8,7 +8,11 @@ import {
   makeCertificateAuthority,
   makeTppCertificates,
 } from '../../src/certificates/eidas.ts';
-import { decodeQcStatements, QC_STATEMENTS_OID } from '../../src/certificates/qc-statements.ts';
+import {
+  decodeQcStatements,
+  encodeQcStatements,
+  QC_STATEMENTS_OID,
+} from '../../src/certificates/qc-statements.ts';
 import { requestSuccessor } from '../../src/certificates/request.ts';
 import { withOpenssl } from './openssl.ts';
 
@@ -121,6 +125,21 @@ describe('a request for the successor of a certificate', () => {
       { qcCompliance: true, qcType: 'web', psd2 },
     ]);
   });
+
+  it.each([true, false])(
+    'asks for the statements as the old certificate has them: critical %s',
+    async (critical) => {
+      const der = encodeQcStatements({ qcCompliance: true, qcType: 'web', psd2: undefined });
+      const value = Buffer.from(der)
+        .toString('hex')
+        .replace(/(?<=.)(?=(..)+$)/g, ':');
+      const how = `${QC_STATEMENTS_OID}=${critical ? 'critical,' : ''}DER:${value}`;
+      const { request } = await requestSuccessor(certificateWith(ec('P-256'), ['-addext', how]), undefined);
+      const kept = new Pkcs10CertificateRequest(request).getExtension(QC_STATEMENTS_OID);
+      expect(kept?.critical).toBe(critical);
+      expect(Buffer.from(kept?.value ?? new ArrayBuffer(0))).toEqual(Buffer.from(der));
+    },
+  );
 
   it.each([
     ['ec', ec('secp256k1')],

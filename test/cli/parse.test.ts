@@ -178,6 +178,43 @@ describe('help', () => {
   });
 });
 
+it.each<[words: string[], env: Record<string, string>, current: string | undefined, shows: boolean]>([
+  // Without a profile, the help shows all.
+  [[], {}, undefined, true],
+  [['--profile', 'nobody'], {}, 'linked', true],
+  [['--profile', 'steps'], {}, undefined, true],
+  [['--profile', 'linked'], {}, undefined, false],
+  [['--profile=linked'], {}, undefined, false],
+  [[], { PSD2_PROFILE: 'linked' }, undefined, false],
+  [[], {}, 'linked', false],
+  // The option counts most, then the environment, then what was chosen.
+  [['--profile', 'steps'], { PSD2_PROFILE: 'linked' }, 'linked', true],
+  [['--profile', 'linked'], { PSD2_PROFILE: 'steps' }, 'steps', false],
+  [['--profile=linked'], { PSD2_PROFILE: 'steps' }, 'steps', false],
+  [[], { PSD2_PROFILE: 'steps' }, 'linked', true],
+  [[], { PSD2_PROFILE: 'linked' }, 'steps', false],
+  [[], { PSD2_PROFILE: '' }, 'linked', false],
+  // A bank file in the environment is that of any profile.
+  [[], { PSD2_BANK: 'adorsys' }, undefined, false],
+  [['--profile', 'steps'], { PSD2_BANK: 'adorsys' }, undefined, false],
+  [['--profile', 'linked'], { PSD2_BANK: '' }, undefined, false],
+  [['--profile', 'linked'], { PSD2_BANK: '/nowhere.json' }, undefined, true],
+])(
+  'with %j, %j and the profile %s in use, help shows what only other banks have: %s',
+  async (words, env, current, shows) => {
+    const { context } = openCommand(storeFolder(process.env.PSD2_CONFIG_DIR), '2026-11-21T12:00:00Z');
+    const { profiles } = context;
+    await profiles.write('steps', { baseUrl: 'https://psd2.bank.example' });
+    await profiles.write('linked', { baseUrl: 'https://xs2a.bank.example', bank: 'adorsys' });
+    if (current !== undefined) await profiles.use(current);
+    for (const name of ['PSD2_PROFILE', 'PSD2_BANK']) vi.stubEnv(name, undefined);
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const { printed: help } = await psd2(...words, '--help');
+    expect(/^ {2}operation /m.test(help)).toBe(shows);
+    expect(help).toMatch(/^ {2}transfer /m);
+  },
+);
+
 it.each([
   [
     'the profile and the customer of the options',

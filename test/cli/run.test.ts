@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { stdoutAtOnce } from '../../src/cli/print-at-once.ts';
+import { passphrasesOf } from '../../src/cli/run.ts';
 import { watchSignals } from '../../src/cli/signals.ts';
 import type { Context } from '../../src/commands/context.ts';
 import { Psd2Error } from '../../src/errors.ts';
@@ -153,10 +154,12 @@ describe('a signal', () => {
     vi.spyOn(process, 'exit').mockImplementation((code) => {
       throw new RangeError(`exit ${code}`);
     });
-    const never = new Promise<void>(() => {});
+    const never = () => new Promise<void>(() => {});
     const running = run(async ({ world }) => {
-      void world.finish('The login', () => never);
-      void world.finish('The login', () => never);
+      // Each is work of its own.
+      void world.finish('The login', never);
+      void world.finish('The login', never);
+      void world.finish('The login of customer 1', never);
       process.emit('SIGINT', 'SIGINT');
       expect(() => process.emit('SIGTERM', 'SIGTERM')).toThrow('exit 130');
       // The error itself comes with the end of the command, which a second signal does not wait for.
@@ -165,7 +168,10 @@ describe('a signal', () => {
     });
     void running;
     await vi.waitFor(() => expect(said()).toMatch(/done/));
-    expect(said().match(/The login may be lost\./g)).toHaveLength(1);
+    expect(said().match(/The login.* may be lost\./g)).toEqual([
+      'The login may be lost.',
+      'The login of customer 1 may be lost.',
+    ]);
   });
 });
 
@@ -337,3 +343,41 @@ describe('what a command knows of its surroundings', () => {
     });
   });
 });
+
+it.each<
+  [
+    set: string | undefined,
+    stored: string | undefined,
+    canAsk: boolean,
+    passphrase: string | undefined,
+    steps: string[],
+  ]
+>([
+  ['own', 'kept', true, 'own', []],
+  ['own', undefined, false, 'own', []],
+  ['', 'kept', true, 'kept', ['reads']],
+  [undefined, 'kept', true, 'kept', ['reads']],
+  [undefined, 'kept', false, 'kept', ['reads']],
+  [undefined, undefined, true, 'typed', ['reads', 'asks Passphrase of the profile blue']],
+  [undefined, undefined, false, undefined, ['reads']],
+])(
+  'of a passphrase %j that is set, and %j that is stored, psd2 takes the first before it asks (%s): %j',
+  async (set, stored, canAsk, passphrase, expected) => {
+    const steps: string[] = [];
+    const source = passphrasesOf(
+      { PSD2_CONFIG_PASSPHRASE: set },
+      {
+        canAsk,
+        askSecret: async (question) => {
+          steps.push(`asks ${question}`);
+          return 'typed';
+        },
+      },
+    );
+    const read = async () => {
+      steps.push('reads');
+      return stored;
+    };
+    expect([await source('blue', read), steps]).toEqual([passphrase, expected]);
+  },
+);

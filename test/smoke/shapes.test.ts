@@ -134,6 +134,30 @@ it.each<[string, account: string, day: string, expected: string[]]>([
   expect(found(file, of(account, day))).toEqual(expected);
 });
 
+it('of two accounts in one run, what either writes differently is told of, in both orders', () => {
+  const of = (name: string, bookingDate: string) => answer(rows({ bookingDate }), { account: name });
+  const two = [of('a001', '2026-11-25'), of('b002', '2026-11-25')];
+  const file = learnt(...two, ...two);
+  const both = (one: string, other: string) => [of('a001', one), of('b002', other)];
+  const [same, changed] = ['2026-11-26', '26/11/2026'];
+  for (const [days, expected] of [
+    [[same, same], []],
+    [[changed, same], ['breaking bookingDate']],
+    [[same, changed], ['breaking bookingDate']],
+    [[changed, changed], ['breaking bookingDate']],
+  ] as const) {
+    const answers = both(...days);
+    for (const order of [answers, answers.toReversed()]) expect(found(file, ...order)).toEqual(expected);
+  }
+  // An account that psd2 sees for the first time hides nothing of the others.
+  const fresh = of('0000', changed);
+  for (const order of [
+    [fresh, of('b002', changed)],
+    [of('b002', changed), fresh],
+  ])
+    expect(found(file, ...order)).toEqual(['breaking bookingDate']);
+});
+
 const ROUTE = 'GET /v1/accounts/{account}/transactions 200';
 /** The kinds that psd2 sees in a value, by path. */
 const kindsOf = (value: unknown) =>
@@ -248,6 +272,15 @@ it('what a run saw is added, and what it did not see was in none of its parents'
     '$.transactions.booked[].bookingDate': { in: [1, 3], runs: 1, kinds: ['string:date'] },
     '$.transactions.booked[].amount': { in: [1, 3], runs: 1, kinds: ['string:text'] },
   });
+  // In any order, and with runs between them.
+  for (const order of [
+    [one, empty, other],
+    [empty, one, other],
+    [empty, other, one],
+    [other, empty, one],
+    [other, one, empty],
+  ])
+    expect(learnt(...order).shapes).toEqual(file.shapes);
   expect([file.runs, file.days, file.learnedFrom, file.learnedTo]).toEqual([
     3,
     3,

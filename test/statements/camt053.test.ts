@@ -180,6 +180,33 @@ describe('camt.053', () => {
     expect(two).toMatch(/<EndToEndId>E-2<.*<Cdtr><Pty><Nm>Two<.*<Ustrd>Rent</);
   });
 
+  it.each([1, 2, 3])('each of %i payments in an entry has its own facts, and none of another', (count) => {
+    const all = [...Array(count).keys()].map((nth) => nth + 1);
+    const entryDetails = all.map((nth) => ({
+      ...{ amount: amountOf(`-${nth}.00`), counterpartyName: `Payee ${nth}`, endToEndId: `E-${nth}` },
+      ...{ remittance: `Rent ${nth}`, mandateId: `M-${nth}`, counterpartyAccount: `A-${nth}` },
+      // The last one is of another order.
+      ...(nth === count && { customerReference: `P-${nth}` }),
+    }));
+    const entry = {
+      ...booking('2026-02-03', '-6.00', 'Nobody', 'Nothing'),
+      ...{ counterpartyName: 'Nobody', endToEndId: 'E-0', mandateId: 'M-0', transferReference: 'T-0' },
+      ...{ remittanceStructured: 'R-0', customerReference: 'P-0', entryDetails },
+    };
+    const payments = contentsOf(camt(statementOf([entry])), 'TxDtls');
+    expect(payments.map((each) => each.replace(/^.*?<\/AcctSvcrRef>/, ''))).toEqual(
+      all.map((nth) =>
+        [
+          `<PmtInfId>P-${nth === count ? nth : 0}</PmtInfId><EndToEndId>E-${nth}</EndToEndId>`,
+          `<MndtId>M-${nth}</MndtId></Refs>${paid(`${nth}.00`)}`,
+          `<RltdPties><Cdtr><Pty><Nm>Payee ${nth}</Nm></Pty></Cdtr>`,
+          `<CdtrAcct><Id><Othr><Id>A-${nth}</Id></Othr></Id></CdtrAcct></RltdPties>`,
+          `<RmtInf><Ustrd>Rent ${nth}</Ustrd></RmtInf>`,
+        ].join(''),
+      ),
+    );
+  });
+
   it.each([
     [[], ['0', '0'], ['0.00', '0.00']],
     [['1.00'], ['1', '0'], ['1.00', '0.00']],

@@ -35,6 +35,8 @@ function sitDown(options: Partial<TerminalOptions> = {}) {
     interrupt,
     written,
     shown,
+    /** How many readers the keyboard has. */
+    readers: () => stdin.listenerCount('data'),
     /** Whether the terminal leaves what is typed to psd2, and does not show it. */
     raw: () => stdin.isRaw,
     /** Types keys, each after the terminal shows a text. */
@@ -264,6 +266,17 @@ describe('the path of a file', () => {
     expect(changed.answer).toBe('/etc/qwac.pem.old');
   });
 
+  it('is no longer the suggested one once Tab has taken it and it was removed', async () => {
+    const { answer, shown } = await answerTo(
+      { initial: 'abc' },
+      ['Which file? (abc)', TAB],
+      ['Which file? abc', BACKSPACE.repeat(3)],
+      ['Which file?', ENTER],
+    );
+    expect(answer).toBe('');
+    expect(shown.match(/\(abc\)/g)).toHaveLength(1);
+  });
+
   it('is no longer the suggested one after Backspace', async () => {
     const { answer } = await answerTo(
       { initial: '/etc/qwac.pem' },
@@ -323,6 +336,52 @@ describe('psd2 asks for a credential', () => {
     expect(shown()).toBe('? PIN \n? TAN \n');
     terminal.showTyping();
     expect(raw()).toBe(false);
+  });
+
+  it('with one reader of the keyboard for all questions, and none after it', async () => {
+    const { terminal, type, readers, raw } = sitDown();
+    const before = readers();
+    for (const question of ['PIN', 'TAN', 'Once more']) {
+      const asked = terminal.askCredential(question);
+      await type([question, `1${ENTER}`]);
+      expect([await asked, readers()]).toEqual(['1', before + 1]);
+    }
+    terminal.showTyping();
+    terminal.showTyping();
+    expect([readers(), raw()]).toEqual([before, false]);
+    // The keyboard can be taken again.
+    const again = terminal.askCredential('Again');
+    await type(['Again', `2${ENTER}`]);
+    expect([await again, readers(), raw()]).toEqual(['2', before + 1, true]);
+    terminal.showTyping();
+  });
+
+  it.each(['\u007f', '\b'])('of which %j takes the last character away', async (erase) => {
+    const { terminal, type } = sitDown();
+    const asked = terminal.askCredential('PIN');
+    await type(['PIN', `1${erase}${erase}2é${erase}3${ENTER}`]);
+    expect(await asked).toBe('23');
+    terminal.showTyping();
+  });
+
+  it.each(['\r', '\n', '\u0004'])('which %j ends', async (end) => {
+    const { terminal, type } = sitDown();
+    const asked = terminal.askCredential('PIN');
+    await type(['PIN', `12${end}34`]);
+    expect(await asked).toBe('12');
+    terminal.showTyping();
+  });
+
+  it('and a message meanwhile shows the question again, and one afterwards does not', async () => {
+    const { terminal, type, shown } = sitDown();
+    const asked = terminal.askCredential('PIN');
+    await type(['? PIN', '']);
+    terminal.warn('Look');
+    await type(['\nLook\n? PIN ', ENTER]);
+    await asked;
+    terminal.warn('Done');
+    expect(shown().endsWith('Done\n')).toBe(true);
+    terminal.showTyping();
   });
 
   it('and nothing of a yes or no between either: somebody may type the PIN there', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod/mini';
 import {
+  always,
+  anything,
   day,
   decimal,
   described,
@@ -137,5 +139,149 @@ describe('a field is said once', () => {
   });
   it('no amount is nothing', () => {
     expect(writeMoney(null)).toBeNull();
+  });
+});
+
+describe('the kinds of fields', () => {
+  const RIGHT = { right: true };
+  it.each<[kind: string, field: Field<unknown>, look: object]>([
+    ['a text', text(), {}],
+    ['a day', day(), {}],
+    ['a time', time(), { kind: 'time' }],
+    ['a decimal number', decimal(), {}],
+    ['money', money(), RIGHT],
+    ['a whole number', whole(), RIGHT],
+    ['a measured number', number(), RIGHT],
+    ['true or false', flag(), {}],
+    ['a word', oneOf(['a', 'b']), {}],
+    ['a list', list(whole()), {}],
+  ])('%s looks the same if it may be null or absent, and keeps its look under a title', (_, field, look) => {
+    for (const each of [field, orNull(field), optional(field), orNull(optional(field))]) {
+      const { columns, lines } = object({ value: each.as('V', { whole: true, heading: 'H' }) });
+      expect(columns).toEqual([{ ...look, whole: true, heading: 'H', title: 'H', value: expect.anything() }]);
+      expect(lines).toEqual([{ ...look, whole: true, heading: 'H', title: 'V', value: expect.anything() }]);
+      expect(object({ value: each }).lines).toEqual([]);
+    }
+  });
+
+  it('what a field says of its look is kept by what is said later', () => {
+    const field = time().as('At', { whole: true }).as('When', { dispensable: 1 });
+    expect(object({ field }).columns[0]).toMatchObject({
+      ...{ kind: 'time', whole: true, dispensable: 1, title: 'WHEN' },
+    });
+    expect(object({ field: whole().inPipe({ ifAny: true }) }).columns[0]).toMatchObject({
+      ...{ right: true, ifAny: true, title: '' },
+    });
+  });
+
+  const WRITTEN = text().written((value, time) => time(value));
+  it.each<[string, Field<unknown>, value: unknown, written: unknown]>([
+    ['null or not', orNull(WRITTEN), 'a', 'at a'],
+    ['absent or not', optional(WRITTEN), 'a', 'at a'],
+    ['in a list', list(WRITTEN), ['a', 'b'], 'at a at b'],
+    ['null in a list', list(orNull(WRITTEN)), [null, 'a'], ' at a'],
+    ['no items', list(WRITTEN), [], ''],
+    ['an empty text', text(), '', ''],
+    ['an amount that may be null', orNull(money()), { amount: '1', currency: 'JPY' }, '1 JPY'],
+    ['no amount', orNull(money()), null, null],
+    [
+      'amounts',
+      list(money()),
+      [
+        { amount: '1', currency: 'EUR' },
+        { amount: '2', currency: 'EUR' },
+      ],
+      '1.00 EUR 2.00 EUR',
+    ],
+  ])('people read what is %s as its kind says', (_, field, value, written) => {
+    expect(cells(object({ value: field.as('V') }).lines, { value })).toEqual([['V', written]]);
+  });
+
+  it.each<[string, Field<unknown>, right: unknown[], wrong: unknown[]]>([
+    ['a text', text(), ['', 'a'], [1, null, undefined]],
+    [
+      'a time',
+      time(),
+      ['2026-11-27T08:00:00Z', '2026-11-27T08:00:00.123+01:00'],
+      ['2026-11-27', '2026-11-27T08:00:00', ''],
+    ],
+    [
+      'a day',
+      day(),
+      ['2026-11-27', '2024-02-29'],
+      ['2026-02-29', '2026-11-31', '27/11/2026', '2026-11-27T08:00:00Z', ''],
+    ],
+    ['a decimal number', decimal(), ['0', '-1.50', '+7', '0.0001'], ['1.', '.5', '1,5', '1e3', ' 1', '', 1]],
+    [
+      'money',
+      money(),
+      [{ amount: '1.50', currency: 'EUR' }],
+      [{ amount: '1.50' }, { amount: 'x', currency: 'EUR' }, null],
+    ],
+    ['a whole number', whole(), [0, -3], [1.5, '1', null]],
+    ['a measured number', number(), [0, 1.5], ['1', null, Number.NaN]],
+    ['true or false', flag(), [true, false], ['true', 0, null]],
+    ['a word', oneOf(['a', 'b']), ['a', 'b'], ['c', '']],
+    ['what is always the same', always('a'), ['a'], ['b', null]],
+    ['anything', anything(), [null, 1, undefined, {}], []],
+    ['a list', list(whole()), [[], [1]], [[1.5], 1, null]],
+    ['values by names', record(whole()), [{}, { a: 1 }], [{ a: 'x' }, null]],
+    ['what may be null', orNull(whole()), [null, 1], [undefined, 'x']],
+    ['what may be absent', optional(whole()), [undefined, 1], [null, 'x']],
+  ])('of %s it is known what it is', (_, field, right, wrong) => {
+    expect(right.filter((value) => !field.is(value))).toEqual([]);
+    expect(wrong.filter((value) => field.is(value))).toEqual([]);
+  });
+
+  const MEANING = 'what it means';
+  it.each<[string, Field<unknown>]>([
+    ['a text', text(MEANING)],
+    ['a time', time(MEANING)],
+    ['a day', day(MEANING)],
+    ['a decimal number', decimal(MEANING)],
+    ['money', money(MEANING)],
+    ['a whole number', whole(MEANING)],
+    ['a measured number', number(MEANING)],
+    ['true or false', flag(MEANING)],
+    ['a word', oneOf(['a'], MEANING)],
+    ['what is always the same', always(1, MEANING)],
+    ['anything', anything(MEANING)],
+    ['another schema', described(() => z.string(), MEANING)],
+    ['a list', list(text(), MEANING)],
+    ['values by names', record(text(), MEANING)],
+    ['an object', object({ a: text() }, MEANING)],
+    ['what has a title', text(MEANING).as('T')],
+    ['what is written otherwise', text(MEANING).written(String)],
+    ['what is shown otherwise', text(MEANING).shown(() => '')],
+    ['what is taken from elsewhere', text(MEANING).from(() => '')],
+  ])('the schema of %s says what it means', (_, field) => {
+    expect(z.toJSONSchema(field.parts.schema())).toMatchObject({ description: MEANING });
+  });
+});
+
+describe('the order of a record and of a list', () => {
+  const plain = object({ a: text().as('A'), b: text().as('B'), c: text().as('C') });
+  const titles = (columns: { title: string }[]) => columns.map(({ title }) => title).join('');
+  it.each([
+    ['nothing is said', plain, 'ABC', 'ABC'],
+    ['the record is said', plain.inRecord('c a'), 'CA', 'ABC'],
+    ['the list is said', plain.inList('b a'), 'ABC', 'BA'],
+    ['the record and then the list', plain.inRecord('c a').inList('b a'), 'CA', 'BA'],
+    ['the list and then the record', plain.inList('b a').inRecord('c a'), 'CA', 'BA'],
+    ['both are said again', plain.inList('b').inRecord('c').inRecord('b c').inList('c a'), 'BC', 'CA'],
+  ])('if %s, one does not change the other', (_, form, lines, columns) => {
+    expect([titles(form.lines), titles(form.columns)]).toEqual([lines, columns]);
+    expect(form.names).toEqual(['a', 'b', 'c']);
+    const value = { a: '1', b: '2', c: '3' };
+    expect(form.data(value)).toEqual(value);
+  });
+
+  it('lines of its own are those of the record alone', () => {
+    const own = plain
+      .inRecord('b')
+      .inList('a')
+      .withLines((all) => [...all, ...all]);
+    expect([titles(own.lines), titles(own.columns), own.names]).toEqual(['BB', 'A', ['a', 'b', 'c']]);
+    expect(own.data({ a: '1', b: '2', c: '3' })).toEqual({ a: '1', b: '2', c: '3' });
   });
 });

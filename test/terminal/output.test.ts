@@ -454,6 +454,20 @@ it.each<[OutputFormat, number, boolean]>([
   },
 );
 
+it.each([0, undefined])(
+  'a terminal that does not say how high it is (%s) shows no list in a pager',
+  async (height) => {
+    const { stream, written } = openStream({ columns: 80 });
+    const paged: string[] = [];
+    const output = openOutput(
+      { isTTY: true, columns: 80, rows: height, write: (data) => void stream.write(data) },
+      { format: 'table', colour: false, say: () => {}, page: async (shown) => void paged.push(shown) },
+    );
+    await output.table(Array<Row>(100).fill({ name: 'Rent', amount: null }), form, 'None.');
+    expect([paged, written().split('\n').length]).toEqual([[], 102]);
+  },
+);
+
 it('the columns of CSV come from the shape of the data, also without rows', async () => {
   const { output, written } = open({ format: 'csv' });
   const shape = object({ amount: orNull(text()), name: text() });

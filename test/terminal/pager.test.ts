@@ -40,6 +40,20 @@ describe('the pager', () => {
     expect(readFileSync(file, 'utf8')).toBe('one\nFRX -c .\n');
   });
 
+  it.each([
+    [{}, 'FRX -c'],
+    [{ LESS: '-i' }, '-i -c'],
+    [{ LV: '-z' }, 'FRX -z'],
+    [{ LESS: '', LV: '' }, ' '],
+  ])("has the operator's own options: with %j they are %j", async (own, options) => {
+    const file = join(folder, 'options');
+    for (const name of ['LESS', 'LV']) vi.stubEnv(name, undefined);
+    for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await showInPager(['sh', '-c', 'cat > /dev/null; echo "$LESS $LV" > "$1"', 'pager', file], 'one\n');
+    expect(readFileSync(file, 'utf8')).toBe(`${options}\n`);
+  });
+
   it('may end before it has read all of the text', async () => {
     expect(await showInPager(['true'], 'x'.repeat(1_000_000))).toBe(true);
   });

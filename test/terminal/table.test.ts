@@ -87,6 +87,28 @@ describe('a table that is wider than the terminal', () => {
   });
 });
 
+describe('a record of a terminal that is too narrow', () => {
+  const MARK = { title: '' };
+  const ID = { title: 'ID', whole: true };
+  const STATE = { title: 'STATE', whole: true };
+  const drawn = (titles: (typeof MARK | typeof ID)[], ...rows: string[][]) =>
+    drawTerminalTable(titles, rows, { width: 12, colour: false });
+
+  it.each<[what: string, titles: (typeof MARK | typeof ID)[], row: string[], text: string]>([
+    ['before the first one', [MARK, ID, STATE], ['!', 'tr-1', 'failed'], 'ID     tr-1 !\nSTATE  failed'],
+    ['twice before it', [MARK, MARK, ID, STATE], ['!', '*', 'tr-1', 'ok'], 'ID     tr-1 ! *\nSTATE  ok'],
+    ['between two', [ID, MARK, STATE], ['tr-1', '!', 'failed'], 'ID     tr-1 !\nSTATE  failed'],
+    ['after the last', [ID, STATE, MARK], ['tr-1', 'failed', '!'], 'ID     tr-1\nSTATE  failed !'],
+    ['before and after', [MARK, ID, MARK, STATE], ['!', 'tr-1', '*', 'ok'], 'ID     tr-1 ! *\nSTATE  ok'],
+    ['before an empty one', [MARK, ID, STATE], ['!', '', 'failed'], 'STATE  failed !'],
+  ])('shows a field without a title %s, and once', (_, titles, row, text) => {
+    // The other row has all fields, so that no column is left out.
+    const other = titles.map(({ title }) => (title === '' ? '' : 'x'));
+    expect(drawn(titles, row, other).split('\n\n')).toEqual([text, 'ID     x\nSTATE  x']);
+    expect(drawn(titles, other, row).split('\n\n')).toEqual(['ID     x\nSTATE  x', text]);
+  });
+});
+
 describe('a list of payments', () => {
   const payments = [
     { title: 'FLOW', whole: true },

@@ -77,3 +77,23 @@ it.each([
   terminal.warn('A warning');
   expect(written()).toBe(text);
 });
+
+type TerminalEvent = Parameters<ReturnType<typeof openTerminal>['tell']>[0];
+const CALL = { tppRequestId: 'q', transactionId: 't', requestId: null, apiTrackId: null };
+it.each<[event: TerminalEvent, isShown: boolean]>([
+  [{ event: 'note', message: 'x' }, false],
+  [{ event: 'warning', message: 'x' }, true],
+  [{ event: 'flow', flow: 'tr-1', kind: 'transfer', state: 'created' }, false],
+  [{ event: 'open', url: 'https://bank.example/' }, true],
+  [{ event: 'call', method: 'GET', path: '/', outcome: 200, milliseconds: 1, ...CALL }, false],
+])('of %j, --quiet leaves a person: %s', (event, isShown) => {
+  const told = (options: Partial<TerminalOptions>) => {
+    const { terminal, written } = open({}, options);
+    terminal.tell(event, 'In words');
+    return written();
+  };
+  expect(told({})).toBe('In words\n');
+  expect(told({ quiet: true })).toBe(isShown ? 'In words\n' : '');
+  expect(told({ asEvents: true })).toBe(`${JSON.stringify(event)}\n`);
+  expect(told({ asEvents: true, quiet: true })).toBe('');
+});

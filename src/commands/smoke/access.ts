@@ -14,6 +14,7 @@ import { requestBy } from '../consent/request.ts';
 import type { Context } from '../context.ts';
 import { forFlow } from '../flow/customer.ts';
 import { customerOf } from '../open/customer.ts';
+import { inDays } from './local.ts';
 import { type Found, missing, type Smoke } from './smoke.ts';
 
 /** What can be told of a step before it runs. */
@@ -150,7 +151,7 @@ function untilWhen({ context, ends, plan }: Smoke, day: IsoDate | null, endsAt: 
   ends.consent = `${day}T00:00:00.000Z`;
   const now = context.world.now();
   if (!endsSoon(endsAt, now, plan.withinDays)) return { detail: `until ${day}` };
-  const message = `the consent ends in ${daysApart(bankDay(now), day)} days`;
+  const message = `the consent ends in ${inDays(daysApart(bankDay(now), day))}`;
   return { detail: `until ${day}`, warnings: [{ code: 'consent_ends', message }] };
 }
 

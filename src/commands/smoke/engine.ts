@@ -112,10 +112,7 @@ function orUndone(smoke: Smoke, step: SmokeStep, lacks: boolean, before: readonl
   };
   const isUnread = warnings.some(({ code }) => code === 'not_read');
   const hasRead = before.some((each) => READINGS.includes(each.id) && (isDone(each) || each.error !== null));
-  const isLastReading = id === READINGS.findLast((each) => plan.steps.has(each));
-  // Without the list, the other two do not run.
-  if (isUnread && !hasRead && (id === 'accounts' || isLastReading || option !== undefined))
-    return fail(new Psd2Error('not_read', capital(reason ?? ''), WAY_OUT));
+  if (isUnread && !hasRead) return fail(new Psd2Error('not_read', capital(reason ?? ''), WAY_OUT));
   const isNothing = !lacks && id === 'login' && plan.steps.has(id);
   const countsSkips = plan.failOn.has('skip') && warnings.length > 0;
   if ((option === undefined || isNothing) && !countsSkips) return step;

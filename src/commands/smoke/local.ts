@@ -35,7 +35,7 @@ export async function testCertificates(smoke: Smoke): Promise<Found> {
   const soon: SmokeWarning[] = [];
   for (const [name, notAfter] of diagnosis.ends) {
     const days = daysUntil(context, notAfter);
-    const message = `${name} ends in ${days} ${days === 1 ? 'day' : 'days'}`;
+    const message = `${name} ends in ${inDays(days)}`;
     // One that has ended fails.
     if (days >= 0 && days < plan.withinDays) soon.push({ code: 'certificate_ends', message });
     if (name === 'QWAC') ends.qwac = notAfter;
@@ -44,7 +44,7 @@ export async function testCertificates(smoke: Smoke): Promise<Found> {
   const left = [ends.qwac, ends.qsealc].flatMap((end) => (end === null ? [] : [daysUntil(context, end)]));
   const { warnings = [], ...result } = foundBy(
     diagnosis,
-    left.length > 0 ? `${Math.min(...left)} days left` : undefined,
+    left.length > 0 ? `${inDays(Math.min(...left))} left` : undefined,
   );
   return { ...result, warnings: [...soon, ...warnings] };
 }
@@ -62,13 +62,13 @@ export async function testConnection(smoke: Smoke): Promise<Found> {
   const details = [
     protocol?.replace('v', ' '),
     clock?.status === 'ok' && `clock ${clock.detail.replace(/ (behind|ahead of) the bank/, '')}`,
-    days !== null && `the bank's certificate ${days} days`,
+    days !== null && `the bank's certificate ${inDays(days)}`,
   ];
   const result = foundBy(diagnosis, details.filter(Boolean).join(', '));
   if (days !== null && days < plan.withinDays)
     result.warnings?.push({
       code: 'bank_certificate',
-      message: `the bank's certificate ends in ${days} days`,
+      message: `the bank's certificate ends in ${inDays(days)}`,
     });
   // The rest of the call's time belongs to the next step.
   const rest = (call?.milliseconds ?? 0) - (call?.connectMs ?? 0);
@@ -82,6 +82,11 @@ export async function testSignature(smoke: Smoke): Promise<Found> {
   const diagnosis = await diagnose(smoke, signature);
   const [call] = observed;
   return { ...foundBy(diagnosis), milliseconds: (call?.milliseconds ?? 0) - (call?.connectMs ?? 0) };
+}
+
+/** `1 day`, `2 days` */
+export function inDays(count: number): string {
+  return `${count} ${count === 1 ? 'day' : 'days'}`;
 }
 
 /** Whole days until a time. */

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
-import { findingOf, merged, type ShapeFile } from '../../smoke/shapes.ts';
+import { findingOf, type ShapeFile } from '../../smoke/shapes.ts';
 import { removeStored } from '../../store/disk/files.ts';
 import { list as listOf, object, text, whole } from '../../terminal/output/fields.ts';
 import type { Context } from '../context.ts';
@@ -105,7 +104,7 @@ ${examples('psd2 smoke shapes accept', 'psd2 smoke shapes accept dr-0k3f9a2')}`,
     const { drift } = openRecords(context.folder.smoke(context.profileName())).find(undefined);
     const accepted = id === undefined ? drift : [findingOf(drift, id)];
     for (const finding of accepted) delete file.shapes[finding.answer]?.[finding.path];
-    saveShapes(path, { ...merged(file, {}, bankDay(context.world.now())), runs: file.runs });
+    saveShapes(path, file);
     context.output.record({ changed: accepted.length }, changed);
   },
 );

@@ -1,22 +1,24 @@
 import { wrapWords } from '../cells.ts';
 import { cleanLines } from '../clean.ts';
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  euro: '€',
-  auml: 'ä',
-  ouml: 'ö',
-  uuml: 'ü',
-  Auml: 'Ä',
-  Ouml: 'Ö',
-  Uuml: 'Ü',
-  szlig: 'ß',
-};
+const ENTITIES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
+    nbsp: ' ',
+    euro: '€',
+    auml: 'ä',
+    ouml: 'ö',
+    uuml: 'ü',
+    Auml: 'Ä',
+    Ouml: 'Ö',
+    Uuml: 'Ü',
+    szlig: 'ß',
+  }),
+);
 
 /**
  * A text of the bank for a customer, as lines: `<br>` and the ends of paragraphs are line breaks, other tags go, and nothing in it can
@@ -27,7 +29,7 @@ export function plainLines(text: string): string[] {
     .replace(/<br\s*\/?>|<\/(p|div|li|tr|h\d)>/gi, '\n')
     .replace(/<\/?[a-z!][^<>]*>/gi, '')
     .replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (whole, decimal, hex, name) => {
-      if (name !== undefined) return ENTITIES[name] ?? whole;
+      if (name !== undefined) return ENTITIES.get(name) ?? whole;
       const code = Number.parseInt(decimal ?? hex, decimal === undefined ? 16 : 10);
       return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
     });

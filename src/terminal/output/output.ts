@@ -104,7 +104,7 @@ export function openOutput(stdout: Stdout, options: OutputOptions): Output {
   };
   /** Prints a list, page by page if it is longer than the terminal. */
   const show = async (text: string) => {
-    if (page && text.split('\n').length >= (stdout.rows ?? Number.POSITIVE_INFINITY)) await page(`${text}\n`);
+    if (page && text.split('\n').length >= (stdout.rows || Number.POSITIVE_INFINITY)) await page(`${text}\n`);
     else write(text);
   };
   const programs = forPrograms(stdout, options);

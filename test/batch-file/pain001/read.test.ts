@@ -134,6 +134,34 @@ describe('a pain.001', () => {
     expect(said).toEqual([expect.stringMatching(message)]);
   });
 
+  test.each<[lines: string[], kept: string[] | null]>([
+    [[], []],
+    [[''], []],
+    [['Scala B'], ['Scala B']],
+    [
+      ['Scala B', 'Int. 7'],
+      ['Scala B', 'Int. 7'],
+    ],
+    // An element can be empty.
+    [
+      ['Scala B', '', 'Int. 7'],
+      ['Scala B', 'Int. 7'],
+    ],
+    [['Scala B', 'Int. 7', 'c/o Bob'], null],
+  ])(
+    'with the lines %j of an address has those of them that say something, and at most two',
+    async (lines, kept) => {
+      const written = lines.map((line) => `<AdrLine>${line}</AdrLine>`).join('');
+      const address = `<PstlAdr><TwnNm>Roma</TwnNm><Ctry>IT</Ctry>${written}</PstlAdr>`;
+      const payee = `<Cdtr><Nm>Ada</Nm>${address}</Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
+      const read = await readFile(document([information([transaction({ payee })])]));
+      expect(read.lines.map((line) => line.address?.lines)).toEqual(kept === null ? [] : [kept]);
+      expect(read.said.filter((each) => each.startsWith('error'))).toEqual(
+        kept === null ? [`error ${FIRST}/Cdtr/PstlAdr/AdrLine: The address has more than 2 lines`] : [],
+      );
+    },
+  );
+
   test('must have as many payments, and as much money, as its headers say', async () => {
     const header = (count: number, sum: string) =>
       `<MsgId>M</MsgId><CreDtTm>2026-11-20T10:00:00</CreDtTm><NbOfTxs>${count}</NbOfTxs><CtrlSum>${sum}</CtrlSum>`;
@@ -236,6 +264,51 @@ describe('a pain.001', () => {
     expect(problems.map(({ line, place }) => [line, place])).toEqual([
       [null, `${AT}/PmtInf[1]/PmtMtd`],
       [1, `${FIRST}/Amt/InstdAmt`],
+    ]);
+  });
+
+  test.each([1, 2])(
+    'whose payments are wrong in %i PmtInf, with a warning after it, is not without any',
+    async (count) => {
+      const noted = transaction({ rest: '<Purp><Cd>SALA</Cd></Purp>' });
+      const wrong = information([noted], { PmtMtd: '<PmtMtd>CHK</PmtMtd>' });
+      const { lines, said } = await readFile(document(Array<string>(count).fill(wrong)));
+      expect(lines).toEqual([]);
+      expect(said).toEqual(
+        [1, 2]
+          .slice(0, count)
+          .flatMap((nth) => [
+            `error ${AT}/PmtInf[${nth}]/PmtMtd: psd2 cannot pay with "CHK", only with a transfer (TRF)`,
+            `warning ${AT}/PmtInf[${nth}]/CdtTrfTxInf[1]/Purp: psd2 pays without the purpose`,
+          ]),
+      );
+    },
+  );
+
+  test('numbers its payments through all of its PmtInf, those that are wrong too', async () => {
+    const wrong = (id: string) => paid(id, '0');
+    const noted = (id: string) =>
+      transaction({ id: `<EndToEndId>${id}</EndToEndId>`, rest: '<Purp><Cd>SALA</Cd></Purp>' });
+    const { lines, problems } = await readFile(
+      document([
+        information([paid('E-1', '1'), wrong('E-2')]),
+        information([wrong('E-3'), noted('E-4'), paid('E-1', '2')], {
+          BtchBookg: '<BtchBookg>x</BtchBookg>',
+        }),
+        information([noted('E-6'), paid('E-7', '7')]),
+      ]),
+    );
+    expect(lines.map(({ line, place }) => [line, place])).toEqual([
+      [1, FIRST],
+      [6, `${AT}/PmtInf[3]/CdtTrfTxInf[1]`],
+      [7, `${AT}/PmtInf[3]/CdtTrfTxInf[2]`],
+    ]);
+    expect(problems.map(({ severity, line, place, fileLine }) => [severity, line, place, fileLine])).toEqual([
+      ['error', 2, `${AT}/PmtInf[1]/CdtTrfTxInf[2]/Amt/InstdAmt`, 4],
+      ['error', null, `${AT}/PmtInf[2]/BtchBookg`, 5],
+      ['error', 3, `${AT}/PmtInf[2]/CdtTrfTxInf[1]/Amt/InstdAmt`, 5],
+      ['warning', 4, `${AT}/PmtInf[2]/CdtTrfTxInf[2]/Purp`, 5],
+      ['warning', 6, `${AT}/PmtInf[3]/CdtTrfTxInf[1]/Purp`, 6],
     ]);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { PaymentGroup } from '../../../src/batch-file/pain001/write.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { readFile } from '../reading.ts';
 import { textOf } from '../rows.ts';
@@ -58,6 +60,39 @@ test('a pain.001.001.03 that psd2 writes has the day without an element of its o
   expect(written.match(/<Document.*|<ReqdExctnDt>.*/g)).toEqual([
     '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.03">',
     ...Array(2).fill('<ReqdExctnDt>2026-12-01</ReqdExctnDt>'),
+  ]);
+});
+
+const BOOKED = '<BtchBookg>';
+test.each<[changes: Partial<PaymentGroup>, booking: string, type: string]>([
+  [{}, '', '<SvcLvl><Cd>SEPA</Cd></SvcLvl>'],
+  [{ batchBooking: undefined }, '', '<SvcLvl><Cd>SEPA</Cd></SvcLvl>'],
+  [{ batchBooking: true }, `${BOOKED}true</BtchBookg>`, '<SvcLvl><Cd>SEPA</Cd></SvcLvl>'],
+  // The bank books as it likes if nobody says so.
+  [{ batchBooking: false }, `${BOOKED}false</BtchBookg>`, '<SvcLvl><Cd>SEPA</Cd></SvcLvl>'],
+  [{ instant: true }, '', '<SvcLvl><Cd>SEPA</Cd></SvcLvl><LclInstrm><Cd>INST</Cd></LclInstrm>'],
+  [{ urgent: true }, '', '<InstrPrty>HIGH</InstrPrty><SvcLvl><Cd>SEPA</Cd></SvcLvl>'],
+])('a group with %j says how it is booked and paid', async (changes, booking, type) => {
+  const written = await textOf(writeExample('pain.001.001.09', undefined, changes));
+  const [, first = '', second = ''] = written.split('<PmtInf>');
+  expect(first).toContain(`<PmtMtd>TRF</PmtMtd>${booking}<NbOfTxs>2</NbOfTxs>`);
+  expect(first).toContain(`<PmtTpInf>${type}</PmtTpInf>`);
+  // It says nothing of the next one.
+  expect(second).toContain('<PmtMtd>TRF</PmtMtd><NbOfTxs>1</NbOfTxs>');
+});
+
+test('of several accounts with an IBAN, the currency names the one of the payer and that of the payee', async () => {
+  const iban = parseSepaIban('IT60X0542811101000000123456');
+  const payments = [orderedPayment({ accountCurrency: 'USD' }), orderedPayment()];
+  const written = await textOf(
+    writeExample('pain.001.001.09', payments, { debtor: { name: 'Acme', iban, accountCurrency: 'EUR' } }),
+  );
+  expect(written.match(/<(?:Dbtr|Cdtr)Acct>.*?<\/(?:Dbtr|Cdtr)Acct>/g)).toEqual([
+    `<DbtrAcct><Id><IBAN>${iban}</IBAN></Id><Ccy>EUR</Ccy></DbtrAcct>`,
+    '<CdtrAcct><Id><IBAN>DE89370400440532013000</IBAN></Id><Ccy>USD</Ccy></CdtrAcct>',
+    '<CdtrAcct><Id><IBAN>DE89370400440532013000</IBAN></Id></CdtrAcct>',
+    `<DbtrAcct><Id><IBAN>${iban}</IBAN></Id></DbtrAcct>`,
+    '<CdtrAcct><Id><IBAN>DE89370400440532013000</IBAN></Id></CdtrAcct>',
   ]);
 });
 

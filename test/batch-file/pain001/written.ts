@@ -1,4 +1,9 @@
-import { type Initiation, type OrderedPayment, writePain001 } from '../../../src/batch-file/pain001/write.ts';
+import {
+  type Initiation,
+  type OrderedPayment,
+  type PaymentGroup,
+  writePain001,
+} from '../../../src/batch-file/pain001/write.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
@@ -15,13 +20,14 @@ export function orderedPayment(changes: Partial<OrderedPayment> = {}): OrderedPa
   };
 }
 
-/** Writes a document with two groups: two transfers, and an instant one that is urgent. */
+/** Writes a document with two groups: two transfers, and an instant one that is urgent. `changes` replace fields of the first. */
 export function writeExample(
   format: Initiation['format'],
   payments: OrderedPayment[] = [
     orderedPayment(),
     orderedPayment({ endToEndId: 'E-2', instructionId: 'I-2' }),
   ],
+  changes: Partial<PaymentGroup> = {},
 ): AsyncGenerator<string> {
   const debtor = { name: 'Acme', iban: parseSepaIban('IT60X0542811101000000123456') };
   const executionDate = parseDate('--date', '2026-12-01');
@@ -31,6 +37,7 @@ export function writeExample(
       {
         ...{ paymentInformationId: 'P-1', debtor, executionDate, instant: false, urgent: false },
         ...{ count: 2, sum: parsePaymentAmount('25.00'), payments },
+        ...changes,
       },
       {
         ...{ paymentInformationId: 'P-2', debtor, executionDate, instant: true, urgent: true },

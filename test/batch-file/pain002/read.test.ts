@@ -78,6 +78,43 @@ describe('a pain.002', () => {
     );
   });
 
+  const AC01 = '<Rsn><Cd>AC01</Cd></Rsn>';
+  const words = (...texts: string[]) => texts.map((text) => `<AddtlInf>${text}</AddtlInf>`).join('');
+  test.each<[what: string, reasons: string[], told: [string | null, string | null, string | null][]]>([
+    ['no words', [AC01], [['AC01', null, null]]],
+    ['empty words', [AC01 + words('')], [['AC01', null, null]]],
+    ['one text', [AC01 + words('No such IBAN')], [['AC01', null, 'No such IBAN']]],
+    ['two texts', [AC01 + words('No such', 'IBAN')], [['AC01', null, 'No such IBAN']]],
+    ['three texts, one of them empty', [AC01 + words('No', '', 'such')], [['AC01', null, 'No such']]],
+    ['words alone', [words('Closed', 'since May')], [[null, null, 'Closed since May']]],
+    ["the bank's own code", [`<Rsn><Prtry>X9</Prtry></Rsn>${words('Closed')}`], [[null, 'X9', 'Closed']]],
+    [
+      'two reasons, of which each has its own words',
+      [AC01 + words('One', 'more'), `<Rsn><Cd>AC04</Cd></Rsn>${words('Two')}`],
+      [
+        ['AC01', null, 'One more'],
+        ['AC04', null, 'Two'],
+      ],
+    ],
+    [
+      'a reason without words after one with words',
+      [AC01 + words('One'), '<Rsn><Cd>AC04</Cd></Rsn>'],
+      [
+        ['AC01', null, 'One'],
+        ['AC04', null, null],
+      ],
+    ],
+  ])('gives a reason with %s', (_what, reasons, told) => {
+    const why = reasons.map((reason) => `<StsRsnInf>${reason}</StsRsnInf>`).join('');
+    const payment = `<TxInfAndSts><OrgnlEndToEndId>E-1</OrgnlEndToEndId><TxSts>RJCT</TxSts>${why}</TxInfAndSts>`;
+    // The next one has none of them.
+    const found = readPain002(report(group(payment, entry('E-2', 'RJCT').replace(/<StsRsnInf.*Inf>/, ''))));
+    expect(found?.entries.get('E-1')?.reasons).toEqual(
+      told.map(([code, proprietary, text]) => ({ level: 'payment', code, proprietary, text })),
+    );
+    expect(found?.entries.get('E-2')?.reasons).toEqual([]);
+  });
+
   test('of two groups gives the reasons of each to its payments, and those of both for all', () => {
     const of = (name: string, code: string) =>
       group(`<StsRsnInf><Rsn><Cd>${code}</Cd></Rsn></StsRsnInf>`, told(name)).replace('P-1', name);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { openRecords } from '../../../src/commands/smoke/record.ts';
 import { addDays, bankDay, bankLocalTime } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
@@ -98,6 +99,12 @@ it.each<[what: string, days: number, options: string[], line: (lastDay: string) 
     [],
     (day) => `warn consent [consent_ends]: the consent ends in 2 days; until ${day}`,
   ],
+  [
+    'that ends tomorrow',
+    179,
+    [],
+    (day) => `warn consent [consent_ends]: the consent ends in 1 day; until ${day}`,
+  ],
   ['that has ended', 180, [], () => NO_RECORD],
 ])('of a consent %s, as the journal has it', async (_, days, options, line) => {
   const payer = await payerAt(new BankHere(), temporary);
@@ -153,6 +160,22 @@ it('the newest consent that is kept is asked for, and how long it lasts is told'
   ]);
   expect(bank.asked).toEqual(['details c2']);
   expect(ran.data.ends?.consent).toBe(`${addDays(TODAY, 100)}T00:00:00.000Z`);
+});
+
+it.each<[says: number | null, until: number]>([
+  [80, 80],
+  [100, 100],
+  // The customer may use it no longer than that.
+  [200, 180],
+  [null, 90],
+])('of a consent for 90 days, of which the bank now says %s, the end is in %i days', async (says, until) => {
+  const { bank, request, smoke } = await grantedAt();
+  bank.becomes = { consentStatus: 'valid', means: 'valid', validUntil: addDays(TODAY, 90), recurring: true };
+  await request();
+  bank.says('c1', { validUntil: says === null ? null : addDays(TODAY, says) });
+  const { lines, ran } = await smoke();
+  const day = addDays(TODAY, until);
+  expect([lines[1], ran.data.ends?.consent]).toEqual([`pass consent: until ${day}`, `${day}T00:00:00.000Z`]);
 });
 
 it('a consent without an end, and one whose end only psd2 knows', async () => {
@@ -295,6 +318,39 @@ it('at a bank without a call that ends it, a consent stays, and nobody is warned
     'warn clean-up [consent_stays]: the consent co-1 stays: this bank has no call that ends it, and its customer may still authorise it; nothing to end',
   ]);
 });
+
+it.each<[own: boolean, earlier: boolean, line: RegExp]>([
+  [
+    true,
+    false,
+    /^warn clean-up \[consent_stays\]: The bank does not know the consent [^;]*; nothing to end$/,
+  ],
+  [
+    false,
+    true,
+    /^warn clean-up \[login_stays\]: the login of customer ada [^;]*; nothing to end; of sm-old: /,
+  ],
+  [
+    true,
+    true,
+    /^warn clean-up \[consent_stays,login_stays\]: The bank does not know the consent [^;]*; the login of customer ada [^;]*; nothing/,
+  ],
+])(
+  'what stays of this run (%s) and of an earlier one (%s) is told, and is not noted any longer',
+  async (own, earlier, line) => {
+    const { bank, payer, smoke } = await grantedAt();
+    const { context } = payer.open();
+    const records = openRecords(payer.folder.smoke('env'));
+    await storeLogin(context, 'ada');
+    if (earlier) records.noteUnended('sm-old', [{ kind: 'login', customerId: 'ada', tokens: ['other'] }]);
+    const lost = { refusal: 'other', isBanks: true, isNotKnown: true } as const;
+    if (own) bank.fails.set('delete', new Psd2Error('bank_refused', 'Unknown', lost));
+    const { exitCode, lines } = await smoke(...(own ? ['--consent'] : []));
+    expect(exitCode).toBe(0);
+    expect(lines.at(-1)).toMatch(line);
+    expect(records.unended().made).toEqual([]);
+  },
+);
 
 it('a consent that is kept without its flow is not asked for', async () => {
   const { payer, smoke } = await grantedAt();

@@ -101,6 +101,18 @@ it.each<[what: string, failures: number, options: string[], exitCode: number, li
   expect(smoked.lines).toContain(`pass ${PAGE}`);
 });
 
+it.each<[what: string, failures: number, options: string[], shapes: string]>([
+  ['passes', 0, [], 'skip shapes: no answer was read'],
+  ['fails', 1, [], 'skip shapes: after balance'],
+  ['fails as known', 1, ['--known', 'balance'], 'skip shapes: after balance'],
+  ['passes when it is tried again', 1, ['--retry', '1'], 'skip shapes: no answer was read'],
+  ['passes, although it is known', 0, ['--known', 'balance'], 'skip shapes: no answer was read'],
+])('the forms of the answers are compared or not if a reading %s', async (_, failures, options, shapes) => {
+  const { bank, payer } = await operatorAt();
+  bank.meets('balance', ...Array.from({ length: failures }, () => NO));
+  expect((await smokeAt(payer, options)).lines.at(-2)).toBe(shapes);
+});
+
 it('the result of a run is a warning for what is known, flaky or slow, and a failure for each exit code but 0', async () => {
   const result = async (failures: number, ...options: string[]) => {
     const { bank, payer } = await operatorAt();
@@ -167,6 +179,20 @@ it('reads at most four times a day in production, and then says that nobody look
   expect([await only('transactions'), await only('balance')]).toEqual([end, end]);
   // Nor are both of them skipped for another reason.
   expect(await only('balance,transactions')).toEqual([`${end[0]} (and 1 more)`, end[1]]);
+});
+
+it.each<[used: 'the list' | 'the account', step: string, isRead: boolean]>([
+  ['the list', 'accounts', false],
+  ['the list', 'balance', true],
+  ['the list', 'transactions', true],
+  ['the account', 'accounts', true],
+  ['the account', 'balance', false],
+  ['the account', 'transactions', false],
+])('where the reads of %s are used up, the step %s reads: %s', async (used, step, isRead) => {
+  const { bank, payer } = await operatorAt('production');
+  await useUp(payer, used === 'the list' ? null : '0000012345');
+  const { exitCode } = await smokeAt(payer, ['--steps', step, '--account', '0000012345']);
+  expect([exitCode, bank.calls.length]).toEqual(isRead ? [0, 1] : [12, 0]);
 });
 
 it('a reading that was left out beside one that was read is a warning', async () => {
@@ -361,18 +387,43 @@ it.each<[env: Record<string, string>, isAscii: boolean]>([
   expect(ran.printed).toContain(isAscii ? '  ok   login' : '  ✓ login');
 });
 
-it('the last success stays what it was after a failure, and each run is one of its own', async () => {
+it('a step that has failed leads to its calls only if the bank was asked', async () => {
+  const { bank, payer } = await operatorAt();
+  const failed = async (tppRequestId?: string) => {
+    bank.meets('balance', new Psd2Error('bank_refused', 'No', tppRequestId ? { tppRequestId } : {}));
+    const ran = await payer.run(['smoke', ...IN_MEMORY], { format: 'table' });
+    const shown = await payer.run(['smoke', 'show'], { format: 'table' });
+    return [ran, shown].map(({ printed }) => / {2}✗ balance .*/.exec(printed)?.[0].replace(/sm-\w+/, 'sm-1'));
+  };
+  const said = '(exit 7)';
+  expect(await failed()).toEqual(
+    ['No', 'The bank refused the request'].map((text) => expect.stringMatching(`${text} \\(exit 7\\)$`)),
+  );
+  expect(await failed('q-1')).toEqual(
+    ['No', 'The bank refused the request'].map((text) =>
+      expect.stringContaining(`${text} ${said}  psd2 log --run sm-1`),
+    ),
+  );
+});
+
+it('the last success stays what it was after failures, and each run is one of its own', async () => {
   const { bank, payer } = await operatorAt();
   const clock = movingClock();
-  const run = () => smokeAt(payer, [], { changes: clock.changes });
-  expect((await run()).ran.data.lastSuccessAt).toBe('NOW');
-  clock.pass(60_000);
-  bank.meets('balance', NO);
-  expect((await run()).ran.data.lastSuccessAt).toBe('NOW');
-  clock.pass(60_000);
-  const { startedAt, lastSuccessAt } = (await run()).ran.data;
-  expect(lastSuccessAt).toBe(startedAt);
-  expect(startedAt).not.toBe('NOW');
+  const run = async (...fates: Psd2Error[]) => {
+    bank.meets('balance', ...fates);
+    const { startedAt, lastSuccessAt } = (await smokeAt(payer, [], { changes: clock.changes })).ran.data;
+    clock.pass(60_000);
+    return { startedAt, lastSuccessAt };
+  };
+  expect((await run(NO)).lastSuccessAt).toBeNull();
+  const second = await run();
+  expect(second.lastSuccessAt).toBe(second.startedAt);
+  expect((await run(NO)).lastSuccessAt).toBe(second.startedAt);
+  // The run before it was no success either.
+  expect((await run(NO)).lastSuccessAt).toBe(second.startedAt);
+  const last = await run();
+  expect([last.lastSuccessAt, last.startedAt]).toEqual([last.startedAt, expect.not.stringMatching(/NOW/)]);
+  expect(last.startedAt).not.toBe(second.startedAt);
 });
 
 it('a report that cannot be written is exit code 3, unless a step says more', async () => {
@@ -457,6 +508,20 @@ it('a second run of the profile ends at once', async () => {
     'Wait for it to end.',
   ]);
   expect(bank.calls.filter((call) => call.startsWith('balance'))).toHaveLength(1);
+});
+
+it('whom a payment is to and from is in no report', async () => {
+  const { bank, payer } = await operatorAt();
+  Object.assign(bank.interface, { readAccountId: (text: string) => text });
+  const names = ['acc-x', 'Ada Lovelace', 'DE89370400440532013000'];
+  bank.meets('verify', new Psd2Error('config', `Of ${names.join(', ')} and Current account`));
+  const file = join(payer.folder.root, 'r.json');
+  const [from = '', name = '', to = ''] = names;
+  const words = ['--steps', 'accounts,initiate', '--initiate', '--from', from, '--name', name, '--to', to];
+  const { lines } = await smokeAt(payer, [...words, '--report', file]);
+  expect(lines[1]).toContain(`Of ${names.join(', ')} and Current account`);
+  const report = JSON.parse(readFileSync(file, 'utf8'));
+  expect(report.steps[10].error.message).toBe('Of …, …, … and …');
 });
 
 it('what a customer is called is in no report, and in the JSON of the run', async () => {

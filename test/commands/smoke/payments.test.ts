@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { CancellationAnswer } from '../../../src/bank/ports/payment-calls.ts';
 import { printsOf } from '../../../src/commands/smoke/access.ts';
 import type { ConsentEvent } from '../../../src/domain/consent.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
@@ -10,7 +11,8 @@ import { VERIFIED } from '../../domain/orders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsentFlow, storeTransfer } from '../access.ts';
 import { account, type BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
-import { ANNA, payerWith } from '../payer-here.ts';
+import { differing } from '../named-bank.ts';
+import { ANNA, payerAt, payerWith } from '../payer-here.ts';
 import { smokeAt } from './smoke-here.ts';
 
 // What a smoke test begins, pays and ends: at a bank where psd2 executes, and at one where the customer's SCA does.
@@ -27,6 +29,7 @@ const pay = (amount: string, ...more: string[]) => [
   ...PAYEE,
   ...more,
 ];
+const NEXT = ['--skip', 'settings..signature,consent..transactions'];
 const LINKED = { commits: 'by the customer' as const };
 
 async function operatorAt(terms: ConstructorParameters<typeof BankHere>[0] = {}) {
@@ -168,6 +171,59 @@ it('a payment that the bank does not say it has cancelled is named, and the next
   expect(await states()).toEqual(['cancelled 0.01 SMOKE']);
 });
 
+/** A bank that answers so to a cancellation, and does it or not. */
+function cancelling(bank: BankHere, answer: CancellationAnswer, isDone: boolean) {
+  return differing(bank.interface, ({ payments }) => ({
+    payments: {
+      ...payments,
+      transfer(...payment) {
+        const calls = payments.transfer(...payment);
+        const { cancellation } = calls;
+        return {
+          ...calls,
+          ...(cancellation && {
+            cancellation: {
+              ...cancellation,
+              async request(cancel) {
+                if (isDone) await cancellation.request(cancel);
+                return answer;
+              },
+            },
+          }),
+        };
+      },
+    },
+  }));
+}
+
+const PAGE = { approach: null, redirect: 'https://customers.bank.example/end' };
+const STAYS = 'The payment tr-1 of this smoke test is still at the bank: ';
+const UNSAID = 'The bank does not say that the transfer is cancelled (outcome_unknown, exit 9)';
+it.each<[answer: CancellationAnswer, isDone: boolean, exitCode: number, says: string]>([
+  [{ verdict: 'taken' }, true, 0, 'begun and given up'],
+  [{ verdict: 'taken', mayWantCustomer: true }, true, 0, 'begun and given up'],
+  [{ verdict: 'taken' }, false, 9, `${STAYS}${UNSAID}`],
+  [{ verdict: 'taken', mayWantCustomer: true }, false, 9, `${STAYS}${UNSAID}`],
+  [
+    { verdict: 'to be authorised', links: PAGE },
+    false,
+    13,
+    `${STAYS}The bank wants the customer to authorise the cancellation (still_open, exit 13)`,
+  ],
+])(
+  'no customer is asked to end a payment that is given up, where the bank answers %j, and has done it: %s',
+  async (answer, isDone, exitCode, says) => {
+    const { bank } = await operatorAt(LINKED);
+    const payer = await payerAt({ interface: cancelling(bank, answer, isDone) }, temporary);
+    const { exitCode: code, lines, ran } = await smokeAt(payer, INITIATE);
+    expect([code, lines[1]]).toEqual([exitCode, `${exitCode === 0 ? 'pass' : 'fail'} initiate: ${says}`]);
+    expect([bank.calls.filter((call) => call.startsWith('sca')), ran.said]).toEqual([
+      [],
+      expect.not.stringContaining('https:'),
+    ]);
+  },
+);
+
 it('a payment that the bank has executed meanwhile cannot be given up, and that is said', async () => {
   const { bank, states, smoke } = await operatorAt(LINKED);
   bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
@@ -216,6 +272,27 @@ it.each<[terms: object, words: string[], how: object, exitCode: number, line: st
   expect(noted(payer)).toEqual([]);
 });
 
+it('a payment whose link the customer has is not ended behind them, and stays noted until it has', async () => {
+  const { bank, payer, states, smoke } = await operatorAt(LINKED);
+  bank.customersAgree = false;
+  const { exitCode, lines } = await smoke(pay('0.50'), { globals: { scaTimeout: '1' } });
+  expect([exitCode, lines[1], lines[2]]).toEqual([
+    13,
+    expect.stringMatching(/^fail pay: .*\(still_open, exit 13\)$/),
+    expect.stringMatching(/^fail clean-up: The transfer tr-1 of a smoke test has not ended.*exit 13\)$/),
+  ]);
+  // Nor does the next run end it.
+  expect((await smoke(NEXT)).exitCode).toBe(13);
+  expect(bank.sent.filter((call) => call.startsWith('cancel'))).toEqual([]);
+  expect(noted(payer)).toMatchObject([{ kind: 'payment' }]);
+  Object.assign(bank.last, { decision: 'AUTHORIZED', became: 'executed' });
+  await payer.run(['transfer', 'resume', 'tr-1']);
+  expect((await smoke(NEXT)).lines.at(-1)).toMatch(
+    /^pass clean-up: nothing to end; of sm-\w+: nothing to end$/,
+  );
+  expect([await states(), noted(payer)]).toEqual([['executed 0.50 SMOKE'], []]);
+});
+
 it.each<[amount: string, fee: string[], question: string | undefined]>([
   ['1.00', [], undefined],
   ['0.50', ['--max-fee', '0.50'], undefined],
@@ -249,7 +326,6 @@ function note(payer: Awaited<ReturnType<typeof operatorAt>>['payer'], made: obje
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, 'unended.json'), JSON.stringify({ run: 'sm-old', made }), { mode: 0o600 });
 }
-const NEXT = ['--skip', 'settings..signature,consent..transactions'];
 const SENT = { requestId: 'q', digest: null };
 const UNANSWERED: TransferEvent[] = [
   ...[{ type: 'verify-sent', ...SENT } as const, VERIFIED, { type: 'accepted' } as const],
@@ -332,6 +408,22 @@ it.each([
   // The one between them is ended all the same.
   expect(noted(payer)).toEqual(left);
   expect((await flows.find('transfer', 'UNSENT')).state).toBe('cancelled');
+});
+
+it.each<[kind: 'transfer' | 'payment', option: string, words: string[], line: string]>([
+  ['transfer', '--initiate', INITIATE, 'pass initiate: begun and given up'],
+  ['payment', '--initiate', INITIATE, 'pass initiate: begun and given up'],
+  ['transfer', '--pay', pay('0.50'), 'pass pay: executed'],
+  ['payment', '--pay', pay('0.50'), 'pass pay: executed'],
+])('a %s that an earlier run could not end stays noted after %s', async (kind, _, words, line) => {
+  const { payer, smoke } = await operatorAt();
+  const { context } = payer.open();
+  const flow = await storeTransfer(context, { reference: 'LOST' }, ...UNANSWERED);
+  const { transactionId } = await (await context.store()).flows.find('transfer', flow);
+  const left = { kind, transactionId, run: 'sm-old' };
+  note(payer, [left]);
+  const { exitCode, lines } = await smoke(words);
+  expect([exitCode, lines[1], noted(payer)]).toEqual([9, line, [left]]);
 });
 
 const REQUESTED: ConsentEvent = { type: 'requested', resourceId: 'c1', outcomes: [] };

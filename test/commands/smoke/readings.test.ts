@@ -5,6 +5,7 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { decimalOf } from '../../domain/bookings.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
+import { differing } from '../named-bank.ts';
 import { payerAt, TODAY } from '../payer-here.ts';
 import { smokeAt } from './smoke-here.ts';
 
@@ -142,6 +143,42 @@ it.each<[what: string, Transaction[], note: string]>([
   const { lines } = await smokeWhere((bank) => {
     bank.booked = booked;
   });
+  expect(lines[4]).toBe(note);
+});
+
+const PAGES = {
+  booked: [row(TODAY), row(addDays(TODAY, -1))],
+  pending: [row(TODAY, 'pending')],
+  old: [row(addDays(TODAY, -8), 'pending')],
+};
+const OUTSIDE = `fail transactions: The bank lists transactions outside ${addDays(TODAY, -7)} to TODAY (bank_answer, exit 11)`;
+it.each<[what: string, pages: Partial<Record<'booked' | 'pending', Transaction[]>>[], note: string]>([
+  ['no rows', [{}], 'pass transactions: 0 on the first page'],
+  ['booked rows alone', [{ booked: PAGES.booked }], 'pass transactions: 2 on the first page'],
+  ['pending rows alone', [{ pending: PAGES.pending }], 'pass transactions: 1 on the first page'],
+  ['both', [{ booked: PAGES.booked, pending: PAGES.pending }], 'pass transactions: 3 on the first page'],
+  ['both, and an old pending one', [{ booked: PAGES.booked, pending: PAGES.old }], OUTSIDE],
+  [
+    'another page after it',
+    [{ booked: PAGES.booked }, { booked: PAGES.booked, pending: PAGES.old }],
+    'pass transactions: 2 on the first page',
+  ],
+])('a first page with %s', async (_, pages, note) => {
+  const bank = new BankHere();
+  bank.balances = { accountBalance: EUR };
+  const known = differing(bank.interface, ({ accounts }) => ({
+    accounts: {
+      ...accounts,
+      async *pages() {
+        for (const { booked, pending } of pages)
+          yield {
+            ...(booked && { booked: { rows: booked, total: null, hasMore: false } }),
+            ...(pending && { pending: { rows: pending, total: null, hasMore: false } }),
+          };
+      },
+    },
+  }));
+  const { lines } = await smokeAt(await payerAt({ interface: known }, temporary), []);
   expect(lines[4]).toBe(note);
 });
 

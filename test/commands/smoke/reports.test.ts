@@ -230,6 +230,25 @@ it('a line without a beginning, or with nothing behind it, is as wide as it is',
   expect(lines(80, 'a\u{1B}[31m', 'b\u{7}')).not.toContain('\u{1B}');
 });
 
+it.each<[stdout: number, stderr: number | undefined, wanted: Wanted[], isBroken: boolean]>([
+  [40, 200, [], true],
+  [200, 40, [], false],
+  [40, 200, [{ form: 'tap', file: '-' }], false],
+  [200, 40, [{ form: 'tap', file: '-' }], true],
+  [40, undefined, [{ form: 'tap', file: '-' }], false],
+])(
+  'lines fit the terminal that shows them: stdout %j, stderr %j, with %j',
+  (columns, own, wanted, isBroken) => {
+    const { context, printed, said } = open({
+      columns,
+      changes: ({ terminal }) => ({ terminal: { ...terminal, size: { columns: own, rows: 24 } } }),
+    });
+    printLines(context, wanted, [LONG]);
+    const shown = wanted.length > 0 ? said() : printed();
+    expect(shown.trimEnd().split('\n').length > 1).toBe(isBroken);
+  },
+);
+
 it('lines for people leave stdout to a report, and to JSON', () => {
   const line = { begin: '', texts: ['8 passed'] };
   const at = (how: How, wanted: Wanted[]) => {

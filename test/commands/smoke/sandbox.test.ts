@@ -177,6 +177,7 @@ it('learns the forms in three runs, tells what has changed, and takes it when it
   const run = (...more: string[]) => smoke(['--steps', 'accounts..shapes', '--shapes-file', file, ...more]);
   const shapes = async (...more: string[]) => (await run(...more)).lines.at(-2);
   for (const nth of [1, 2, 3]) expect(await shapes()).toBe(`pass shapes: learning, ${nth} of 3`);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ interface: 'cb', bank: 'env', runs: 3 });
   expect(await shapes()).toBe('pass shapes: as before');
   const balance = 'GET /private/customers/{customer}/products/{product}/balance/retrieve 200';
   const change = (of: (fields: Record<string, { kinds: string[]; in: number[] }>) => void) => {

@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { PNG } from 'pngjs';
 import { expect, it } from 'vitest';
@@ -119,6 +120,11 @@ it.each<[Record<string, string>, boolean]>([
   [{ TERM: 'xterm-256color', KITTY_WINDOW_ID: '1' }, true],
   [{ TERM: 'xterm-ghostty' }, true],
   [{ TERM: 'xterm-kitty', TMUX: '/tmp/tmux' }, false],
+  [{ TERM: 'xterm-256color', KITTY_WINDOW_ID: '1', TMUX: '/tmp/tmux' }, false],
+  [{ TERM: 'xterm-kitty', STY: '1.pts-0' }, false],
+  [{ TERM: 'xterm-ghostty', KITTY_WINDOW_ID: '1', STY: '1.pts-0' }, false],
+  [{ TERM: 'xterm-kitty', TMUX: '', STY: '' }, true],
+  [{ TERM: 'not-xterm-kitty' }, false],
   [{ TERM: 'xterm-256color' }, false],
   [{}, false],
 ])('a terminal of %j shows pictures: %j', (env, shows) => {
@@ -131,7 +137,16 @@ it('a saved picture is for this user alone, in the runtime folder, and goes', ()
     const saved = savePicture({ XDG_RUNTIME_DIR: folder }, Buffer.from('x'));
     expect([readFileSync(saved.path, 'utf8'), statSync(saved.path).mode & 0o777]).toEqual(['x', 0o600]);
     expect(saved.path.startsWith(runtime)).toBe(folder === runtime);
+    const other = savePicture({ XDG_RUNTIME_DIR: folder }, Buffer.from('y'));
+    expect([dirname(other.path) === dirname(saved.path), statSync(dirname(saved.path)).mode & 0o777]).toEqual(
+      [...[false, 0o700]],
+    );
     saved.remove();
-    expect(statSync(saved.path, { throwIfNoEntry: false })).toBeUndefined();
+    expect(statSync(dirname(saved.path), { throwIfNoEntry: false })).toBeUndefined();
+    expect(readFileSync(other.path, 'utf8')).toBe('y');
+    other.remove();
+    // It may be gone with the login.
+    other.remove();
+    expect(existsSync(dirname(dirname(saved.path)))).toBe(true);
   }
 });
