@@ -172,6 +172,17 @@ it.each(['day_of_execution', 'Day-Of-Execution', 'dayofexecution', 'DAY OF EXECU
   },
 );
 
+it.each([
+  [['Wrong', 'dayOfExecution is missing']],
+  [['dayOfExecution is missing', 'Wrong']],
+  [['Wrong', 'Wrong', 'No day of execution']],
+])('a bank that speaks of a day in one of several messages is told of --day: %j', async (texts) => {
+  const initiation = { service: 'periodic-payments', body: '{"frequency":"Monthly"}' } as const;
+  const tppMessages = texts.map((text) => ({ category: 'ERROR', code: 'FORMAT_ERROR', text }));
+  const { calls } = made([said({ tppMessages }, 400)], { initiation });
+  expect(await failureOf(calls.verify(silent))).toMatchObject({ hint: expect.stringContaining('--day') });
+});
+
 it.each<[string, string, boolean]>([
   ['FORMAT_ERROR', '{"creditorAccount":{}}', true],
   ['PARAMETER_NOT_SUPPORTED', '{"creditorAccount":{}}', false],
@@ -513,6 +524,22 @@ describe('the cancellation of a payment', () => {
     const script = made([answer]);
     expect(await cancel(script)).toEqual({ notices: [], ...expected });
     expect(script.sent).toEqual([asked]);
+  });
+
+  const WORDS = { tppMessages: [{ category: 'WARNING', code: 'W1', text: 'Late' }], psuMessage: 'Hi' };
+  it.each<[string, Scripted, object, string[]]>([
+    ['is taken at once', said(WORDS), TAKEN, ['Late', 'Hi']],
+    ['is taken, perhaps for the customer to authorise', said(WORDS, 202), MAYBE, ['Late', 'Hi']],
+    [
+      'is for the customer to authorise',
+      said({ ...LINKED, ...WORDS }, 202),
+      { verdict: 'to be authorised', links: { ...WANTED, message: 'Hi' } },
+      ['Late', 'Hi'],
+    ],
+    ['is told to the customer alone', said({ psuMessage: 'Hi' }), TAKEN, ['Hi']],
+    ['is told to psd2 alone', said({ tppMessages: WORDS.tppMessages }), TAKEN, ['Late']],
+  ])('that %s keeps what the bank says beside it', async (_, answer, expected, messages) => {
+    expect(await cancel(made([answer]))).toMatchObject({ ...expected, messages });
   });
 
   it('of a payment that the bank does not know is proof only after one that it has taken', async () => {

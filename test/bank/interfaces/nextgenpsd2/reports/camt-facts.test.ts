@@ -302,6 +302,15 @@ describe('the balances of a camt statement', () => {
       ),
       ['The statement S1 has the balances 70.00 and 20.00 EUR, and its rows lead to 50.00'],
     ],
+    [
+      'on one page, after the first page of another statement',
+      camt(
+        statement(page(1, false) + balance('OPBD', '5.00', '2026-11-18')),
+        statement(opening + closing + entry('', '20.00')),
+        statement(page(1, true) + later('70.00', '50.00') + entry('', '20.00')),
+      ),
+      ['The statement S1 has the balances 100.00 and 70.00 EUR, and its rows lead to 80.00'],
+    ],
     ['that cannot be read', camt(statement(opening + balance('CLBD', 'x', '2026-11-20') + entry())), []],
     [
       'in its sums',

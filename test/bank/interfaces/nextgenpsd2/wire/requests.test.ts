@@ -100,6 +100,23 @@ describe('requests of the standard', () => {
     expect(standard.last.headers).toMatchObject({ 'tpp-redirect-uri': REDIRECT, 'psu-id': 'PSU-1' });
   });
 
+  const personOf = (id: string) => ({ id, idType: `TYPE-${id}`, corporateId: `CORP-${id}` });
+  it.each<[string, string | undefined, string | undefined]>([
+    ['A', undefined, 'A'],
+    ['A', 'B', 'B'],
+    [undefined, 'B', 'B'],
+    [undefined, undefined, undefined],
+  ])('of the customer %j and who authorises, %j, the bank is told %j', async (customer, approver, told) => {
+    standard.expect('POST', '/v1/consents/c1/authorisations', json({ psuMessage: 'Use the app' }, 201));
+    await openStandard({ psu: customer === undefined ? undefined : personOf(customer) }).bank.sca.proceed?.({
+      ...{ ...REQUEST, resourceId: 'c1', links: null },
+      psu: approver === undefined ? undefined : personOf(approver),
+      login: { clientId: 'c', redirectUri: REDIRECT, state: 's', codeVerifier: 'v' },
+    });
+    const names = ['psu-id', 'psu-id-type', 'psu-corporate-id'].map((name) => standard.last.headers[name]);
+    expect(names).toEqual(['', 'TYPE-', 'CORP-'].map((before) => told && `${before}${told}`));
+  });
+
   it('what gets tokens is not signed, has no other token, and may go to another host', async () => {
     const elsewhere = await standard.listen(standard.certificates.server);
     standard.expect('POST', '/own/token?role=AISP', json({ access_token: 't1' }));
