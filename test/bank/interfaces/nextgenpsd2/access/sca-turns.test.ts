@@ -548,6 +548,19 @@ describe('an authorisation', () => {
     expect(await progress()).not.toHaveProperty('cost');
   });
 
+  it.each<[Record<string, string>, string | undefined]>([
+    [{ date: DATE }, '2026-11-21T10:00:00.000Z'],
+    [{ date: DATE, age: '7' }, undefined],
+    [{}, undefined],
+  ])('has the time when the bank said it, by %j', async (headers, saidAt) => {
+    const { sca } = opened([said({ scaStatus: 'received' }, 200, headers)]);
+    const progress = await sca.progress?.('c1', { approach: null, status: `${START}/a1` }, TRANSACTION_ID);
+    expect(progress).toEqual({
+      ...{ scaStatus: 'received', means: 'going on', message: null },
+      ...(saidAt !== undefined && { saidAt }),
+    });
+  });
+
   it('says no more than a bank tells a customer', () => {
     expect(progressOf({ scaStatus: 'received', psuMessage: 'x'.repeat(501) }).message).toBe('x'.repeat(500));
   });
