@@ -101,7 +101,7 @@ describe('requests of the standard', () => {
   });
 
   const personOf = (id: string) => ({ id, idType: `TYPE-${id}`, corporateId: `CORP-${id}` });
-  it.each<[string, string | undefined, string | undefined]>([
+  it.each<[string | undefined, string | undefined, string | undefined]>([
     ['A', undefined, 'A'],
     ['A', 'B', 'B'],
     [undefined, 'B', 'B'],
@@ -266,6 +266,31 @@ describe('the fields of a bank file', () => {
     const { headers } = await readingOf({ headers: { date }, signing: { when: 'never' } });
     expect('date' in headers).toBe(isSent);
   });
+
+  it('a header is signed once that has two names, of which one is in headers and the other in ifSent', async () => {
+    const headers = { names: { 'X-Request-ID': 'Own-ID' } };
+    for (const [name, other] of [
+      ['x-request-id', 'own-id'],
+      ['own-id', 'x-request-id'],
+    ] as const) {
+      const signing = { headers: ['digest', name], ifSent: [other] };
+      expect((await readingOf({ headers, signing })).headers.signature).toContain('headers="digest own-id"');
+    }
+  });
+
+  it.each(['Authorization', 'authorization', 'AUTHORIZATION'])(
+    'an operation whose %s the bank file says has no other token',
+    async (name) => {
+      const tokens = { current: async () => 't1', renewed: async () => 't1' };
+      const perOperation = { createConsent: { [name]: 'Basic own' } };
+      expect((await requestOf({ headers: { perOperation } }, { tokens })).headers.authorization).toBe(
+        'Basic own',
+      );
+      expect((await readingOf({ headers: { perOperation } }, { tokens })).headers.authorization).toBe(
+        'Bearer t1',
+      );
+    },
+  );
 
   it('headers.static, perOperation, accept and contentType', async () => {
     const file = {
