@@ -204,7 +204,7 @@ describe('faults', () => {
     ],
     [['delay=soon'], /^The fault delay needs its milliseconds, .* 1 to 600000$/, 'For example delay=500.'],
     [['firewall=1'], /^The fault firewall has no value$/, 'Write firewall alone.'],
-    [['delay=5', '--on', 'nothing'], /nothing/, expect.stringMatching(/execute.*token/)],
+    [['delay=5', '--on', 'nothing'], /nothing/, expect.stringMatching(/^Use authorize, token, .*execute/)],
     [['delay=5', '--seed', 'x'], /^--seed needs --probability$/],
     [['delay=5', '--seed', '', '--times', '1'], /^--seed needs --probability$/],
     [['delay=5', '--on', ''], /./],
