@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -41,6 +41,24 @@ async function allLayers(nameOrPath: string) {
 }
 
 describe('what psd2 says about a bank file', () => {
+  it('names the variables of its headers once each, in their order', async () => {
+    const [a, b, c] = ['A', 'B', 'C'].map((name) => `env:PSD2_BANK_${name}`);
+    const headers = {
+      static: { 'X-C': c, 'X-A': a, 'X-Plain': 'env' },
+      perOperation: { createConsent: { 'X-B': b, 'X-Again': c } },
+    };
+    const { bank } = await checkBankFile(write('headers.json', { ...LEAST, headers }));
+    expect(bank?.variables).toEqual(['PSD2_BANK_A', 'PSD2_BANK_B', 'PSD2_BANK_C']);
+  });
+
+  it.each([
+    ['oauth.mode', { consent: { status: 'none' }, oauth: { mode: 'x' } }, ['oauth.mode']],
+    ['another field', { consent: { status: 'none' }, psu: { id: 7 } }, ['psu.id', 'consent.status']],
+  ])('says nothing of what may not fit only because of %s, which is wrong', async (_, fields, paths) => {
+    const { problems } = await checkBankFile(write('unfit.json', { ...LEAST, ...fields }));
+    expect(problems.map(({ path }) => path)).toEqual(paths);
+  });
+
   const UNFIT = { ...LEAST, name: 'A', payments: { repeatMinutes: 1 } };
   it.each([
     ['right, with a name', { ...LEAST, name: 'A bank' }, { name: 'A bank', interface: 'nextgenpsd2' }, 0],
@@ -174,6 +192,16 @@ describe('the text of a bank file', () => {
     const [read] = await Promise.all([readText(path), writeFile(path, text)]);
     expect(read).toBe(text);
     expect(await readText('/dev/null')).toBe('');
+  });
+
+  it('is refused in a pipe that other users can write to', async () => {
+    const path = join(folder, 'open-pipe');
+    execFileSync('mkfifo', [path]);
+    chmodSync(path, 0o666);
+    // It may end before anything is written.
+    const writing = writeFile(path, JSON.stringify(LEAST)).catch(() => undefined);
+    expect((await refusalOf(readText(path))).code).toBe('config');
+    await writing;
   });
 
   it('leaves no file open', async () => {

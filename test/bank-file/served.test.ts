@@ -76,6 +76,7 @@ it.each<[text: string, object, exactness: number | undefined]>([
   ['NTSBDEB1XXX', { bic: 'NTSBDEB1' }, 8],
   ['NTSBDEB1', { bic: 'NTSBDEB1XXX' }, 8],
   ['NTSBDEB1ABC', { bic: 'NTSBDEB1' }, 8],
+  ['NTSBDEB1ABC', { bic: 'NTSBDEB1XXX' }, 8],
   ['NTSBDEB1ABC', { bic: 'NTSBDEB1ABC' }, 11],
   ['NTSBDEB1ABC', { bic: 'NTSBDE' }, 6],
   ['NTSBDEB1', { bic: 'NTSBDEB1ABC' }, 8],

@@ -44,6 +44,20 @@ describe('what psd2 needs for a connection', () => {
     await connection.close();
   });
 
+  it('who closes the connection ends those to other hosts of the bank, too', async () => {
+    const sockets: Socket[] = [];
+    bank.answer = (socket) => {
+      sockets.push(socket);
+      socket.write(OK);
+    };
+    const connection = bank.connect(origin);
+    const answer = await connection.send({ ...PUT, origin: bank.origin.origin }, TIMEOUT_MS, never);
+    expect([answer.status, sockets.length]).toEqual([200, 1]);
+    await connection.close();
+    await Promise.all(sockets.map(closed));
+    expect(sockets.map((socket) => socket.closed)).toEqual([true]);
+  });
+
   it('a bank with http, which is on this computer, is called without TLS and without the proxy', async () => {
     const server = createServer((request, response) => response.end(`${request.method} ${request.url}`));
     await once(server.listen(0, '127.0.0.1'), 'listening');

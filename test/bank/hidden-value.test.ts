@@ -77,6 +77,22 @@ it('keeps what has a value by chance: ids that the bank makes, amounts and times
   expect(headers).toEqual({ date: 'Sun, 29 Nov 2026 22:00:00 GMT', 'x-request-id': id });
 });
 
+it.each(['date', 'expires', 'last-modified'])('keeps the header %s, which is a time', (name) => {
+  const headers = { [name]: 'Sun, 29 Nov 2026 22:00:00 GMT' };
+  hideInHeaders(headers, new Secret('2026'));
+  expect(headers).toHaveProperty(name);
+});
+
+it.each([
+  ['/v1/payments/payment1/authorisations/payment1-77777'],
+  ['/v1/payments/payment1-77777/authorisations/payment1'],
+])('keeps an id that begins with another one: %s', (path) => {
+  const known = { texts: idsInPath(path), isWord: () => false };
+  const secret = new Secret('77777');
+  expect(withoutValue({ id: 'payment1-77777' }, secret, known)).toEqual({ id: 'payment1-77777' });
+  expect(withoutValue({ id: 'payment1-77777 77777' }, secret, known)).toEqual({});
+});
+
 it('of a value that is very short, only a word of its own is left out: an answer keeps its links, ids and pictures', () => {
   const secret = new Secret('a.7');
   const kept = {

@@ -62,6 +62,23 @@ describe('the pace of calls', () => {
     expect(beginnings).toEqual([1_000, 1_020, 1_040]);
   });
 
+  it.each([
+    [10, [1_000, 1_060, 1_100, 1_140]],
+    [1_500, [1_000, 2_500, 2_540, 2_580]],
+  ])(
+    'a short pause after turns that are given already moves none of them together: %i ms',
+    async (pause, turns) => {
+      const { pace, beginnings, call, pass } = usePace();
+      await pace.slowDown(1_000);
+      for (let calls = 0; calls < 3; calls += 1) call();
+      await pass(1_000);
+      await pace.slowDown(pause);
+      call();
+      await pass();
+      expect(beginnings).toEqual(turns);
+    },
+  );
+
   it('calls that already wait for their turn wait longer if the bank turns another one away', async () => {
     const { pace, beginnings, call, pass } = usePace();
     await pace.slowDown(1_000);

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import type { BankCall } from '../../src/bank/call/call.ts';
 import type { TokenSource } from '../../src/bank/ports/call.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { Secret } from '../../src/secret.ts';
 import { refusal, scaRequired, success } from './answers.ts';
 import { PLAIN_FACTS, useClients } from './client.ts';
 import { useRecordedBank, type WrittenAnswer } from './recorded-bank.ts';
@@ -88,6 +90,28 @@ it('psd2 does not itself repeat a call that moves money after a 401, and renews 
   await bank.login.whose(transactionId);
   expect(bearers()).toEqual(['Bearer token-0', 'Bearer token-1']);
   expect(tokens.refused).toEqual(['token-0']);
+});
+
+it('psd2 does not itself repeat a call with a credential of the customer after a 401', async () => {
+  recorded.expect('PUT', '/x', refusal(401));
+  const { caller } = openClient({ tokens: numberedTokens() });
+  const credential = { value: new Secret('1234'), body: (tan: string) => ({ tan }) };
+  expect((await caller.send({ ...PUT, credential })).status).toBe(401);
+  expect(bearers()).toEqual(['Bearer token-0']);
+});
+
+it.each<[string, Partial<BankCall>, boolean]>([
+  ['another call', {}, true],
+  ['a reading of an account', { facts: { ...PLAIN_FACTS, reads: { account: 'a1' } } }, false],
+  ['the initiation of a payment', { judged: 'payment' }, false],
+])('a credential that the bank had is hidden in the answer to %s: %s', async (_, more, isHidden) => {
+  const { caller } = openClient({ tokens: numberedTokens() });
+  for (const headers of [{}, { 'x-own': 'id-123456' }])
+    recorded.expect('PUT', '/x', { ...success(), headers });
+  const credential = { value: new Secret('123456'), body: (tan: string) => ({ tan }) };
+  await caller.send({ ...PUT, credential });
+  const { headers } = await caller.send({ ...PUT, ...more });
+  expect('x-own' in headers).toBe(!isHidden);
 });
 
 it('psd2 does not renew once more if the bank refuses the renewed token for that call too', async () => {

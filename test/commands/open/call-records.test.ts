@@ -81,6 +81,51 @@ describe('the record of a call', () => {
     ]);
   });
 
+  // What the journal reads there after a restore, and what `log stats` counts.
+  it.each<Partial<Observation>>([
+    ...(['began', 'nothing began', 'unknown', 'ask again'] as const).map((verdict) => ({ verdict })),
+    ...(['own', 'unusable', 'no reply'] as const).map((failureKind) => ({ failureKind })),
+    { gives: { what: 'password' } },
+    { gives: { what: 'code', ofCancellation: true } },
+    { begun: 'p1' },
+    { customer: 'ada' },
+    { connectMs: 3 },
+    { connectMs: 0 },
+    { firstByteMs: 7 },
+    { firstByteMs: 0 },
+    { irrevocable: true },
+  ])('in the log has %j', async (more) => {
+    const { context } = open();
+    const record = await recorderOf(context);
+    await record(observed(more));
+    await record(observed());
+    const [last, first] = [...readCalls(context.folder.log)];
+    expect(first).toEqual({ ...last, ...more });
+    for (const name of Object.keys(more)) expect(last).not.toHaveProperty(name);
+  });
+
+  it.each([
+    ['r', 'r'],
+    ['Nightly_7.a-b', 'Nightly_7.a-b'],
+    ['r'.repeat(64), 'r'.repeat(64)],
+    ['', undefined],
+    [undefined, undefined],
+  ])('in the log has the run of the script, PSD2_RUN %j: %j', async (run, expected) => {
+    const { context } = open({ env: { PSD2_RUN: run } });
+    await (await recorderOf(context))(observed());
+    const [logged] = [...readCalls(context.folder.log)];
+    expect(logged?.run).toBe(expected);
+  });
+
+  it.each(['a b', 'a/b', 'r'.repeat(65), 'é', ' '])('has no run of the name %j', async (run) => {
+    const { context } = open({ env: { PSD2_RUN: run } });
+    await expect(recorderOf(context)).rejects.toMatchObject({
+      code: 'usage',
+      message: `PSD2_RUN ${JSON.stringify(run)} is not the id of a run`,
+      context: { hint: 'Choose 1 to 64 letters, digits, ".", "_" and "-".' },
+    });
+  });
+
   it('is followed by a line of its own if psd2 cannot use its answer, and is no other call for it', async () => {
     const { context } = open();
     const record = await callRecorder(context, 'authorization_code', 'psd2.bank.example');

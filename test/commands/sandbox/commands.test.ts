@@ -196,9 +196,15 @@ describe('faults', () => {
   });
 
   const A_SHARE = 'For example --probability 0.25.';
-  it.each<[string[], RegExp, string?]>([
-    [['nonsense'], /nonsense/],
-    [['delay=5', '--on', 'nothing'], /nothing/],
+  it.each<[string[], RegExp, unknown?]>([
+    [
+      ['nonsense'],
+      /^There is no fault "nonsense"$/,
+      expect.stringMatching(/^The faults are .*clock=<minutes>/),
+    ],
+    [['delay=soon'], /^The fault delay needs its milliseconds, .* 1 to 600000$/, 'For example delay=500.'],
+    [['firewall=1'], /^The fault firewall has no value$/, 'Write firewall alone.'],
+    [['delay=5', '--on', 'nothing'], /nothing/, expect.stringMatching(/^Use authorize, token, .*execute/)],
     [['delay=5', '--seed', 'x'], /^--seed needs --probability$/],
     [['delay=5', '--seed', '', '--times', '1'], /^--seed needs --probability$/],
     [['delay=5', '--on', ''], /./],

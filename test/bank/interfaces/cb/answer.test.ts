@@ -3,9 +3,10 @@ import * as z from 'zod/mini';
 import { factsOf } from '../../../../src/bank/interfaces/cb/accounts.ts';
 import { type CbAnswer, readAnswer, readDocument } from '../../../../src/bank/interfaces/cb/answer.ts';
 import { bankOver } from '../../../../src/bank/interfaces/cb/interface.ts';
-import type { Psd2Error } from '../../../../src/errors.ts';
+import { Psd2Error } from '../../../../src/errors.ts';
 import { isAboutContent, isBanksRefusal, isRefusal } from '../../../../src/flows/refusals.ts';
 import { lacking } from '../../../support/lacking.ts';
+import { thrownBy } from '../../../support/thrown.ts';
 import { answered as answeredTo } from './answered.ts';
 
 // Tests which answers psd2 takes, and the exact words for those that it does not take.
@@ -34,6 +35,54 @@ const JSON_TYPE = { type: 'application/json' };
 const SUCCESS = '{"result":{"outcome":"SUCCESS","requestId":"12"},"data":{"a":1}}';
 const read = async (answer: Promise<CbAnswer>) => readAnswer(await answer, z.unknown());
 const document = async (answer: Promise<CbAnswer>) => readDocument(await answer);
+
+describe('the reasons of a refusal', () => {
+  const reasonsOf = async (texts: string[], isAnnounced = true) => {
+    const call = {
+      method: 'PUT',
+      path: '/private/x',
+      facts: factsOf('PUT', '/x'),
+      transactionId: 't1',
+    } as const;
+    const messages = texts.map((text) => ({
+      code: 'E1',
+      message: text,
+      type: text === 'W' ? 'WARNING' : 'ERROR',
+    }));
+    const body = JSON.stringify({ result: { result: { outcome: 'ERROR', messages } } });
+    const announced = { ...call, ...(isAnnounced && { beforeSend: async () => undefined }) };
+    const answer = await answeredTo(announced, { status: 400, body });
+    const failure = thrownBy(() => readAnswer(answer, z.unknown()));
+    return failure instanceof Psd2Error ? failure.reasons?.map(({ text }) => text) : failure;
+  };
+
+  it.each([
+    [[], undefined],
+    [['A'], ['A']],
+    [['A', 'A'], ['A']],
+    [
+      ['A', 'B'],
+      ['A', 'B'],
+    ],
+    [
+      ['B', 'A'],
+      ['B', 'A'],
+    ],
+    // The message that decides comes first.
+    [
+      ['W', 'A'],
+      ['A', 'W'],
+    ],
+    [
+      ['A', 'B', 'C'],
+      ['A', 'B', 'C'],
+    ],
+  ])('of the messages %j are kept: %j', async (texts, reasons) => {
+    expect(await reasonsOf(texts)).toEqual(reasons);
+    expect(await reasonsOf(texts, false)).toBeUndefined();
+  });
+});
+
 /** A refusal with a message of the bank. */
 const error = (code: string, message: string) =>
   `{"result":{"outcome":"ERROR","requestId":"012345678901234567890123","messages":[{"code":"${code}","message":"${message}","type":"ERROR","detail":"more of it"}]}}`;

@@ -88,6 +88,22 @@ describe('customer data', () => {
     });
   });
 
+  it.each([
+    ['29/06/2026', '2026-06-29T12:00:00Z', undefined],
+    ['29/06/2026', '2026-06-29T21:59:59Z', undefined],
+    // At the bank the next day has begun.
+    ['29/06/2026', '2026-06-29T22:00:00Z', '2026-06-29'],
+    ['29/06/2026', '2026-06-30T12:00:00Z', '2026-06-29'],
+    ['30/06/2026', '2026-06-29T12:00:00Z', undefined],
+    ['28/06/2026', '2026-06-29T12:00:00Z', '2026-06-28'],
+  ])('a balance of %s that the bank gives at %s has all rows of %s', async (date, at, bookedDay) => {
+    const path = '/private/customers/1234567/products/0000012345/balance/retrieve';
+    const answer = success(`{"accountBalance":{"amount":"1.00","currency":"EUR"},"date":"${date}"}`);
+    recorded.expect('GET', path, { ...answer, headers: { date: new Date(at).toUTCString() } });
+    const balance = await openClient().bank.accounts.balance('1234567', '0000012345', transactionId);
+    expect(balance.bookedDay).toBe(bookedDay);
+  });
+
   it('ids are percent-encoded in the path, so none of them leads to another path', async () => {
     recorded.expect('GET', '/private/customers/a%2F..%3Fb/accounts', success('{"accounts":[]}'));
     expect(await openClient().bank.accounts.list('a/..?b', transactionId)).toEqual([]);

@@ -93,6 +93,14 @@ it('a page says of each list its total and whether it continues, and of an ended
   ]);
 });
 
+it('a page says nothing of the days of rows in which something else cannot be read', async () => {
+  const rows = ['"shortDescription":[]', '"dateLiquidationValue":"soon"', '"isFeeCharge":"perhaps"'].map(
+    (field) => ROW.replace(/"shortDescription":""/, `${field},"dateAccountingCurrency":"20260630"`),
+  );
+  recorded.expect('GET', BASE, success(`{"transactionsAccounting":[${rows}]}`));
+  expect(await pagesOf('booked')).toEqual([{ booked: { rows: 3, total: null, hasMore: false } }]);
+});
+
 it('a page says that the booked list continues', async () => {
   recorded.expect('GET', BASE, lists(',"nextAccounting":7'));
   recorded.expect('GET', `${BASE}?nextAccounting=7`, lists(''));

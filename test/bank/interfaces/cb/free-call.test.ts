@@ -148,6 +148,11 @@ describe('the pages of a list that a free call reads', () => {
     expect(await read('/private/list')).toMatchObject([{}, { code: 'bank_refused' }]);
   });
 
+  it.each(['?page=2', 'https://['])('a refusal is the last page, although it links to %s', async (href) => {
+    recorded.expect('GET', '/private/list', { ...linked('{}', href), status: 403 });
+    expect(await read('/private/list')).toMatchObject([{ code: 'forbidden' }]);
+  });
+
   it.each([
     ['back to the first page', '?page=2', '/private/list', '[2]', 'leads back to a page'],
     ['to itself', '?page=2', '?page=2', '[2]', 'leads back to a page'],

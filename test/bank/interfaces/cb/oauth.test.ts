@@ -89,6 +89,9 @@ describe('OAuth', () => {
       'This bank answers as NextGenPSD2',
     ],
     [400, {}, undefined, `The bank refused ${AUTHORIZE} (HTTP 400): the answer is empty`],
+    // It is for diagnosis, so psd2 asks once.
+    [503, {}, undefined, `The bank failed on ${AUTHORIZE} (HTTP 503): the answer is empty`],
+    [429, {}, undefined, 'The bank allows no more calls at the moment (HTTP 429)'],
   ] as const)(
     'to a probe, HTTP %i with %o and the body %s says: %s',
     async (status, headers, body, words) => {

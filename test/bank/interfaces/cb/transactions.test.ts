@@ -243,6 +243,15 @@ describe('_links.next', () => {
     },
   );
 
+  it('psd2 ends a circle of two links', async () => {
+    answers(
+      ['', page('b1', {}, 'retrieve?page=2')],
+      ['?page=2', page('b2', {}, 'retrieve?page=3')],
+      ['?page=3', page('b3', {}, 'retrieve?page=2')],
+    );
+    await expect(fetched()).rejects.toMatchObject({ code: 'bank_answer' });
+  });
+
   it('psd2 prefers a cursor to a link, and ignores a blank link or one with another method', async () => {
     answers(
       ['', page('b1', { nextAccounting: 11 }, 'retrieve?page=2')],

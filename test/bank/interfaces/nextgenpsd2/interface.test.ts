@@ -114,6 +114,28 @@ describe('a payment before its order', () => {
     else expect(refuse).not.toThrow();
   });
 
+  const REFERENCE = { reference: 'RF18539007547034', type: 'SCOR', issuer: 'ISO' } as const;
+  it.each<[string, NonNullable<Fields['payments']>, isRefused: boolean]>([
+    ['that takes JSON', {}, true],
+    ['that takes XML', products(XML), false],
+    ['that takes XML, then JSON', products(XML, JSON_PRODUCT), false],
+    ['that takes JSON, then XML', products(JSON_PRODUCT, XML), false],
+    ['that takes bulk payments in XML', { bulk: { format: 'pain.001.001.03' } }, false],
+    ['that takes bulk payments in JSON', { bulk: { format: 'json' } }, true],
+    ['that names it', { allowed: ['remittanceInformationStructured'] }, false],
+    ['that demands a part of it', { required: ['remittanceInformationStructured.reference'] }, false],
+    ['that names another field', { allowed: ['remittanceInformationUnstructured'] }, true],
+  ])(
+    'at a bank %s has the reference of a payee where the bank has a place for it',
+    (_, payments, isRefused) => {
+      const refuse = () =>
+        described({ payments }).refusePayment?.({ ...PLAN, creditorReference: REFERENCE }, TODAY);
+      const says = 'This bank does not take the reference of a payee in a payment';
+      if (isRefused) expect(thrownBy(refuse)).toMatchObject({ code: 'usage', message: says });
+      else expect(refuse).not.toThrow();
+    },
+  );
+
   it('from a card cannot be paid, and from any other account can', () => {
     const { cannotPay } = described();
     expect([cannotPay?.({ productCode: null }), cannotPay?.({ productCode: null, card: true })]).toEqual([

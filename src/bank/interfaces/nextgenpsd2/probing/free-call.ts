@@ -4,11 +4,13 @@ import { lenientNames, namesLeft } from '../../../call/lenient-path.ts';
 import { followPages } from '../../../call/pages.ts';
 import type { ComposedRequest, FreeAnswer, FreeCall } from '../../../ports/bank.ts';
 import { queryOf, shownLink } from '../access/links.ts';
+import type { OperationId } from '../description/operations.ts';
 import type { BankDescription } from '../description/schema.ts';
 import { refuseCountedPages } from '../readings/paged.ts';
 import { nextOfPage } from '../wire/accounts.ts';
 import { type NextGenAnswer, type NextGenCaller, readNothing } from '../wire/answer.ts';
 import type { Calls } from '../wire/calls.ts';
+import { namesAtBank } from '../wire/compose.ts';
 import { factsOf, type Paths } from '../wire/paths.ts';
 
 /** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. */
@@ -126,22 +128,34 @@ function carriesToken({ facts }: BankCall, mode: BankDescription['oauth']['mode'
 /** The request of a free call, without secrets. */
 export async function composeFreely(
   compose: (call: BankCall) => Promise<Signed>,
-  { headers: bankHeaders, oauth }: BankDescription,
+  description: BankDescription,
   paths: Paths,
   free: FreeCall,
   token: string | undefined,
 ): Promise<ComposedRequest> {
   const call = toBankCall(paths, free);
-  const bearer = carriesToken(call, oauth.mode) ? token : undefined;
+  const bearer = carriesToken(call, description.oauth.mode) ? token : undefined;
   const { request, signingString } = await compose({ ...call, ...(bearer !== undefined && { bearer }) });
   const { method, target, headers, body } = request;
-  // A value from the environment is a secret, and psd2 no longer knows which one is.
-  const hidden = Object.keys(bankHeaders.static).map((name) => [name.toLowerCase(), '<secret>']);
+  const secrets = namesOfFixed(description, paths.find(call.method, call.path)?.operation);
+  const shown = ([name, value]: [string, string]) => [name, secrets.has(name) ? SECRET : value];
   return {
     method,
     target,
-    headers: { ...headers, ...Object.fromEntries(hidden) },
+    headers: Object.fromEntries(Object.entries(headers).map(shown)),
     body: body ? body.toString('utf8') : null,
-    signingString,
+    signingString: signingString.replace(/^([^:\n]+): .*$/gm, (line, name: string) =>
+      secrets.has(name) ? `${name}: ${SECRET}` : line,
+    ),
   };
+}
+
+const SECRET = '<secret>';
+
+/** The headers that the bank file gives to a call. A value from the environment is a secret, and psd2 no longer knows which one is. */
+function namesOfFixed(description: BankDescription, operation: OperationId | undefined): ReadonlySet<string> {
+  const { static: ofAll, perOperation } = description.headers;
+  const own = (operation && perOperation[operation]) ?? {};
+  const nameAtBank = namesAtBank(description);
+  return new Set(Object.keys({ ...ofAll, ...own }).map((name) => nameAtBank(name.toLowerCase())));
 }

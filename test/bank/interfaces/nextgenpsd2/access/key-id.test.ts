@@ -179,6 +179,15 @@ describe('the keyId of a signature', () => {
     );
   });
 
+  it.each(['PSDDE-BAFIN-12+34', 'PSDPL-PFSA-a,b', 'PSDIT-BI-"x"', 'PSDIT-BI-a;b', '#1'])(
+    'the organization identifier %s is written as the certificate has it',
+    (id) => {
+      const certificate = certificateWith(`/organizationIdentifier=${id.replace(/[+,;"]/g, '\\$&')}/CN=x`);
+      expect(keyId({ form: 'organization-id' }, certificate)).toBe(id);
+      expect(keyId({ form: 'id-{organizationId}' }, certificate)).toBe(`id-${id}`);
+    },
+  );
+
   it('a certificate without an organization identifier cannot name the application by it', () => {
     expect(thrownBy(() => keyId({ form: 'organization-id' }, ODD))).toMatchObject({
       code: 'certificate',

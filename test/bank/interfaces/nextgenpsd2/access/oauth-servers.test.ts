@@ -68,6 +68,14 @@ describe('the server of a bank', () => {
     ['has addresses for clients with a certificate', MTLS, aliases({ ...TOKEN, ...REVOKE }), AT_BOTH],
     ['has one of these', MTLS, aliases(TOKEN), { ...SERVER, token: at('/mtls/token') }],
     ['has none of these', { clientAuth: 'mtls' }, aliases({}), SERVER],
+    ...['grant_types_supported', 'token_endpoint_auth_methods_supported'].flatMap((name) =>
+      ['none', {}, [7], null].map((value): [string, Oauth, object, object] => [
+        `is the same with ${JSON.stringify(value)} for ${name}`,
+        {},
+        { ...METADATA, [name]: value },
+        SERVER,
+      ]),
+    ),
     ['has odd ones', { clientAuth: 'mtls' }, { ...METADATA, mtls_endpoint_aliases: 'none' }, SERVER],
     ['has these for others', { clientAuth: 'post' }, aliases({ token_endpoint: '/mtls/token' }), SERVER],
   ])('%s', async (_, oauth, metadata, server) => {

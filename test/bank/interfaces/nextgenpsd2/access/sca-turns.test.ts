@@ -379,6 +379,33 @@ describe('the turn of the customer', () => {
     ]);
   });
 
+  const fee = (amount: string) => ({ transactionFees: { amount, currency: 'EUR' } });
+  const commissions = (amount: string) => ({
+    totalAmount: null,
+    commissions: { amount, currency: 'EUR' },
+  });
+  it.each<[string, object, object, object | undefined]>([
+    ['nothing', {}, {}, undefined],
+    ['what the start says', fee('1.50'), {}, commissions('1.50')],
+    ['what the answer after the name says', {}, fee('2.50'), commissions('2.50')],
+    ['what the bank says last', fee('1.50'), fee('2.50'), commissions('2.50')],
+  ])('at a bank that only then asks who the customer is costs %s', async (_, first, last, cost) => {
+    const page = { _links: { scaRedirect: SITE } };
+    const { turn, sent } = await turned(null, [
+      said({ _links: { updatePsuIdentification: `${START}/a1` }, ...first }, 201),
+      said({ ...page, ...last }),
+    ]);
+    expect((await turn)?.next).toBe('open');
+    expect((await turn)?.cost).toEqual(cost);
+    // To say who the customer is begins nothing, so no flow announces it.
+    expect(sent).toEqual([
+      { ...start, body: {}, redirectUri: BACK, beforeSend: silent, psu },
+      { ...start, method: 'PUT', path: `${START}/a1`, body: {}, redirectUri: BACK, psu },
+    ]);
+    const { turn: alone } = await turned(null, [said({ ...page, ...first }, 201)]);
+    expect((await alone)?.cost).toEqual('transactionFees' in first ? commissions('1.50') : undefined);
+  });
+
   it.each([{ startAuthorisation: '/v1/s' }, {}])('ends if the start leads nowhere: %j', async (_links) => {
     const { turn } = await turned(null, [said({ _links }, 201)]);
     expect(await failureOf(turn)).toEqual({
@@ -519,6 +546,19 @@ describe('an authorisation', () => {
     const progress = () => sca.progress?.('c1', links, TRANSACTION_ID);
     expect((await progress())?.cost).toEqual({ totalAmount: null, commissions: transactionFees });
     expect(await progress()).not.toHaveProperty('cost');
+  });
+
+  it.each<[Record<string, string>, string | undefined]>([
+    [{ date: DATE }, '2026-11-21T10:00:00.000Z'],
+    [{ date: DATE, age: '7' }, undefined],
+    [{}, undefined],
+  ])('has the time when the bank said it, by %j', async (headers, saidAt) => {
+    const { sca } = opened([said({ scaStatus: 'received' }, 200, headers)]);
+    const progress = await sca.progress?.('c1', { approach: null, status: `${START}/a1` }, TRANSACTION_ID);
+    expect(progress).toEqual({
+      ...{ scaStatus: 'received', means: 'going on', message: null },
+      ...(saidAt !== undefined && { saidAt }),
+    });
   });
 
   it('says no more than a bank tells a customer', () => {

@@ -411,6 +411,8 @@ describe('a consent at the bank', () => {
     ['it has ended', lacking(403, 'RESOURCE_EXPIRED'), false],
     ['the bank ends it', { status: 204 }, true],
     ['the bank ends it', said({}), true],
+    ['the bank ends it, perhaps later', said({}, 202), true],
+    ['the bank ends it, perhaps later', { status: 202 }, true],
   ])('%s: %j', async (_, answer, wasThere) => {
     const { consents, sent } = opened([answer]);
     const end = await consents.delete?.('c1', TRANSACTION_ID, UNTAKEN);

@@ -569,6 +569,25 @@ const cases: readonly Row[] = [
       says: unknown,
     }),
   ),
+  ...(['path', 'text', 'code'] as const).map(
+    (part): Row => ({
+      name: `not twice the same ${part}`,
+      status: 401,
+      body: errors({ ...error('CERTIFICATE_EXPIRED', 'No'), path: 'a' }),
+      before: [
+        {
+          body: body(
+            errors({
+              ...{ ...error('CERTIFICATE_EXPIRED', 'No'), path: 'a' },
+              ...{ path: { path: 'b' }, text: { text: 'Yes' }, code: { code: 'SIGNATURE_MISSING' } }[part],
+            }),
+          ),
+        },
+      ],
+      bank: SAME_ANSWER,
+      says: unknown,
+    }),
+  ),
   {
     name: 'the bank does not promise it',
     status: 401,

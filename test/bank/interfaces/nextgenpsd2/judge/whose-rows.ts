@@ -593,6 +593,27 @@ const standing: readonly Row[] = [
     body: errors(error('PRODUCT_INVALID', 'x '.repeat(500))),
     says: proven,
   },
+  ...['type', 'title', 'detail'].flatMap((place) =>
+    [2_000, 2_001].map(
+      (length): Row => ({
+        name: `${length} signs of ${place}`,
+        status: 403,
+        body: {
+          ...{ type: 'about:blank', title: 'No product', code: 'PRODUCT_INVALID' },
+          [place]: 'x'.repeat(length),
+        },
+        says: length === 2_000 ? proven : unknown,
+      }),
+    ),
+  ),
+  ...[50, 51].map(
+    (length): Row => ({
+      name: `${length} messages`,
+      status: 403,
+      body: errors(...Array.from({ length }, () => error('PRODUCT_INVALID'))),
+      says: length === 50 ? proven : unknown,
+    }),
+  ),
   {
     name: 'too many messages',
     status: 403,

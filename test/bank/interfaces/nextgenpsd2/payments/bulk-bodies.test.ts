@@ -359,6 +359,25 @@ describe('what the bank says of each transfer', () => {
     });
   });
 
+  it.each([
+    [['AC01', 'AM04', undefined]],
+    [[undefined, 'AM04', 'AC01']],
+    [['AM04', 'AM04', 'AC01']],
+    [[undefined, undefined, undefined]],
+  ])('has the reason of each in XML: %j', async (codes) => {
+    const ids = codes.map((_, at) => `INV-${at + 1}`);
+    const rejected = codes.map((code, at) => {
+      const reason = code === undefined ? '' : `<StsRsnInf><Rsn><Cd>${code}</Cd></Rsn></StsRsnInf>`;
+      return `<TxInfAndSts><OrgnlEndToEndId>${ids[at]}</OrgnlEndToEndId><TxSts>RJCT</TxSts>${reason}</TxInfAndSts>`;
+    });
+    const body = REPORT.replace(entries, rejected.join(''));
+    const { bulk } = bulkAt(JSON_BULK, [{ body }, { body }]);
+    const found = await bulk.entries(IN_XML, 'b1', TRANSACTION_ID);
+    expect(ids.map((id) => found.get(id)?.reasons?.map(({ code }) => code))).toEqual(
+      codes.map((code) => code && [code]),
+    );
+  });
+
   it('is a refusal only if the bank says so twice: a gateway may mix up answers', async () => {
     const saying = (...statuses: string[]) =>
       said({ payments: statuses.map((status, at) => entryOf(`INV-${at + 1}`, status)) });

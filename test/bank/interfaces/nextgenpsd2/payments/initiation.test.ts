@@ -230,6 +230,23 @@ describe('a field that the bank demands', () => {
     expect(bodyOf({ required: [path] }, SIMPLE)).toEqual({ ...BODY, ...filled });
   });
 
+  it.each<[string | undefined, string | undefined, string, string]>([
+    [undefined, undefined, 'EUR', 'EUR'],
+    ['USD', undefined, 'USD', 'EUR'],
+    [undefined, 'USD', 'EUR', 'USD'],
+    ['USD', 'CHF', 'USD', 'CHF'],
+  ])(
+    'of accounts in %j and %j is that of the account, else that of the payment',
+    (from, to, debtor, payee) => {
+      const order = { ...SIMPLE, ...(from && { fromCurrency: from }), ...(to && { toCurrency: to }) };
+      expect(bodyOf({ required: ['debtorAccount.currency', 'creditorAccount.currency'] }, order)).toEqual({
+        ...BODY,
+        debtorAccount: { iban: IBAN, currency: debtor },
+        creditorAccount: { iban: PAYEE, currency: payee },
+      });
+    },
+  );
+
   it('has the text of the operator if there is one', () => {
     expect(bodyOf({ required: ['remittanceInformationUnstructured'] })).toMatchObject({
       remittanceInformationUnstructured: 'Invoice 7',
@@ -411,6 +428,35 @@ describe('a bank that does not take all fields', () => {
       ...{ code: 'usage', message: `This bank does not take ${path} in a payment` },
       hint: expect.stringContaining(`Leave out ${option}.`),
     });
+  });
+
+  const EACH_PART = [
+    ['streetName', '--payee-street'],
+    ['buildingNumber', '--payee-building'],
+    ['postCode', '--payee-postcode'],
+    ['townName', '--payee-town'],
+    ['country', '--payee-country'],
+  ] as const;
+  const WHOLE = { ...STREET, building: text('7'), postcode: text('10115') };
+  it.each(EACH_PART)('that takes all of an address but %s gets none with it', (lacking, option) => {
+    const others = EACH_PART.filter(([part]) => part !== lacking);
+    const allowed = others.map(([part]) => `creditorAddress.${part}`);
+    expect(errorOf(() => takenBy({ allowed }, { payeeAddress: WHOLE }))).toEqual({
+      ...{ code: 'usage', message: `This bank does not take creditorAddress.${lacking} in a payment` },
+      hint: `Leave out ${option}. payments.allowed of the bank file names the optional fields that the bank takes.`,
+    });
+    const all = [...allowed, `creditorAddress.${lacking}`];
+    expect(takenBy({ allowed: all }, { payeeAddress: WHOLE }).body).toHaveProperty('creditorAddress');
+  });
+
+  it.each([
+    ['optional', false],
+    ['required', true],
+    ['country', true],
+  ] as const)('whose address is %s takes one that payments.allowed does not name: %s', (address, takes) => {
+    const asked = () => takenBy({ allowed: ID, address }, { payeeAddress: WHOLE });
+    if (takes) expect(asked().body).toHaveProperty('creditorAddress.streetName', 'Ring');
+    else expect(errorOf(asked)).toMatchObject({ code: 'usage' });
   });
 
   it('takes what it demands, whatever payments.allowed names', () => {

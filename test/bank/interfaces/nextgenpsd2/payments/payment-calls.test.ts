@@ -172,6 +172,17 @@ it.each(['day_of_execution', 'Day-Of-Execution', 'dayofexecution', 'DAY OF EXECU
   },
 );
 
+it.each([
+  [['Wrong', 'dayOfExecution is missing']],
+  [['dayOfExecution is missing', 'Wrong']],
+  [['Wrong', 'Wrong', 'No day of execution']],
+])('a bank that speaks of a day in one of several messages is told of --day: %j', async (texts) => {
+  const initiation = { service: 'periodic-payments', body: '{"frequency":"Monthly"}' } as const;
+  const tppMessages = texts.map((text) => ({ category: 'ERROR', code: 'FORMAT_ERROR', text }));
+  const { calls } = made([said({ tppMessages }, 400)], { initiation });
+  expect(await failureOf(calls.verify(silent))).toMatchObject({ hint: expect.stringContaining('--day') });
+});
+
 it.each<[string, string, boolean]>([
   ['FORMAT_ERROR', '{"creditorAccount":{}}', true],
   ['PARAMETER_NOT_SUPPORTED', '{"creditorAccount":{}}', false],
@@ -361,6 +372,21 @@ describe('the status of a payment', () => {
     expect(sent).toMatchObject([{ decides: 'an end' }]);
   });
 
+  const AT_TEN = { date: 'Sat, 21 Nov 2026 10:00:00 GMT' };
+  it.each<[string, Scripted, string | undefined]>([
+    ['JSON', said({ transactionStatus: 'ACSP' }, 200, AT_TEN), '2026-11-21T10:00:00.000Z'],
+    ['JSON that was stored', said({ transactionStatus: 'ACSP' }, 200, { ...AT_TEN, age: '9' }), undefined],
+    ['JSON without a time', said({ transactionStatus: 'ACSP' }), undefined],
+    ['XML', { body: REPORT, headers: AT_TEN }, '2026-11-21T10:00:00.000Z'],
+    ['XML that was stored', { body: REPORT, headers: { ...AT_TEN, age: '9' } }, undefined],
+    ['XML without a time', { body: REPORT }, undefined],
+  ])('in %s has the time when the bank said it', async (_, answer, saidAt) => {
+    const { calls } = made([answer], { initiation: { body: OURS } });
+    const status = await calls.sca?.status('p1', TRANSACTION_ID);
+    expect(status).toMatchObject({ authorizationStatus: 'ACSP' });
+    expect(status?.saidAt).toBe(saidAt);
+  });
+
   it('of another payment decides nothing', async () => {
     const { calls } = made([said({ transactionStatus: 'ACSC', paymentId: 'p2' })]);
     const asking = Promise.resolve(calls.sca?.status('p1', TRANSACTION_ID));
@@ -459,10 +485,24 @@ describe('the authorisations of a payment', () => {
     ...{ scaStatus, means, message },
   });
   const GOING_ON = progress('received', 'going on', 'Use the app');
+  const [DONE_AT, EXEMPT] = [progress('finalised', 'done'), progress('exempted', 'done')];
   it.each<[string, Scripted[], object | null, string[]]>([
     ['none', [list()], null, []],
     ['the one that is done', [TWO, sca('finalised')], progress('finalised', 'done'), ['a1']],
     ['the last one, if none is done', [TWO, sca('failed'), WAITING], GOING_ON, ['a1', 'a2']],
+    ['the one that is done, after one that goes on', [TWO, WAITING, sca('finalised')], DONE_AT, ['a1', 'a2']],
+    [
+      'the one that is done, after one that has failed',
+      [TWO, sca('failed'), sca('exempted')],
+      EXEMPT,
+      ['a1', 'a2'],
+    ],
+    [
+      'the last one, if the first goes on',
+      [TWO, WAITING, sca('failed')],
+      progress('failed', 'failed'),
+      ['a1', 'a2'],
+    ],
     ['the last of ten', [list(...TEN), ...FAILING], progress('failed', 'failed'), TEN],
     ['none of eleven', [list(...TEN, 'a')], null, []],
   ])('without a link, what counts is %s', async (_, answers, expected, steps) => {
@@ -513,6 +553,22 @@ describe('the cancellation of a payment', () => {
     const script = made([answer]);
     expect(await cancel(script)).toEqual({ notices: [], ...expected });
     expect(script.sent).toEqual([asked]);
+  });
+
+  const WORDS = { tppMessages: [{ category: 'WARNING', code: 'W1', text: 'Late' }], psuMessage: 'Hi' };
+  it.each<[string, Scripted, object, string[]]>([
+    ['is taken at once', said(WORDS), TAKEN, ['Late', 'Hi']],
+    ['is taken, perhaps for the customer to authorise', said(WORDS, 202), MAYBE, ['Late', 'Hi']],
+    [
+      'is for the customer to authorise',
+      said({ ...LINKED, ...WORDS }, 202),
+      { verdict: 'to be authorised', links: { ...WANTED, message: 'Hi' } },
+      ['Late', 'Hi'],
+    ],
+    ['is told to the customer alone', said({ psuMessage: 'Hi' }), TAKEN, ['Hi']],
+    ['is told to psd2 alone', said({ tppMessages: WORDS.tppMessages }), TAKEN, ['Late']],
+  ])('that %s keeps what the bank says beside it', async (_, answer, expected, messages) => {
+    expect(await cancel(made([answer]))).toMatchObject({ ...expected, messages });
   });
 
   it('of a payment that the bank does not know is proof only after one that it has taken', async () => {

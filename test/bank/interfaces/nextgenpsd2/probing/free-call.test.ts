@@ -92,6 +92,7 @@ describe('the request of a free call, as it is shown', () => {
     path: string,
     token?: string,
     sent: Partial<Signed['request']> = {},
+    signingString = 'signed',
   ) => {
     const description = bankFile.parse({ interface: 'nextgenpsd2', ...file });
     const calls: BankCall[] = [];
@@ -100,7 +101,7 @@ describe('the request of a free call, as it is shown', () => {
       const headers = { 'x-api-key': 'k', 'x-plain': 'p', ...call.headers };
       return {
         request: { method: 'POST', target: `/at${call.path}`, headers, body: undefined, ...sent },
-        ...{ signingString: 'signed', digest: null, tppRequestId: 'r' },
+        ...{ signingString, digest: null, tppRequestId: 'r' },
       };
     };
     const call = { ...free, method: 'GET' as const, path, headers: { 'x-own': 'o' } };
@@ -118,6 +119,30 @@ describe('the request of a free call, as it is shown', () => {
     expect(call).not.toHaveProperty('returnAddress');
     const text = await composed({}, '/v1/x', undefined, { body: Buffer.from('{"a":"ü"}') });
     expect(text.shown).toMatchObject({ body: '{"a":"ü"}', headers: { 'x-api-key': 'k' } });
+  });
+
+  const perOperation = { getAccountList: { 'X-API-Key': 'k' } };
+  it.each<[string, object, string, string]>([
+    ['of all calls', { static: { 'X-API-Key': 'k' } }, '/v1/x', '<secret>'],
+    ['of its operation', { perOperation }, '/v1/accounts?x=1', '<secret>'],
+    ['of another operation', { perOperation }, '/v1/consents', 'k'],
+    ['of no operation', { perOperation }, '/v1/x', 'k'],
+    [
+      'with a name of the bank',
+      { static: { 'Api-Key': 'k' }, names: { 'Api-Key': 'X-API-Key' } },
+      '/v1/x',
+      '<secret>',
+    ],
+  ])('has no header that the bank file has %s, nor in what was signed', async (_, headers, path, value) => {
+    const { shown } = await composed(
+      { headers },
+      path,
+      undefined,
+      {},
+      'digest: d:e\nx-api-key: k\nx-plain: p',
+    );
+    expect(shown.headers).toMatchObject({ 'x-api-key': value, 'x-plain': 'p' });
+    expect(shown.signingString).toBe(`digest: d:e\nx-api-key: ${value}\nx-plain: p`);
   });
 
   it.each([

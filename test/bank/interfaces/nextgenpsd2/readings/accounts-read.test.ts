@@ -197,9 +197,15 @@ describe('the list of accounts', () => {
     ...[{ status: 403 }, { status: 404 }, { status: 405 }, { status: 501 }],
     ...[refused('CONSENT_INVALID', 401), refused('SERVICE_INVALID', 400)],
   ])('has no cards if the bank says %j', async (answer) => {
-    const { accounts, listed } = opened([said({ accounts: [{ resourceId: 'r1' }] }), answer]);
-    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1')]);
-    expect(listed).toEqual([['c1', [account('r1')], 'none']]);
+    const { accounts, listed } = opened([
+      said({ accounts: [{ resourceId: 'r1', product: 'Giro' }] }),
+      answer,
+    ]);
+    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([
+      account('r1', { productDescription: 'Giro' }),
+    ]);
+    const noted = account('r1', { name: 'Giro', productDescription: 'Giro' });
+    expect(listed).toEqual([['c1', [noted], 'none']]);
   });
 
   it.each([{ status: 400 }, { status: 503 }, refused('CONSENT_EXPIRED', 401)])(

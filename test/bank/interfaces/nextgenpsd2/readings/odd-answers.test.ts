@@ -354,6 +354,10 @@ describe('what a row may say in several places', () => {
     [{ ...text('a'), ...detail(text('b')) }, { remittance: 'a b' }],
     [{ ...text('a'), ...detail(text('a')) }, { remittance: 'a' }],
     [text('ab', ['a', 'b']), { remittance: 'ab' }],
+    [{ ...text(['a', 'b']), ...detail(text('ab')) }, { remittance: 'ab' }],
+    [{ ...text('ab'), ...detail(text(['a', 'b'])) }, { remittance: 'ab' }],
+    [{ ...text('a b'), ...detail(text(['a', 'b'])) }, { remittance: 'a b' }],
+    [{ ...text(['a', 'b', 'c']), ...detail(text(['ab', 'c'])) }, { remittance: 'ab c' }],
     [text('a', ['a', 'b', 'c']), { remittance: 'a b c' }],
     [text('d', ['a', 'b']), { remittance: 'a b d' }],
   ])('%j: %j', async (more, expected) => {

@@ -222,6 +222,53 @@ describe('whose a camt statement is', () => {
   });
 });
 
+describe('the marks of a camt entry', () => {
+  const statusOf = async (written: string) => {
+    const { calls } = scriptedCalls(
+      [{ body: camt(statement(entry().replace(/<Sts>.*<\/Sts>/, `<Sts>${written}</Sts>`))), headers: {} }],
+      { accounts: { cards: 'never' } },
+      CONSENT,
+    );
+    const lists: string[] = [];
+    for await (const { booked, pending } of pagesOf(calls, QUERY))
+      lists.push(...(booked?.rows ?? []).map(() => 'booked'), ...(pending?.rows ?? []).map(() => 'pending'));
+    return lists;
+  };
+
+  it.each([
+    ['BOOK', ['booked']],
+    ['PDNG', ['pending']],
+    ['FUTR', ['pending']],
+    ['INFO', []],
+    ['futr', ['pending']],
+  ])('say by %s where it stands: %j', async (status, lists) => {
+    for (const written of [status, `<Cd>${status}</Cd>`, `<Prtry>${status}</Prtry>`])
+      expect(await statusOf(written)).toEqual(lists);
+  });
+
+  it.each(['RJCT', ''])('say nothing that psd2 knows by %j', async (status) => {
+    expect(await failureOf(statusOf(status))).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining(`psd2 does not know the status ${JSON.stringify(status)} of an entry`),
+    });
+  });
+
+  it.each([
+    ['true', 'Payer'],
+    ['1', 'Payer'],
+    ['TRUE', 'Payer'],
+    ['false', 'Payee'],
+    ['0', 'Payee'],
+  ])('say by RvslInd %s who is the other side: %s', async (mark, name) => {
+    const sides = ['Dbtr', 'Cdtr'].map(
+      (side, at) => `<${side}><Pty><Nm>${['Payer', 'Payee'][at]}</Nm></Pty></${side}>`,
+    );
+    const both = details(`<RltdPties>${sides.join('')}</RltdPties>`);
+    const { rows } = await read(camt(statement(entry(`<RvslInd>${mark}</RvslInd>${both}`))));
+    expect(rows).toMatchObject([{ amount: '-30.00', counterpartyName: name }]);
+  });
+});
+
 describe('the balances of a camt statement', () => {
   const [opening, closing] = [
     balance('OPBD', '100.00', '2026-11-19'),
@@ -302,6 +349,15 @@ describe('the balances of a camt statement', () => {
       ),
       ['The statement S1 has the balances 70.00 and 20.00 EUR, and its rows lead to 50.00'],
     ],
+    [
+      'on one page, after the first page of another statement',
+      camt(
+        statement(page(1, false) + balance('OPBD', '5.00', '2026-11-18')),
+        statement(opening + closing + entry('', '20.00')),
+        statement(page(1, true) + later('70.00', '50.00') + entry('', '20.00')),
+      ),
+      ['The statement S1 has the balances 100.00 and 70.00 EUR, and its rows lead to 80.00'],
+    ],
     ['that cannot be read', camt(statement(opening + balance('CLBD', 'x', '2026-11-20') + entry())), []],
     [
       'in its sums',
@@ -344,6 +400,25 @@ describe('the balances of a camt statement', () => {
       ),
       ['The statement S1 begins with 80.00 EUR, and the one before ends with 70.00'],
     ],
+    [
+      'of the statement before, which has none',
+      camt(
+        statement(`<ElctrncSeqNb>7</ElctrncSeqNb>${opening}${closing}${entry()}`),
+        statement(`<ElctrncSeqNb>8</ElctrncSeqNb>${entry()}`),
+        statement(`<ElctrncSeqNb>9</ElctrncSeqNb>${later('50.00', '20.00')}${entry()}`),
+      ),
+      [],
+    ],
+    ...['CLAV', 'ITBD', 'ITAV', 'FWAV', 'INFO', 'XPCD'].map((code): [string, string, string[]] => [
+      `of other kinds: ${code}`,
+      camt(statement(opening + balance(code, '5.00', '2026-11-22') + closing + entry())),
+      [],
+    ]),
+    ...['OPAV', 'ITBD', 'ITAV', 'INFO'].map((code): [string, string, string[]] => [
+      `of other kinds at the beginning: ${code}`,
+      camt(statement(balance(code, '5.00', '2026-11-18') + opening + closing + entry())),
+      [],
+    ]),
     [
       'of another statement',
       camt(

@@ -123,6 +123,13 @@ describe('what frames a message', () => {
     ]);
   });
 
+  it.each(['62F', '61', '86', 'NS'])('a dash alone before :%s: is no part of a text', (tag) => {
+    expect(fields(':20:S', ':86:a', '-', `:${tag}:b`).slice(1)).toEqual([
+      ['86', 'a'],
+      [tag, 'b'],
+    ]);
+  });
+
   it.each<[string, string[], string[]]>([
     ['a blank line is none', ['a', ' ', '', 'b'], ['86', 'a', 'b']],
     ['a carriage return ends a line', ['a\r', 'b\r'], ['86', 'a', 'b']],

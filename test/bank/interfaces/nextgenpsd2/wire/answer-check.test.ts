@@ -81,6 +81,15 @@ it.each([
   }
 });
 
+it.each([1000, 1001, 1999, 2500])('after %i requests, the ids of the last 1000 are still known', (count) => {
+  const check = answerCheck(undefined, described());
+  const asked = (id: string) => ({ ...request, headers: { 'x-request-id': id } });
+  const said = (id: string) => ({ status: 200, headers: { 'x-request-id': id }, body: Buffer.from('{}') });
+  for (let at = 0; at < count; at += 1) check(said(`id-${at}`), asked(`id-${at}`));
+  for (const known of [count - 1, count - 500, count - 990])
+    expect(thrownBy(() => check(said(`id-${known}`), asked('last')))).toMatchObject({ code: 'bank_answer' });
+});
+
 it.each<[string, { more?: true; judged?: boolean; own?: string | null }, isRefused: boolean]>([
   ['that nothing follows', {}, false],
   ['that more follows', { more: true }, true],

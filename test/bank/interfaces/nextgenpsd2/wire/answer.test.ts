@@ -135,6 +135,7 @@ describe('the messages of an answer', () => {
   const WHOLE = { code: 'A', path: 'body.x', text: 'T' };
   const NO = { code: 'A', text: 'No' };
   const OVER = { code: 'invalid_grant', text: 'Over', isOAuth: true };
+  const OAUTH = { error: 'invalid_grant', message: 'Words' };
   const NO_KEY = { code: 'Bad Request', text: 'No such key', isOAuth: true };
   const FURTHER = { additionalErrors: [{ code: 'A' }, { title: 'B' }, {}, 'x'] };
   const message = (more: object) => ({ code: null, text: null, path: null, isError: true, ...more });
@@ -152,6 +153,8 @@ describe('the messages of an answer', () => {
       { error: 'Bad Request', message: 'No such key', path: '/v1' },
       [message(NO_KEY)],
     ],
+    ['of OAuth, beside words of a gateway', { ...OAUTH, error_description: 'Over' }, [message(OVER)]],
+    ['of OAuth, with words of a gateway alone', OAUTH, [message({ ...OVER, text: 'Words' })]],
     ['of OAuth, longer', { error: 'x'.repeat(201) }, [message({ code: 'x'.repeat(200), isOAuth: true })]],
     ['an error that is no text', { error: { code: 'A' } }, []],
     ['problem details', { title: 'T', detail: 'D', code: 'C' }, [message({ code: 'C', text: 'D' })]],
@@ -309,6 +312,57 @@ describe('what to do about a refused token', () => {
       expect(failure).toMatchObject(advice);
       expect('next' in failure).toBe('next' in advice);
     }
+  });
+});
+
+describe('a refusal', () => {
+  const failureFor = async (call: BankCall, answer: Scripted) => {
+    const got = await answered(call, answer);
+    return errorOf(() => readAnswer(got, z.object({})));
+  };
+  const warning = { category: 'WARNING', code: 'W1', text: 'Soon' };
+
+  it.each([
+    ['the error that decides before others', [error('OWN'), error('FORMAT_ERROR')], ['FORMAT_ERROR', 'OWN']],
+    ['an error before a warning', [warning, error('FORMAT_ERROR')], ['FORMAT_ERROR', 'W1']],
+    ['errors in their order', [error('FORMAT_ERROR'), error('OWN')], ['FORMAT_ERROR', 'OWN']],
+    ['each once', [error('FORMAT_ERROR'), error('FORMAT_ERROR')], ['FORMAT_ERROR']],
+  ])('has the reasons for the journal: %s', async (_, all, codes) => {
+    const call = { ...LOGIN, facts: PLAIN_FACTS };
+    const refusal = said(messages(...all), 400);
+    const own = codes.map((proprietary) => expect.objectContaining({ proprietary }));
+    const changing = { ...call, beforeSend: async () => undefined };
+    expect(await failureFor(changing, refusal)).toHaveProperty('reasons', own);
+    expect(await failureFor(call, refusal)).not.toHaveProperty('reasons');
+  });
+
+  const ended = said(messages(error('CONSENT_EXPIRED')), 401);
+  it.each<[string, Partial<BankCall>, boolean]>([
+    ['a reading', READING, true],
+    ['a confirmation of funds with a consent', { headers: { 'consent-id': 'f1' } }, true],
+    ['a confirmation of funds without one', {}, false],
+    ['another call with headers', { headers: { accept: 'x' } }, false],
+  ])('of a consent ends that of the call: %s, %s', async (_, more, ends) => {
+    const failure = await failureFor({ ...LOGIN, facts: PLAIN_FACTS, ...more }, ended);
+    expect('endsConsent' in failure).toBe(ends);
+  });
+});
+
+it.each(['none', 'integrated', 'pre-step', 'client-credentials'] as const)(
+  'a refused token of a call that gets tokens leads to a login, with oauth.mode %s',
+  async (mode) => {
+    const refusal = said(messages(error('TOKEN_INVALID')), 401);
+    const got = await answered(LOGIN, refusal, described({ oauth: { mode } }));
+    expect(errorOf(() => readAnswer(got, z.object({})))).toHaveProperty('next', [['auth', 'login']]);
+  },
+);
+
+describe('an answer that is a page', () => {
+  it.each([200, 201, 202])('with HTTP %i says that a website answered', async (status) => {
+    const got = await answered(READING, { status, body: '<html>', headers: HTML });
+    expect(errorOf(() => readAnswer(got, z.object({})))).toMatchObject({ code: 'bank_answer', hint: PAGE });
+    const other = await answered(READING, { status, body: 'x', headers: { 'content-type': 'text/plain' } });
+    expect(errorOf(() => readAnswer(other, z.object({})))).not.toHaveProperty('hint');
   });
 });
 

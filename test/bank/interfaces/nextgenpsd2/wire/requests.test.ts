@@ -100,6 +100,23 @@ describe('requests of the standard', () => {
     expect(standard.last.headers).toMatchObject({ 'tpp-redirect-uri': REDIRECT, 'psu-id': 'PSU-1' });
   });
 
+  const personOf = (id: string) => ({ id, idType: `TYPE-${id}`, corporateId: `CORP-${id}` });
+  it.each<[string | undefined, string | undefined, string | undefined]>([
+    ['A', undefined, 'A'],
+    ['A', 'B', 'B'],
+    [undefined, 'B', 'B'],
+    [undefined, undefined, undefined],
+  ])('of the customer %j and who authorises, %j, the bank is told %j', async (customer, approver, told) => {
+    standard.expect('POST', '/v1/consents/c1/authorisations', json({ psuMessage: 'Use the app' }, 201));
+    await openStandard({ psu: customer === undefined ? undefined : personOf(customer) }).bank.sca.proceed?.({
+      ...{ ...REQUEST, resourceId: 'c1', links: null },
+      psu: approver === undefined ? undefined : personOf(approver),
+      login: { clientId: 'c', redirectUri: REDIRECT, state: 's', codeVerifier: 'v' },
+    });
+    const names = ['psu-id', 'psu-id-type', 'psu-corporate-id'].map((name) => standard.last.headers[name]);
+    expect(names).toEqual(['', 'TYPE-', 'CORP-'].map((before) => told && `${before}${told}`));
+  });
+
   it('what gets tokens is not signed, has no other token, and may go to another host', async () => {
     const elsewhere = await standard.listen(standard.certificates.server);
     standard.expect('POST', '/own/token?role=AISP', json({ access_token: 't1' }));
@@ -249,6 +266,31 @@ describe('the fields of a bank file', () => {
     const { headers } = await readingOf({ headers: { date }, signing: { when: 'never' } });
     expect('date' in headers).toBe(isSent);
   });
+
+  it('a header is signed once that has two names, of which one is in headers and the other in ifSent', async () => {
+    const headers = { names: { 'X-Request-ID': 'Own-ID' } };
+    for (const [name, other] of [
+      ['x-request-id', 'own-id'],
+      ['own-id', 'x-request-id'],
+    ] as const) {
+      const signing = { headers: ['digest', name], ifSent: [other] };
+      expect((await readingOf({ headers, signing })).headers.signature).toContain('headers="digest own-id"');
+    }
+  });
+
+  it.each(['Authorization', 'authorization', 'AUTHORIZATION'])(
+    'an operation whose %s the bank file says has no other token',
+    async (name) => {
+      const tokens = { current: async () => 't1', renewed: async () => 't1' };
+      const perOperation = { createConsent: { [name]: 'Basic own' } };
+      expect((await requestOf({ headers: { perOperation } }, { tokens })).headers.authorization).toBe(
+        'Basic own',
+      );
+      expect((await readingOf({ headers: { perOperation } }, { tokens })).headers.authorization).toBe(
+        'Bearer t1',
+      );
+    },
+  );
 
   it('headers.static, perOperation, accept and contentType', async () => {
     const file = {
