@@ -3,6 +3,7 @@ import type { Sca, ScaLinks, ScaTurn } from '../../src/bank/ports/customer.ts';
 import type { ResourceStatus, ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { giveUpPayment } from '../../src/flows/payment/authorise.ts';
 import { runOperation } from '../../src/flows/payment/loop.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, returnsTo, waitsOf } from './doubles.ts';
@@ -341,4 +342,63 @@ describe('a question that the bank does not answer', () => {
     const error = refused({ refusal: 'content' });
     await expect(answer(error, createdForExecute())).rejects.toBe(error);
   });
+});
+
+describe('a payment that nobody may get a link to any more', () => {
+  const WHY = new Psd2Error('invalid_amount', 'It costs too much', { hint: 'See the limit.' });
+  const begun = (psuId: string, id?: string): TransferEvent =>
+    id === undefined
+      ? { type: 'approach-sent', ...INTENT, psuId }
+      : { type: 'sca-started', links: { ...LINKS, id }, psuId };
+  const gave = (psuId: string, begins = true): TransferEvent => ({
+    ...{ type: 'credential-sent', what: 'password', requestId: 'q3', digest: null, psuId },
+    ...(begins && { begins }),
+  });
+  const signed: TransferEvent = {
+    ...{ type: 'authorization', status: 'PENDING', bankStatus: 'PATC' },
+    bank: { transactionStatus: 'PATC', scaStatus: 'finalised' },
+  };
+  /** The log of calls alone knows it, and not whose it is. */
+  const FOUND: TransferEvent = {
+    ...{ type: 'credential-sent', what: 'code', requestId: 'q4', digest: null, isFound: true },
+  };
+
+  it.each<[string, TransferEvent[], isCancelled: boolean]>([
+    ['nobody has begun to authorise it', [], true],
+    ['one has begun, who gets no link', [begun('ada')], true],
+    ['one has begun twice', [begun('ada'), begun('ada', 'a1'), begun('ada', 'a2')], true],
+    ['one has authorised it', [begun('ada', 'a1'), signed], false],
+    ['a person before the last one has a link', [begun('ada', 'a1'), begun('ben')], false],
+    ['a person before the last one has authorised it', [begun('ada', 'a1'), signed, begun('ben')], false],
+    [
+      'the person before the last one has a link too',
+      [begun('ada', 'a1'), gave('ben'), begun('cleo')],
+      false,
+    ],
+    ['the person before the last one gave psd2 their PIN', [gave('ada'), begun('ben')], true],
+    ['all before the last one gave psd2 their PINs', [gave('ada'), gave('ben'), begun('cleo')], true],
+    ['somebody gave psd2 a TAN, and nobody knows who', [FOUND, begun('ben')], false],
+    ['a PIN is of the last one alone', [begun('ada', 'a1'), gave('ben')], false],
+  ])(
+    'is cancelled by psd2 itself only if no other person can authorise it: %s',
+    async (_, events, isCancelled) => {
+      const transfer = await transferAfter(
+        ...[createdTransfer({ commits: 'on execute' }), ACCEPTED, AT_THE_BANK, ...events],
+      );
+      const run = runOf(transfer, { sca: scaThatSays(OPEN) });
+      const error = await errorOf(giveUpPayment(run, WHY));
+      expect(error).toMatchObject({ code: 'invalid_amount', message: 'It costs too much', flow: FLOW });
+      expect(transfer.recorded()).toEqual(
+        isCancelled ? [{ type: 'cancelled', description: 'It costs too much' }] : [],
+      );
+      expect([error.hint, error.next]).toEqual(
+        isCancelled
+          ? ['See the limit.', undefined]
+          : [
+              'See the limit. Nobody else gets a link from psd2. Cancel the payment at the bank with:',
+              [['transfer', 'cancel', FLOW]],
+            ],
+      );
+    },
+  );
 });
