@@ -362,6 +362,22 @@ describe('the products of a customer', () => {
     ]);
   });
 
+  it.each([0, 19, 20, 21, 30])('of %i contradictions and a new one the last 20 stay', async (before) => {
+    const { bank } = syncBank({});
+    const { accounts } = bank;
+    const pages: typeof accounts.pages = async function* (query) {
+      for await (const page of accounts.pages(query)) yield { ...page, contradictions: ['new'] };
+    };
+    const earlier = Array.from({ length: before }, (_, at) => `old ${at}`);
+    const { target, stored } = syncTarget({
+      ...{ from: ago(89), through: ago(1) },
+      contradictions: earlier.map((says) => ({ says, from: ago(80), through: ago(60) })),
+    });
+    await synced({ ...bank, accounts: { ...accounts, pages } }, target);
+    const said = stored.contradictions?.map(({ says }) => says);
+    expect(said).toEqual([...earlier, 'new'].slice(Math.max(0, before - 19)));
+  });
+
   it('if a product is not due, sync replaces only the balances of the others', async () => {
     const { bank, calls } = syncBank({ products: [PRODUCT, OTHER] });
     const { target, stored } = syncTarget();
