@@ -477,6 +477,18 @@ describe('the operator is told', () => {
       ['cancelled', {}, 'cancelled The transfer was cancelled before the customer was asked', NEW_ONE],
       [
         'cancelled',
+        { reached: true, ...NO },
+        'cancelled The transfer was cancelled before the customer was asked: No',
+        NEW_ONE,
+      ],
+      [
+        'cancelled',
+        { reached: true, accepted: true },
+        'cancelled The transfer was cancelled before it was executed',
+        NEW_ONE,
+      ],
+      [
+        'cancelled',
         { accepted: true, ...NO },
         'cancelled The transfer was cancelled before it was executed: No',
         NEW_ONE,

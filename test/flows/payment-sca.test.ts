@@ -229,10 +229,11 @@ describe('psd2 asks for the decision', () => {
     sentCode?: boolean;
     scaTimeoutMs?: number;
     events?: TransferEvent[];
+    psuId?: string;
   }
   async function ask(
     sca: Sca,
-    { links = LINKS, sentCode = false, scaTimeoutMs = 5_000, events = [] }: Scene = {},
+    { links = LINKS, sentCode = false, scaTimeoutMs = 5_000, events = [], psuId }: Scene = {},
   ) {
     const transfer = await verified(links, ...events);
     const limits: unknown[] = [];
@@ -248,8 +249,8 @@ describe('psd2 asks for the decision', () => {
       sentCode ? { next: 'open', url: PAGE, links } : { next: 'wait', links };
     const confirmCode: Sca['confirmCode'] = async () => DONE;
     const run = runOf(transfer, { sca: { ...sca, proceed, confirmCode }, ports: { customer } });
-    const ports = { ...run.ports, returns: returnsTo() };
-    const end = runOperation(transfer.open, run.calls, ports, AFTER);
+    const returns = returnsTo(psuId === undefined ? {} : { psuId });
+    const end = runOperation(transfer.open, run.calls, { ...run.ports, returns }, AFTER);
     const decided = () => transfer.recorded().filter(({ type }) => !type.startsWith('sca-'));
     return { ...transfer, end, recorded: decided, limits, sleeps: run.sleeps };
   }
@@ -264,6 +265,14 @@ describe('psd2 asks for the decision', () => {
     expect(recorded()).toEqual([{ type: 'executed', cro: null, ...words('ACSC', null) }]);
     expect(limits).toEqual([["Waiting for the customer's decision", 5_000]]);
     expect(sleeps).toEqual([500, 1_000]);
+  });
+
+  it.each([undefined, 'ada'])('and names who is late, and can still authorise it: %s', async (psuId) => {
+    const { end } = await ask(scaThatSays(OPEN), psuId === undefined ? {} : { psuId });
+    const { code, message } = await errorOf(end);
+    expect(`${code}: ${message}`).toBe(
+      `still_open: ${psuId ?? 'The customer'} did not authorise the transfer within 5 s. The payment is not over: ${psuId ?? 'the customer'} can still authorise it`,
+    );
   });
 
   it('they have authorised it, and the bank does not say whether it executes it: nobody knows', async () => {
