@@ -176,6 +176,70 @@ it('the customer and the accounts of a payment are those of its order, each once
   ).toEqual(['A1', 'A2', 'A3', 'A4']);
 });
 
+describe('an account that stands in one place alone is found there', () => {
+  const PHONE = 'msisdn:491701234567:EUR';
+  it.each<[string, object]>([
+    ['the order: its id', { order: { from: 'A1' } }],
+    ['the order: its IBAN', { order: { fromIban: 'A1' } }],
+    ['a category', { categories: [{ products: ['A0'] }, { products: ['A1'] }] }],
+    ['the terms: of funds', { terms: { access: { account: 'A1' } } }],
+    ['the terms: accounts', { terms: { access: { accounts: ['A1'] } } }],
+    ['the terms: balances', { terms: { access: { accounts: ['A0'], balances: ['A1'] } } }],
+    ['the terms: transactions', { terms: { access: { balances: ['A0'], transactions: ['A1'] } } }],
+  ])('in the first event of a flow: %s', (_, event) => {
+    expect(accountsIn(event).filter((each) => each !== 'A0')).toEqual(['A1']);
+  });
+
+  it.each<[string, object]>([
+    ['a file: its id', { productId: 'A1' }],
+    ['a table: its id', { product_id: 'A1' }],
+    ['a file: the id of the bank', { accountId: 'A1' }],
+    ['a table: the id of the bank', { account_id: 'A1' }],
+    ['its IBAN', { iban: 'A1' }],
+    ['a consent', { consents: [{ accounts: null }, { accounts: ['A1'] }] }],
+    ['a consent for funds', { funds: [{ account: 7 }, { account: 'A1' }] }],
+    ['a list: the id of the bank', { accounts: [{}, { accountId: 'A1' }] }],
+    ['a list: the IBAN', { accounts: [{ accountId: null, iban: 'A1' }] }],
+  ])('in a stored row: %s', (_, row) => {
+    expect(accountsInRows([row])).toEqual(['A1']);
+    expect(accountsInRows([{ kept: row }])).toEqual(isInside(row) ? ['A1'] : []);
+  });
+
+  it('also without the words around it', () => {
+    expect(accountsIn({ terms: { access: { transactions: [PHONE] } } })).toEqual([PHONE, '491701234567']);
+  });
+});
+
+/** Whether what the machine keeps of a customer has such a list. */
+function isInside(row: object): boolean {
+  return ['consents', 'funds', 'accounts'].some((name) => name in row);
+}
+
+describe('an event loses', () => {
+  const paid = { type: 'execute-unanswered', description: 'The bank does not say' };
+  it.each<[string, object, object]>([
+    ['the links of the bank', { links: { approach: null, redirect: 'https://x' } }, {}],
+    ['what the bank says', { messages: ['Dear Anna'] }, {}],
+    ['what ties the return of the browser to it', { returnState: 's' }, {}],
+    ['what the bank has granted', { access: { accounts: [{ iban: OWN }] } }, {}],
+    ['the person', { psuId: 'anna' }, {}],
+    [
+      'what the bank says beside its words',
+      { bank: { transactionStatus: 'RJCT', scaStatus: null, messages: ['Dear Anna'] } },
+      { bank: { transactionStatus: 'RJCT', scaStatus: null } },
+    ],
+  ])('%s, and nothing else', (_, more, kept) => {
+    expect(pseudonymisedEvent({ ...paid, ...more }, nameOf)).toStrictEqual({ ...paid, ...kept });
+  });
+
+  it("the payee's own reference, which may name the customer", () => {
+    const creditorReference = { reference: 'RF18539007547034', type: 'SCOR', issuer: 'ISO' };
+    const event = { ...created, order: { ...created.order, creditorReference } };
+    expect(pseudonymisedEvent(event, nameOf)).toEqual(pseudonymisedEvent(created, nameOf));
+    expect(JSON.stringify(pseudonymisedLine(batchLine({ creditorReference }), nameOf))).not.toMatch(/RF18/);
+  });
+});
+
 it('empty texts and what is no text are no accounts of stored rows', () => {
   expect(
     accountsInRows([

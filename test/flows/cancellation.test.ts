@@ -465,6 +465,38 @@ describe('with SCA', () => {
       expect([requests, customer.visited, recorded()]).toEqual([[], [PAGE], [STARTED_BY_EMIL, withLink]]);
     });
 
+    const TO_LOG_IN: ScaLinks = { approach: 'redirect', oauth: 'https://oauth.bank.example' };
+    const TO_BEGIN: ScaLinks = { approach: null, start: '/begin' };
+    it.each<[string, links: ScaLinks, isFollowed: boolean]>([
+      ['a page', LINKS, false],
+      ['a login', TO_LOG_IN, false],
+      ['a page, and where another one begins', { ...LINKS, ...TO_BEGIN }, false],
+      ['a login, and where another one begins', { ...TO_LOG_IN, ...TO_BEGIN }, false],
+      ['an authorisation without a link', { approach: 'decoupled', id: 'c1' }, false],
+      ['where one begins', TO_BEGIN, true],
+    ])(
+      'the answer leads to %s: another person has an authorisation of their own',
+      async (_, links, isFollowed) => {
+        const followed: unknown[] = [];
+        const proceed: Sca['proceed'] = async (of) => {
+          followed.push([of.links, of.psu?.id]);
+          return { next: 'open', url: PAGE, links: ofEmil };
+        };
+        for (const person of [undefined, EMIL]) {
+          const { run } = await scene({
+            request: thatEnds(links),
+            sca: { proceed },
+            ...(person && { person }),
+          });
+          expect((await run()).state).toBe('cancelled');
+        }
+        expect(followed).toEqual([
+          [links, undefined],
+          [isFollowed ? links : null, 'emil'],
+        ]);
+      },
+    );
+
     const told = (scaStatus: string, means: ScaProgress['means']): ScaProgress => ({
       ...{ scaStatus, means, message: null },
     });

@@ -311,6 +311,25 @@ describe('psd2 asks until the customer has decided', () => {
   });
 });
 
+describe('whose authorisation fails ends the consent', () => {
+  const of = (...persons: (string | undefined)[]): ConsentEvent[] => [
+    ...REQUESTED,
+    ...persons.map((psuId, at) => started(psuId, { ...LINKS, id: `a${at + 1}` })),
+  ];
+  it.each<[string, ConsentEvent[], isAlone: boolean]>([
+    ['the customer, with one authorisation', of(undefined), true],
+    ['the customer, with two authorisations', of(undefined, undefined), true],
+    ['ada, with two authorisations', of('ada', 'ada'), true],
+    ['ada, with three authorisations', of('ada', 'ada', 'ada'), true],
+    ['one of ada and ben', of('ada', 'ben'), false],
+    ['one of the customer and ben', of(undefined, 'ben'), false],
+    ['ada before and after ben', of('ada', 'ben', 'ada'), false],
+  ])('only if nobody else has one: %s', async (_, events, isAlone) => {
+    const { ends, consent } = await runs({ events, words: [OPEN], progress: ['failed'], timeout: 2 });
+    expect([ends, consent.state]).toEqual(isAlone ? [REFUSED, 'rejected'] : [LATE, 'authorizing']);
+  });
+});
+
 describe('a consent that no customer can authorise', () => {
   const dead = (hint?: string) =>
     new Psd2Error('bank_answer', 'No way', { isDeadEnd: true, ...(hint !== undefined && { hint }) });

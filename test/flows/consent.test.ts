@@ -5,7 +5,7 @@ import { endOf, runConsent } from '../../src/flows/consent/loop.ts';
 import type { Open } from '../../src/store/ports/flows.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
-import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { opened } from '../store/flows.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { CREATED, inMemory } from './consent-in-memory.ts';
@@ -185,6 +185,48 @@ describe('SCA for a consent', () => {
     script.status(operationStatus('AUTHORIZED', 'OK'));
     await run();
     expect(await stateOf()).toBe('confirmed');
+  });
+
+  it.each<[string, ScriptedAnswer, confirms: boolean, events: string[], end: string]>([
+    ['waits for the customer', operationStatus('PENDING'), false, [], 'bank_refused'],
+    [
+      'knows that the customer has authorised it',
+      operationStatus('AUTHORIZED'),
+      true,
+      ['authorization', 'sca-returned', 'confirm-sent', 'confirmed'],
+      'confirmed',
+    ],
+    ['has confirmed it', operationStatus('AUTHORIZED', 'OK'), false, ['confirmed'], 'confirmed'],
+    [
+      'knows that the customer has refused it',
+      operationStatus('NOT_AUTHORIZED'),
+      false,
+      ['authorization'],
+      'not_authorised',
+    ],
+    [
+      'says that it is too late',
+      operationStatus('EXPIRED'),
+      false,
+      ['authorization'],
+      'authorisation_expired',
+    ],
+    ['has no status of consents', refusal(404), false, [], 'bank_refused'],
+    ['says nothing that can be read', { status: 200, body: 'no JSON' }, false, [], 'bank_refused'],
+  ])('the bank refuses to start SCA once more, and %s', async (_, status, confirms, events, end) => {
+    for (const before of [[REQUESTED], STARTED]) {
+      const { run, written } = await consentAfter(before);
+      // Before the customer goes there again, psd2 asks whether they have decided.
+      if (before === STARTED) script.status(operationStatus('PENDING'));
+      script.approach(refusal(400, 'SCA_FINISHED'));
+      script.status(status);
+      if (confirms) script.confirm();
+      const ended = await run().then(
+        ({ state }) => state,
+        ({ code }) => code,
+      );
+      expect([ended, written()]).toEqual([end, ['approach-sent', ...events]]);
+    }
   });
 
   it.each([

@@ -6,6 +6,7 @@ import {
   type OrderTarget,
   type StepEvent,
 } from '../../src/domain/operation.ts';
+import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import {
   announcingGift,
@@ -14,13 +15,24 @@ import {
   refuseBeforehand,
   refuseUntaken,
 } from '../../src/flows/gifts.ts';
-import type { FlowPorts } from '../../src/flows/ports.ts';
+import { runOperation } from '../../src/flows/payment/loop.ts';
+import type { FlowPorts, KnownInitiation } from '../../src/flows/ports.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { begunOperation } from '../domain/orders.ts';
-import { NO_GIFTS, untaken } from './doubles.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { fakeCustomer, NO_GIFTS, returnsTo, untaken } from './doubles.ts';
+import {
+  AT_THE_BANK,
+  createdTransfer,
+  paymentStatus,
+  runOf,
+  scaThatSays,
+  transfersIn,
+} from './stored-transfers.ts';
 
 // What a customer gives psd2: what the journal and the log of calls have of it, and when psd2 takes nothing.
 
+const transferAfter = transfersIn(temporaryFolder());
 const INTENT = { requestId: 'q-1', digest: 'SHA-256=x' };
 const CREATED: Operation<OrderTarget> = begunOperation({
   commits: 'by the customer',
@@ -160,6 +172,47 @@ describe('what the log of calls alone knows of it', () => {
       await recordLoggedGifts(open, { bank: { ...bank, sca } });
       expect(events).toHaveLength(hasEmbedded ? found.length : 0);
     }
+  });
+});
+
+describe('a payment whose journal was restored', () => {
+  const SENT: TransferEvent = { type: 'verify-sent', requestId: 'q', digest: null };
+  const STARTED: TransferEvent = { type: 'sca-started' };
+  const RESOURCE: KnownInitiation = { answer: 'answered', resourceId: 'p1' };
+  const TAN = { what: 'code', requestId: 'q2' } as const;
+  const FOUND = { type: 'credential-sent', digest: null, ...TAN, isFound: true };
+  const OVER: TransferEvent = { type: 'settlement', status: 'KO', description: 'No' };
+
+  it.each<[string, TransferEvent[], KnownInitiation, recorded: object[]]>([
+    ['knows the resource', [AT_THE_BANK, STARTED], { answer: 'no' }, [FOUND]],
+    [
+      'does not know the resource, and the log of calls does',
+      [SENT],
+      RESOURCE,
+      [AT_THE_BANK, STARTED, FOUND],
+    ],
+    ['knows that the bank has ended it', [AT_THE_BANK, STARTED, OVER], { answer: 'no' }, []],
+  ])('learns once what the log of calls has of the customer’s: it %s', async (_, events, is, recorded) => {
+    const transfer = await transferAfter(createdTransfer(), { type: 'accepted' }, ...events);
+    const sca = { ...scaThatSays(paymentStatus('RCVD')), hasEmbedded: true } as const;
+    const asked: string[] = [];
+    const { calls, ports } = runOf(transfer, { sca });
+    const given: FlowPorts['given'] = async (transactionId) => {
+      asked.push(transactionId);
+      return [TAN];
+    };
+    const returns = returnsTo();
+    const run = () =>
+      runOperation(transfer.open, calls, {
+        ...{ ...ports, given, returns, initiated: async () => is, accept: async () => true },
+        customer: fakeCustomer({ scaTimeoutMs: 1_000 }),
+      }).catch(() => {});
+    await run();
+    const asks = transfer.recorded().filter(({ type }) => type !== 'authorization');
+    expect(asks.slice(0, recorded.length)).toEqual(recorded);
+    await run();
+    const found = transfer.recorded().filter(({ type }) => type === 'credential-sent');
+    expect(found).toHaveLength(recorded.length === 0 ? 0 : 1);
   });
 });
 

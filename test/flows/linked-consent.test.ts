@@ -719,6 +719,10 @@ describe('the end of a consent at the bank', () => {
     progress?: ScaProgress | Error;
     /** Nobody is sent anywhere. */
     isAlone?: true;
+    /** How long the customer has, in milliseconds. */
+    scaTimeoutMs?: number;
+    /** The page cannot be opened. */
+    noPage?: Error;
   }
   async function deleted({
     events = GRANTED,
@@ -726,10 +730,13 @@ describe('the end of a consent at the bank', () => {
     status = [says('ended by us')],
     progress,
     isAlone,
+    scaTimeoutMs = 1_000,
+    noPage,
   }: Scene) {
     const { open, done } = await inMemory(events);
     const bank = answeringBank(() => ({ data: {} }));
     const asked: unknown[] = [];
+    const askedHowFar: unknown[] = [];
     const { delete: _delete, status: _status, ...consents } = bank.consents;
     const answer = end === undefined ? { bankStatus: 'terminatedByTpp' } : end;
     const own: Partial<Bank['consents']> = {
@@ -752,14 +759,24 @@ describe('the end of a consent at the bank', () => {
     const sca: Sca = {
       ...bank.sca,
       ...(progress && {
-        progress: async () => {
+        progress: async (...of) => {
+          askedHowFar.push(of);
           if (progress instanceof Error) throw progress;
           return progress;
         },
       }),
     };
-    const customer = fakeCustomer({ scaTimeoutMs: 1_000 });
-    const ports = { customer, world: fakeWorld() };
+    const waits: unknown[] = [];
+    const customer = fakeCustomer({
+      scaTimeoutMs,
+      whileWaiting(text, work, milliseconds) {
+        waits.push([text, milliseconds]);
+        return work;
+      },
+      ...(noPage && { sendBrowser: () => Promise.reject(noPage) }),
+    });
+    const world = fakeWorld();
+    const ports = { customer, world };
     const work = deleteAtBank(
       open,
       { ...bank, sca, consents: { ...consents, ...own } },
@@ -773,7 +790,8 @@ describe('the end of a consent at the bank', () => {
         return { word: `${code} ${message}`, hint, next };
       },
     );
-    return { ...ended, asked, done, visited: customer.visited };
+    const { bankStatus } = open.current;
+    return { ...ended, asked, askedHowFar, done, bankStatus, visited: customer.visited, waits, world };
   }
 
   it.each<[string, Scene, word: string | null, taken: boolean]>([
@@ -811,6 +829,9 @@ describe('the end of a consent at the bank', () => {
     bankStatus: 'terminatedByTpp',
     authorise: { page, links: LINKS },
   });
+  const WAS_THERE = { bankStatus: 'terminatedByTpp', wasThere: true } as const;
+  const EXPIRED = [says('expired', 'X')];
+  const DONE: Scene = { end: wanting(), progress: being('done'), status: EXPIRED };
   const OPEN_END = 'The deletion is not over: the customer can still authorise it';
   const WANTS = `still_open The bank wants the customer to authorise the end of the consent. ${OPEN_END}`;
   const LATE = `still_open The customer did not authorise the end of the consent within 1 s. ${OPEN_END}`;
@@ -895,6 +916,43 @@ describe('the end of a consent at the bank', () => {
       status: [says('ended by us', 'X')],
     });
     expect([word, visited, asked.slice(1)]).toEqual(['X', [PAGE_OF_END], ['an end']]);
+  });
+
+  it.each([1_000, 20_000])('psd2 waits as long as the customer has: %i ms', async (scaTimeoutMs) => {
+    const { word, waits, askedHowFar, world } = await deleted({
+      ...{ end: wanting(PAGE_OF_END), progress: being('going on'), status: [says('valid')], scaTimeoutMs },
+    });
+    expect(word).toMatch(`did not authorise the end of the consent within ${scaTimeoutMs / 1000} s`);
+    expect(waits).toEqual([['Waiting for the customer to end the consent', scaTimeoutMs]]);
+    expect(world.elapsed()).toBeLessThanOrEqual(scaTimeoutMs);
+    expect(world.elapsed()).toBeGreaterThan(scaTimeoutMs - 3_500);
+    expect(new Set(askedHowFar.map((of) => JSON.stringify(of)))).toEqual(
+      new Set([JSON.stringify(['c1', LINKS, 't1', 'an end'])]),
+    );
+  });
+
+  it.each<[string, Scene, bankStatus: string]>([
+    ['that of its answer', {}, 'terminatedByTpp'],
+    ['that of its answer, before it says another', { end: WAS_THERE, status: EXPIRED }, 'terminatedByTpp'],
+    ['that of the consent, once the customer has ended it', { end: wanting(), status: EXPIRED }, 'X'],
+    ['that of its answer, if only the authorisation is done', DONE, 'terminatedByTpp'],
+    ['that of before, if it has taken nothing', { end: wanting(), isAlone: true }, 'valid'],
+    [
+      'that of before, if the customer refuses its end',
+      { end: wanting(), progress: being('failed') },
+      'valid',
+    ],
+    ['that of before, if nobody says how it ended', { end: AWAY }, 'valid'],
+  ])('the journal has the word of the bank: %s', async (_, scene, bankStatus) => {
+    expect((await deleted(scene)).bankStatus).toBe(bankStatus);
+  });
+
+  it.each([
+    ['interrupted', INTERRUPTED, 'interrupted Ctrl-C'],
+    ['not to be opened', new Psd2Error('config', 'No browser'), `still_open No browser. ${OPEN_END}`],
+  ])('the page is %s: nothing is recorded', async (_, noPage, word) => {
+    const found = await deleted({ end: wanting(PAGE_OF_END), noPage });
+    expect([found.word, found.done, found.waits]).toEqual([word, [], []]);
   });
 
   it('without a resource the journal is damaged, and nothing is asked', async () => {

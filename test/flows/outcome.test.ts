@@ -3,7 +3,7 @@ import type { ExecutionStatus } from '../../src/bank/ports/payment-calls.ts';
 import { OPERATION_STATES, type StepEvent } from '../../src/domain/operation.ts';
 import { decisionIn } from '../../src/domain/payment-answers.ts';
 import type { Transfer, TransferEvent } from '../../src/domain/transfer.ts';
-import { Psd2Error } from '../../src/errors.ts';
+import { type BankReason, Psd2Error } from '../../src/errors.ts';
 import { recordFound, recordOutcome } from '../../src/flows/once.ts';
 import { endOfOperation } from '../../src/flows/payment/end.ts';
 import { runOperation } from '../../src/flows/payment/loop.ts';
@@ -90,6 +90,42 @@ describe('the settlement of an instant transfer', () => {
     expect(settlementEvent(settlement, { authorises: 'by links' })).toEqual({
       ...event,
       bank: { transactionStatus: 'RJCT', scaStatus: null, messages: ['Call the branch'] },
+    });
+  });
+
+  const REASONS: BankReason[] = [{ level: 'payment', code: 'AC04', proprietary: null, text: 'Closed' }];
+  const KO = { type: 'settlement', status: 'KO', description: 'No' } as const;
+  it.each<[string, Partial<ExecutionStatus>, event: object, words: object]>([
+    ['nothing', {}, KO, {}],
+    ['why', { reasons: REASONS }, { ...KO, reasons: REASONS }, {}],
+    ['something to the customer', { messages: ['Call us'] }, KO, { messages: ['Call us'] }],
+    [
+      'why, and something to the customer',
+      { reasons: REASONS, messages: ['Call us'] },
+      { ...KO, reasons: REASONS },
+      { messages: ['Call us'] },
+    ],
+    [
+      'that it has another one like it',
+      { isDuplicate: true },
+      { type: 'execute-unanswered', isDuplicate: true },
+      {},
+    ],
+    [
+      'that it has another one like it, and why',
+      { isDuplicate: true, reasons: REASONS },
+      {
+        ...{ type: 'execute-unanswered', isDuplicate: true },
+        ...{ description: 'AC04: Closed', reasons: REASONS },
+      },
+      {},
+    ],
+  ])('the journal has all that the bank says beside its word: %s', (_, more, event, words) => {
+    const settlement = settlementIn({ ...status('KO', 'No', 'RJCT'), ...more });
+    expect(settlementEvent(settlement, { authorises: 'by call' })).toStrictEqual(event);
+    expect(settlementEvent(settlement, { authorises: 'by links' })).toStrictEqual({
+      ...event,
+      bank: { transactionStatus: 'RJCT', scaStatus: null, ...words },
     });
   });
 
@@ -439,6 +475,18 @@ describe('the operator is told', () => {
       ['rejected', NO, 'not_authorised The customer did not authorise the transfer: No', NEW_ONE],
       ['expired', NO, 'authorisation_expired The customer did not authorise the transfer in time', NEW_ONE],
       ['cancelled', {}, 'cancelled The transfer was cancelled before the customer was asked', NEW_ONE],
+      [
+        'cancelled',
+        { reached: true, ...NO },
+        'cancelled The transfer was cancelled before the customer was asked: No',
+        NEW_ONE,
+      ],
+      [
+        'cancelled',
+        { reached: true, accepted: true },
+        'cancelled The transfer was cancelled before it was executed',
+        NEW_ONE,
+      ],
       [
         'cancelled',
         { accepted: true, ...NO },

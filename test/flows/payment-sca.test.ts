@@ -3,6 +3,7 @@ import type { Sca, ScaLinks, ScaTurn } from '../../src/bank/ports/customer.ts';
 import type { ResourceStatus, ScaProgress } from '../../src/domain/payment-answers.ts';
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { giveUpPayment } from '../../src/flows/payment/authorise.ts';
 import { runOperation } from '../../src/flows/payment/loop.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, returnsTo, waitsOf } from './doubles.ts';
@@ -228,10 +229,11 @@ describe('psd2 asks for the decision', () => {
     sentCode?: boolean;
     scaTimeoutMs?: number;
     events?: TransferEvent[];
+    psuId?: string;
   }
   async function ask(
     sca: Sca,
-    { links = LINKS, sentCode = false, scaTimeoutMs = 5_000, events = [] }: Scene = {},
+    { links = LINKS, sentCode = false, scaTimeoutMs = 5_000, events = [], psuId }: Scene = {},
   ) {
     const transfer = await verified(links, ...events);
     const limits: unknown[] = [];
@@ -247,8 +249,8 @@ describe('psd2 asks for the decision', () => {
       sentCode ? { next: 'open', url: PAGE, links } : { next: 'wait', links };
     const confirmCode: Sca['confirmCode'] = async () => DONE;
     const run = runOf(transfer, { sca: { ...sca, proceed, confirmCode }, ports: { customer } });
-    const ports = { ...run.ports, returns: returnsTo() };
-    const end = runOperation(transfer.open, run.calls, ports, AFTER);
+    const returns = returnsTo(psuId === undefined ? {} : { psuId });
+    const end = runOperation(transfer.open, run.calls, { ...run.ports, returns }, AFTER);
     const decided = () => transfer.recorded().filter(({ type }) => !type.startsWith('sca-'));
     return { ...transfer, end, recorded: decided, limits, sleeps: run.sleeps };
   }
@@ -263,6 +265,14 @@ describe('psd2 asks for the decision', () => {
     expect(recorded()).toEqual([{ type: 'executed', cro: null, ...words('ACSC', null) }]);
     expect(limits).toEqual([["Waiting for the customer's decision", 5_000]]);
     expect(sleeps).toEqual([500, 1_000]);
+  });
+
+  it.each([undefined, 'ada'])('and names who is late, and can still authorise it: %s', async (psuId) => {
+    const { end } = await ask(scaThatSays(OPEN), psuId === undefined ? {} : { psuId });
+    const { code, message } = await errorOf(end);
+    expect(`${code}: ${message}`).toBe(
+      `still_open: ${psuId ?? 'The customer'} did not authorise the transfer within 5 s. The payment is not over: ${psuId ?? 'the customer'} can still authorise it`,
+    );
   });
 
   it('they have authorised it, and the bank does not say whether it executes it: nobody knows', async () => {
@@ -341,4 +351,63 @@ describe('a question that the bank does not answer', () => {
     const error = refused({ refusal: 'content' });
     await expect(answer(error, createdForExecute())).rejects.toBe(error);
   });
+});
+
+describe('a payment that nobody may get a link to any more', () => {
+  const WHY = new Psd2Error('invalid_amount', 'It costs too much', { hint: 'See the limit.' });
+  const begun = (psuId: string, id?: string): TransferEvent =>
+    id === undefined
+      ? { type: 'approach-sent', ...INTENT, psuId }
+      : { type: 'sca-started', links: { ...LINKS, id }, psuId };
+  const gave = (psuId: string, begins = true): TransferEvent => ({
+    ...{ type: 'credential-sent', what: 'password', requestId: 'q3', digest: null, psuId },
+    ...(begins && { begins }),
+  });
+  const signed: TransferEvent = {
+    ...{ type: 'authorization', status: 'PENDING', bankStatus: 'PATC' },
+    bank: { transactionStatus: 'PATC', scaStatus: 'finalised' },
+  };
+  /** The log of calls alone knows it, and not whose it is. */
+  const FOUND: TransferEvent = {
+    ...{ type: 'credential-sent', what: 'code', requestId: 'q4', digest: null, isFound: true },
+  };
+
+  it.each<[string, TransferEvent[], isCancelled: boolean]>([
+    ['nobody has begun to authorise it', [], true],
+    ['one has begun, who gets no link', [begun('ada')], true],
+    ['one has begun twice', [begun('ada'), begun('ada', 'a1'), begun('ada', 'a2')], true],
+    ['one has authorised it', [begun('ada', 'a1'), signed], false],
+    ['a person before the last one has a link', [begun('ada', 'a1'), begun('ben')], false],
+    ['a person before the last one has authorised it', [begun('ada', 'a1'), signed, begun('ben')], false],
+    [
+      'the person before the last one has a link too',
+      [begun('ada', 'a1'), gave('ben'), begun('cleo')],
+      false,
+    ],
+    ['the person before the last one gave psd2 their PIN', [gave('ada'), begun('ben')], true],
+    ['all before the last one gave psd2 their PINs', [gave('ada'), gave('ben'), begun('cleo')], true],
+    ['somebody gave psd2 a TAN, and nobody knows who', [FOUND, begun('ben')], false],
+    ['a PIN is of the last one alone', [begun('ada', 'a1'), gave('ben')], false],
+  ])(
+    'is cancelled by psd2 itself only if no other person can authorise it: %s',
+    async (_, events, isCancelled) => {
+      const transfer = await transferAfter(
+        ...[createdTransfer({ commits: 'on execute' }), ACCEPTED, AT_THE_BANK, ...events],
+      );
+      const run = runOf(transfer, { sca: scaThatSays(OPEN) });
+      const error = await errorOf(giveUpPayment(run, WHY));
+      expect(error).toMatchObject({ code: 'invalid_amount', message: 'It costs too much', flow: FLOW });
+      expect(transfer.recorded()).toEqual(
+        isCancelled ? [{ type: 'cancelled', description: 'It costs too much' }] : [],
+      );
+      expect([error.hint, error.next]).toEqual(
+        isCancelled
+          ? ['See the limit.', undefined]
+          : [
+              'See the limit. Nobody else gets a link from psd2. Cancel the payment at the bank with:',
+              [['transfer', 'cancel', FLOW]],
+            ],
+      );
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
 import type { FlowPorts } from '../../src/flows/ports.ts';
-import { awaitAuthorization, sendCustomerToSca } from '../../src/flows/sca.ts';
+import { askUntil, awaitAuthorization, sendCustomerToSca } from '../../src/flows/sca.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
@@ -168,5 +168,34 @@ describe('the decision of the customer', () => {
     const waiting = awaitAuthorization({ ...ports, world: { ...ports.world, sleep: putBack } }, subject);
     await expect(waiting).rejects.toMatchObject({ code: 'authorisation_timeout' });
     expect(world.sleeps).toEqual([500, 1000, 2000, 3000, 3000]);
+  });
+});
+
+describe('a bank that cannot be asked now and then', () => {
+  type Word = 'away' | 'not yet' | 'yes';
+  const AWAY = new Psd2Error('bank_failing', 'The bank is away');
+  it.each<[Word[], end: string]>([
+    [['yes'], 'yes after 0 s'],
+    [['away', 'yes'], 'yes after 4 s'],
+    [['not yet', 'away', 'yes'], 'yes after 8 s'],
+    [['not yet', 'not yet', 'not yet', 'not yet'], 'nothing after 12 s'],
+    [['away', 'away', 'away', 'not yet'], 'nothing after 12 s'],
+    [['away', 'away', 'away', 'away'], 'away since 0 s'],
+    [['not yet', 'away', 'away', 'away'], 'away since 4 s'],
+    [['away', 'not yet', 'away', 'away'], 'away since 8 s'],
+    [['away', 'away', 'not yet', 'away'], 'away since 12 s'],
+  ])('is asked until the time is over: %j', async (words, end) => {
+    const world = fakeWorld();
+    const begun = world.now().getTime();
+    const ask = async () => {
+      const word = words.shift() ?? expect.unreachable();
+      if (word === 'away') throw AWAY;
+      return word === 'yes' ? word : null;
+    };
+    const found = await askUntil(world, 12_000, ask, 4_000).then(
+      (answer) => `${answer ?? 'nothing'} after ${world.elapsed() / 1000} s`,
+      ({ unaskedSince }) => `away since ${(Date.parse(unaskedSince) - begun) / 1000} s`,
+    );
+    expect([found, words]).toEqual([end, []]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Transaction } from '../../src/bank/ports/bank.ts';
 import { addDays, type IsoDate } from '../../src/domain/calendar.ts';
 import { MOVED_DAYS } from '../../src/domain/same-rows.ts';
-import { Psd2Error } from '../../src/errors.ts';
+import { type ErrorCode, Psd2Error } from '../../src/errors.ts';
 import { DAYS_WITHOUT_SCA } from '../../src/flows/sync.ts';
 import type { Progress } from '../../src/store/ports/sync.ts';
 import { amountOf } from '../domain/bookings.ts';
@@ -362,6 +362,22 @@ describe('the products of a customer', () => {
     ]);
   });
 
+  it.each([0, 19, 20, 21, 30])('of %i contradictions and a new one the last 20 stay', async (before) => {
+    const { bank } = syncBank({});
+    const { accounts } = bank;
+    const pages: typeof accounts.pages = async function* (query) {
+      for await (const page of accounts.pages(query)) yield { ...page, contradictions: ['new'] };
+    };
+    const earlier = Array.from({ length: before }, (_, at) => `old ${at}`);
+    const { target, stored } = syncTarget({
+      ...{ from: ago(89), through: ago(1) },
+      contradictions: earlier.map((says) => ({ says, from: ago(80), through: ago(60) })),
+    });
+    await synced({ ...bank, accounts: { ...accounts, pages } }, target);
+    const said = stored.contradictions?.map(({ says }) => says);
+    expect(said).toEqual([...earlier, 'new'].slice(Math.max(0, before - 19)));
+  });
+
   it('if a product is not due, sync replaces only the balances of the others', async () => {
     const { bank, calls } = syncBank({ products: [PRODUCT, OTHER] });
     const { target, stored } = syncTarget();
@@ -475,6 +491,63 @@ describe('an error with one product', () => {
       ]);
     },
   );
+
+  it.each<[string, balances: ErrorCode[], rows: ErrorCode[], told: [string, ErrorCode][]]>([
+    [
+      'the rows of both, alike',
+      [],
+      ['forbidden', 'forbidden'],
+      [
+        [PRODUCT, 'forbidden'],
+        [OTHER, 'forbidden'],
+      ],
+    ],
+    [
+      'the rows of both',
+      [],
+      ['forbidden', 'bank_answer'],
+      [
+        [PRODUCT, 'forbidden'],
+        [OTHER, 'bank_answer'],
+      ],
+    ],
+    [
+      'both balances, alike',
+      ['bank_failing', 'bank_failing'],
+      [],
+      [
+        [PRODUCT, 'bank_failing'],
+        [OTHER, 'bank_failing'],
+      ],
+    ],
+    ['one balance', ['forbidden'], [], [[PRODUCT, 'forbidden']]],
+    // What is said of the rows says more.
+    ['balance and rows of one', ['bank_failing'], ['forbidden'], [[PRODUCT, 'forbidden']]],
+    [
+      'balance and rows of both, alike',
+      ['forbidden', 'forbidden'],
+      ['forbidden', 'forbidden'],
+      [
+        [PRODUCT, 'forbidden'],
+        [OTHER, 'forbidden'],
+      ],
+    ],
+  ])('of two products each that fails is named once: %s', async (_, balances, rows, told) => {
+    const fails = (path: string, codes: ErrorCode[]) => {
+      const code = codes[path.includes(PRODUCT) ? 0 : 1];
+      if (code !== undefined) throw new Psd2Error(code, 'No');
+    };
+    const { bank } = syncBank({
+      products: [PRODUCT, OTHER],
+      onCall: (path) => {
+        if (path.includes('/balance/')) fails(path, balances);
+        if (path.includes('/transactions/')) fails(path, rows);
+      },
+    });
+    const { failures, skipped } = await synced(bank, syncTarget().target);
+    expect(failures.map(({ productId, error }) => [productId, error.code])).toEqual(told);
+    expect(skipped).toEqual([]);
+  });
 
   it.each([
     new Psd2Error('bank_unreachable', 'The bank could not be reached'),

@@ -66,6 +66,8 @@ interface Scene {
   overtaken?: TransferEvent[];
   /** For how long psd2 stands still before the first byte, in milliseconds. */
   stands?: number;
+  /** By how much the clock of the bank is ahead of this one, in milliseconds. An error: it does not say. */
+  ahead?: number | Error;
 }
 
 async function scene({
@@ -86,7 +88,11 @@ async function scene({
     return next;
   };
   let time = JUST_NOW.getTime();
-  const clock = async () => new Date(time);
+  const clock = async () => {
+    const { ahead = 0 } = more;
+    if (ahead instanceof Error) throw ahead;
+    return new Date(time + ahead);
+  };
   const steps: unknown[] = [];
   const calls: Partial<PaymentCalls> = {
     async verify(beforeSend, requestId) {
@@ -323,6 +329,18 @@ describe('a repetition', () => {
   const repeats = createdTransfer({ initiation: { ...INITIATION, repeatMinutes: 2 } });
   const repeated = (given: Scene = {}) =>
     scene({ created: repeats, events: [{ ...SENT, bankTime: JUST_NOW.toISOString() }], ...given });
+
+  it.each<[string, Scene, bankTime: string | undefined]>([
+    ['that of this machine', { created: repeats }, '2026-11-24T10:00:00.000Z'],
+    ['a later one', { created: repeats, ahead: 5_000 }, '2026-11-24T10:00:05.000Z'],
+    ['an earlier one', { created: repeats, ahead: -5_000 }, '2026-11-24T09:59:55.000Z'],
+    ['unknown', { created: repeats, ahead: FAILING }, undefined],
+    ['of no use, because it repeats nothing', { ahead: 5_000 }, undefined],
+  ])('counts from the time of the bank, before the initiation has left: %s', async (_, given, bankTime) => {
+    const { step, recorded } = await scene(given);
+    await step();
+    expect(recorded()[0]).toStrictEqual({ ...SENT, ...(bankTime !== undefined && { bankTime }) });
+  });
 
   it('has the id of the first attempt, and gets the answer to it', async () => {
     const { step: repeat, recorded, requests } = await repeated();

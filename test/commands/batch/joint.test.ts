@@ -97,6 +97,25 @@ it.each([[[]], [[0]], [[0, 1]]])(
   },
 );
 
+it.each([[[]], [[0]], [[0, 1]]])(
+  'of two bulk payments that were to have a line the last one pays it (lines that have joined: %j)',
+  async (joined) => {
+    const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea');
+    const store = await storeOf(payer);
+    const transfers = [await beginLine(store, 1), await beginLine(store, 2)];
+    const left = await beginBulk(store);
+    await store.flows.resume('operation', left, (open) => open.record({ type: 'cancelled' }));
+    const bulk = await beginBulk(store);
+    for (const index of joined)
+      await store.flows.resume('transfer', transfers[index] ?? '', (open) =>
+        open.record({ type: 'bulk-joined', bulk }),
+      );
+    expect([await pay(), bank.sent]).toEqual([paid(2), ['verify bulk payment', 'sca pay-1']]);
+    const states = [left, bulk].map(async (flow) => (await store.flows.find('operation', flow)).state);
+    expect(await Promise.all(states)).toEqual(['cancelled', 'executed']);
+  },
+);
+
 it('what somebody has changed in the store of a bulk payment is not sent', async () => {
   const ends: unknown[] = [];
   type Here = Awaited<ReturnType<typeof preparedBulk>>;

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { AT_THE_BANK } from '../../flows/stored-transfers.ts';
 import { login } from '../../store/whole-store.ts';
 import { OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf } from '../payer-here.ts';
@@ -109,6 +110,39 @@ it('the word of the bank counts more than that of a person', async () => {
      ["transfer not-executed tr-2"]]
   `);
 });
+
+it.each([false, true])(
+  'what another psd2 writes down while the operator is asked stays (bulk payment: %s)',
+  async (isBulk) => {
+    const { bank, payer } = await payees({ ...UNSEEN, ...(isBulk && BULK) }, 'Ada', 'Bea');
+    bank.meets('verify', 'lost', 'lost');
+    await payer.run(RUN);
+    const store = await storeOf(payer);
+    const { flows: transfers, bulks } = await store.read();
+    const meanwhile = async () => {
+      for (const bulk of bulks.keys())
+        await store.flows.resume('operation', bulk, async (open) => {
+          await open.record(AT_THE_BANK);
+          await open.record({ type: 'sca-started' });
+        });
+      for (const flow of transfers.values())
+        await store.flows.resume('transfer', flow, async (open) => {
+          if (!isBulk) await open.record({ ...AT_THE_BANK, resourceId: `of ${flow}` });
+          await open.record({ type: 'sca-started' });
+        });
+      return true;
+    };
+    await payer.run(RESOLVE, {
+      yes: false,
+      changes: ({ terminal }) => ({ terminal: { ...terminal, canAsk: true, confirm: meanwhile } }),
+    });
+    const states: string[] = [];
+    for (const flow of transfers.values()) states.push((await store.flows.find('transfer', flow)).state);
+    for (const bulk of bulks.keys()) states.push((await store.flows.find('operation', bulk)).state);
+    expect(states).toEqual(Array(isBulk ? 3 : 2).fill('authorizing'));
+    expect(await audited(payer)).toEqual([]);
+  },
+);
 
 it('payments that the bank says it has executed are named', async () => {
   const { bank, payer } = await payees({}, 'Ada', 'Bea');

@@ -63,6 +63,50 @@ it.each<[string, (pan: string | number) => object]>([
   for (const pan of [PAN, Number(PAN)]) expect(maskedJson(having(pan))).toEqual(having(MASKED));
 });
 
+/** Nothing but its place says that it is the number of a card: its check digit is wrong. */
+const ODD = '5254121234563242';
+const ODD_MASKED = '525412******3242';
+const CARDS: Record<string, (pan: string) => object> = {
+  'the field itself': (pan) => ({ pan }),
+  'a list': (pan) => ({ pans: ['', pan] }),
+  'an object': (pan) => ({ pan: { value: pan } }),
+  'an object in an object': (pan) => ({ card_number: { given: { text: pan } } }),
+  'a list of objects': (pan) => ({ pan: [{ value: '' }, { value: pan }] }),
+  'a list in a list': (pan) => ({ pan: [[pan]] }),
+  'an object of another name': (pan) => ({ account: { currency: 'EUR', pan } }),
+};
+
+it.each(Object.entries(CARDS))('a number that is known by its field alone is masked in %s', (_, having) => {
+  expect(maskedJson(having(ODD))).toEqual(having(ODD_MASKED));
+});
+
+it.each<[string, (pan: string) => object]>([
+  ...Object.entries(CARDS),
+  ['a field of another name', (pan) => ({ other: pan })],
+  ['a list of another name', (pan) => ({ others: [pan], deep: [{ other: pan }] })],
+  ['a field for another number', (pan) => ({ iban: pan, bban: [pan] })],
+  ['the name of a field', (pan) => ({ [pan]: true, deep: { [pan]: { deeper: [pan] } } })],
+])('a number that the request has named is masked in %s', (_, having) => {
+  expect(maskedJson(having(ODD), [ODD])).toEqual(having(ODD_MASKED));
+});
+
+it.each([{ other: [ODD] }, { other: { pans: 'none', value: ODD } }, { pan: '', after: ODD }, [ODD]])(
+  'a number that nothing names stays: %j',
+  (said) => {
+    expect(maskedJson(said)).toEqual(said);
+  },
+);
+
+it('between ids of the same digits each number is masked', () => {
+  const id = `a1b2${PAN}aabbcc`;
+  for (const [text, shown] of [
+    [`${id} ${PAN} ${id}`, `${id} ${MASKED} ${id}`],
+    [`${PAN} ${id} ${id} ${PAN}`, `${MASKED} ${id} ${id} ${MASKED}`],
+    [`${PAN}; ${id}; ${PAN}`, `${MASKED}; ${id}; ${MASKED}`],
+  ] as const)
+    expect(withoutCardNumbers(text)).toBe(shown);
+});
+
 it('a token in place of a number is masked', () => {
   expect(maskedJson({ cardNo: 'TOKEN12345' })).toEqual({ cardNo: '******2345' });
 });

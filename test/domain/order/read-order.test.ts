@@ -139,6 +139,30 @@ it('a wrong order is refused with what is wrong', () => {
   `);
 });
 
+const PARTS: readonly [keyof OrderOptions, name: string, text: string][] = [
+  ['payeeStreet', 'street', 'Via Roma'],
+  ['payeeBuilding', 'building', '1'],
+  ['payeePostcode', 'postcode', '00100'],
+  ['payeeTown', 'town', 'Rome'],
+  ['payeeCountry', 'country', 'IT'],
+];
+
+it.each(Array.from({ length: 2 ** PARTS.length - 1 }, (_, index) => index + 1))(
+  'an address has a town and a country, or is a country alone: %i',
+  (given) => {
+    const parts = PARTS.filter((_, at) => Math.floor(given / 2 ** at) % 2 === 1);
+    const names = parts.map(([, name]) => name);
+    const order = () => read(Object.fromEntries(parts.map(([option, , text]) => [option, text])));
+    const isWhole = names.includes('country') && (names.includes('town') || names.length === 1);
+    if (isWhole) expect(order().payeeAddress).toEqual(Object.fromEntries(parts.map(([, ...part]) => part)));
+    else
+      expect(thrownBy(order)).toMatchObject({
+        code: 'usage',
+        message: `The payee's address has no ${names.includes('town') ? 'country' : 'town'}`,
+      });
+  },
+);
+
 it('standing orders pay as often as NextGenPSD2 1.3 says', () => {
   expect(FREQUENCIES).toEqual([
     ...['Daily', 'Weekly', 'EveryTwoWeeks', 'Monthly', 'EveryTwoMonths', 'Quarterly', 'SemiAnnual'],

@@ -132,6 +132,16 @@ it.each<[string, Case, unknown[]]>([
     ['begun', 1, 'cancelled', null],
   ],
   [
+    'the bank has executed the bulk payment after its link was over',
+    { own: IN_BULK, bulk: [...WITH_LINK, { type: 'link-over' }, { type: 'executed', cro: null }] },
+    [...TAKEN, 'cancelled', LATE],
+  ],
+  [
+    'nobody knows what became of the bulk payment after its link was over',
+    { own: IN_BULK, bulk: [...WITH_LINK, { type: 'link-over' }, { type: 'execute-unanswered' }] },
+    [...TAKEN, 'cancelled', LATE],
+  ],
+  [
     'the customer has paid the bulk payment with it',
     { own: IN_BULK, bulk: WITH_LINK, status: paymentStatus('ACSC', 'executed') },
     [...TAKEN, 'cancelled', LATE],

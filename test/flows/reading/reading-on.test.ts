@@ -81,6 +81,17 @@ describe('the rows after one', () => {
       giving([[row(1, 'a', { entryReference: null, transactionId: 'x' })]]),
       'a',
     ],
+    ['have one whose first id is empty', giving([[row(1, 'a', { transactionId: '' })]]), 'a'],
+    [
+      'have one whose other id is empty',
+      giving([[row(1, 'a', { transactionId: 'x', entryReference: '' })]]),
+      'a',
+    ],
+    [
+      'have one whose ids are empty',
+      giving([[row(1, 'a', { transactionId: '', entryReference: '' })]]),
+      undefined,
+    ],
     [
       'are not given: the bank does not know the one any more',
       giving([], refused('bank_refused')),

@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Transaction, TransactionQuery } from '../../../src/bank/ports/bank.ts';
+import type { Transaction, TransactionPage, TransactionQuery } from '../../../src/bank/ports/bank.ts';
 import { Psd2Error } from '../../../src/errors.ts';
-import { collectTransactions, streamTransactions } from '../../../src/flows/reading/transaction-reading.ts';
+import {
+  collectTransactions,
+  streamTransactions,
+  WholeReadings,
+} from '../../../src/flows/reading/transaction-reading.ts';
 import { ALL_TRANSACTIONS as query } from '../../bank/client.ts';
+import { scriptedBank } from '../../bank/scripted-bank.ts';
+import { transactionOf } from '../../bank/transaction.ts';
+import { dayOf } from '../../domain/bookings.ts';
 import { type MovingBankRules, type MovingLists, type MovingRow, movingBank } from './moving-bank.ts';
 
 const RUNS = 300;
@@ -112,6 +119,55 @@ describe('collecting a list', () => {
     expect(of('booked', enough)).toEqual(textsOf(moving.moments.at(-1)?.booked ?? []).slice(0, 20));
     expect(moving.moments).toHaveLength(2 + 2);
   });
+});
+
+describe('what is known of a list is what its last reading has seen', () => {
+  const usedUp = new Psd2Error('too_many_calls', 'Used up', { lasts: true });
+  const page = (day: string, more: object = {}): TransactionPage => ({
+    booked: { rows: [transactionOf({ bookingDate: dayOf(day) })], total: null, hasMore: true },
+    ...more,
+  });
+  const PLAIN_LIST = [{ booked: { rows: [], total: null, hasMore: false } }];
+  const ALL = { hasPages: false, cut: undefined, contradictions: [], unreadDays: 0 };
+  const KINDS: Record<string, [(TransactionPage | Error)[], seen: object]> = {
+    'one page with nothing odd': [PLAIN_LIST, ALL],
+    'several pages': [[page('2026-01-03'), page('2026-01-02')], { ...ALL, hasPages: true }],
+    'a page that the bank refuses': [
+      [page('2026-01-03'), page('2026-01-02'), usedUp],
+      { ...ALL, hasPages: true, cut: { refusal: usedUp, certainThrough: undefined } },
+    ],
+    'statements that contradict their rows': [
+      [{ ...page('2026-01-03'), contradictions: ['One', 'Two'] }, { contradictions: ['Two'] }],
+      { ...ALL, hasPages: true, contradictions: ['One', 'Two'] },
+    ],
+    'days that cannot be read': [
+      [page('2026-01-03', { unreadDays: 2 }), page('2026-01-02'), page('2026-01-01', { unreadDays: 1 })],
+      { ...ALL, hasPages: true, unreadDays: 3 },
+    ],
+  };
+  const names = Object.keys(KINDS);
+  it.each(names.flatMap((first) => names.map((second) => [first, second] as const)))(
+    '%s, then %s',
+    async (...order) => {
+      const lists = order.map((name) => KINDS[name] ?? expect.unreachable());
+      const pages = lists.map(([list]) => list).values();
+      const accounts = {
+        ...scriptedBank({ booked: '' }).bank.accounts,
+        async *pages() {
+          for (const each of pages.next().value ?? expect.unreachable()) {
+            if (each instanceof Error) throw each;
+            yield each;
+          }
+        },
+      };
+      const readings = new WholeReadings(accounts, query);
+      for (const [, seen] of lists) {
+        await readings.next();
+        const { hasPages, cut, contradictions, unreadDays } = readings;
+        expect({ hasPages, cut, contradictions: [...contradictions], unreadDays }).toEqual(seen);
+      }
+    },
+  );
 });
 
 describe('streaming a list', () => {
