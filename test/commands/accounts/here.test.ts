@@ -267,6 +267,23 @@ describe('psd2 accounts transactions', () => {
     }
   });
 
+  it.each(['json', 'ndjson'] as const)(
+    'as %s, rows of other days do not count for the limit',
+    async (format) => {
+      const pages: Accounts['pages'] = async function* () {
+        const old = (index: string) => transaction(index, { bookingDate: addDays(TODAY, -9) });
+        for (const [nth, rows] of [
+          [old('a1'), transaction('a2')],
+          [old('b1'), transaction('b2')],
+        ].entries())
+          yield { booked: { rows, total: 4, hasMore: nth === 0 } };
+      };
+      const { run } = await operatorAt(new BankHere(), { pages });
+      const { printed } = await run([...LIST, '--from', TODAY, '--limit', '2'], { format });
+      expect(printed.match(/(?<=Details of row )\w+/g)).toEqual(['a2', 'b2']);
+    },
+  );
+
   it('--export is refused where the bank has no documents, and only there', async () => {
     const { run } = await operatorAt(new BankHere({ lacks: ['documents'] }));
     expect(endOf(await run([...LIST, '--export', 'pdf', '--file', 'x']))).toEqual([

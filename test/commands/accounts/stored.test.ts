@@ -297,6 +297,15 @@ describe('a month of all accounts', () => {
     });
   });
 
+  it.each([
+    ['csv', 2],
+    ['ofx', 1],
+  ] as const)('counts the rows that a file of the format %s has: %i', async (format, rows) => {
+    const foreign = { ...row('b', '2026-10-06', '2.00'), currency: 'USD' };
+    const stored = { '1': [read('A', { rows: [row('a', '2026-10-05', '1.00'), foreign] })] };
+    expect((await exporting(stored, { format })).accounts).toMatchObject([{ rows }]);
+  });
+
   it('leaves out customers of other profiles in a folder, and has all of a database', async () => {
     const stored = { '1': [read('A')], '2': [read('B')] };
     const accountsWith = async (needsFolder: boolean) =>

@@ -303,6 +303,27 @@ it('a retry has the unpaid payments alone, with their references and the payee c
   `);
 });
 
+it('a batch needs the approvals that its journal says, where the settings want fewer, and so does its retry', async () => {
+  const { payer } = await payees({}, 'Ada', 'Bea');
+  const again = ['batch', 'add', join(temporary, 'payments.csv'), '--from', OWN_ACCOUNT, '--again'];
+  expect((await payer.run(again, { env: TWO })).data.approvalsNeeded).toBe(2);
+  const approveAgain = (by: string) => payer.run(['batch', 'approve', 'batch-2', '--by', by]);
+  const needs: unknown[] = [];
+  needs.push((await payer.run(['batch', 'show', 'batch-2'])).data.approvalsNeeded);
+  needs.push((await approveAgain('bea')).said.split('\n').at(-2));
+  needs.push((await payer.run(['batch', 'run', 'batch-2'])).failure?.message);
+  needs.push((await approveAgain('cleo')).said.split('\n').at(-2));
+  await payer.run(['batch', 'cancel', 'batch-2']);
+  const retried = await payer.run(['batch', 'retry', 'batch-2']);
+  needs.push(retried.data.approvalsNeeded, retried.said.trimEnd());
+  needs.push((await payer.run(['batch', 'run', 'batch-3'])).failure?.message);
+  expect(needs).toEqual([
+    ...[2, 'It needs 1 more.', 'The batch needs 2 approvals, and has 1', 'It can be paid now.'],
+    ...[2, 'Stored. 2 other people must approve it before it can be paid.'],
+    'The batch needs 2 approvals, and has 0',
+  ]);
+});
+
 it('the name of who approves may have 100 characters', async () => {
   const { payer } = await payees({}, 'Ada');
   const { failure, data } = await payer.run(approve('x'.repeat(100)), { env: TWO });

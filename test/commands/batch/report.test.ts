@@ -145,6 +145,19 @@ it('the status has the lines whose end nobody knows, and says so if there is non
   expect([all.printed, all.said]).toEqual(['', 'Every payment has ended.\n']);
 });
 
+it.each([
+  ['the day before', '2030-01-01T12:00:00.000Z', 1],
+  ['the last minute of its day at the bank', '2030-01-02T22:59:00.000Z', 1],
+  ['the first minute of the next day', '2030-01-02T23:00:00.000Z', 0],
+])('the status has a payment that the bank took for a later day, on %s: %s', async (_, now, lines) => {
+  const text = `name,iban,amount,reference,date\nAda,${IBAN},10,R-1,2030-01-02\n`;
+  const { bank, payer } = await withFile({}, text, ['--from', OWN_ACCOUNT]);
+  bank.next = { becomes: 'ordered' };
+  await payer.run(RUN);
+  const { printed } = await payer.run(['batch', 'status', 'batch-1'], { now });
+  expect(JSON.parse(printed)).toHaveLength(lines);
+});
+
 it('psd2 shows a batch as a table, above those of its payments, and as JSON without them', async () => {
   const { payer } = await mixed();
   const { printed } = await payer.run(['batch', 'show', 'batch-1'], { format: 'table' });

@@ -108,9 +108,10 @@ it('a first day before the bank’s history is that of the history, with a warni
     return [data.since, said.match(/The bank shows.*/)?.[0]];
   };
   const { earliestDay: first } = bank;
-  expect([await since(31), await since(30)]).toEqual([
+  expect([await since(31), await since(30), await since(0)]).toEqual([
     [first, `The bank shows no transactions before ${first}, so psd2 reads from that day on.`],
     [first, undefined],
+    ['TODAY', undefined],
   ]);
 });
 

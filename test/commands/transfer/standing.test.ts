@@ -316,6 +316,7 @@ it.each<[string, string[], Partial<PaymentHere>, string, number]>([
   ['that is instant and settled', INSTANT, {}, 'settled', 0],
   ['that is instant and not settled', INSTANT, { settlement: 'PENDING' }, 'executed', 1],
   ['that is ordered for later', LATER, { becomes: 'ordered' }, 'ordered', 1],
+  ['for later that the bank calls executed already', LATER, {}, 'executed', 1],
   ['that is a standing order', STANDING, {}, 'executed', 1],
 ])('after a payment %s, its tokens are removed or stay', async (_, words, next, state, left) => {
   const { bank, payer, kept } = await withTokens();

@@ -255,6 +255,15 @@ it('the settlement of an instant transfer is asked for with its status', async (
   expect([said, bank.calls]).toEqual(['', ['status pay-1', 'settlement pay-1']]);
 });
 
+it('what psd2 has recorded of an execution counts more than a word of the bank that says less', async () => {
+  const { payer } = await payerWith(temporary);
+  const made = await payer.run([...CREATE, '--instant', '--payee-verified']);
+  const { data } = await payer.run(['transfer', 'status', 'tr-1']);
+  expect([made.data.executionStatus, data.executionStatus, data.authorizationStatus]).toEqual([
+    ...['OK', 'OK', 'executed'],
+  ]);
+});
+
 it('psd2 watches a transfer until the customer has decided', async () => {
   const { bank, payer } = await withWaiting();
   bank.fates.set('status', []);
