@@ -297,6 +297,17 @@ describe('a month of all accounts', () => {
     });
   });
 
+  it('names first what the bank contradicts, then what the format leaves out', async () => {
+    const contradictions = [{ says: '1 is not 2', ...{ from: OCTOBER.from, through: OCTOBER.to } }];
+    const rows = [row('a', '2026-10-05', '1.00'), row('b', '2026-10-06', '2.00', { currency: 'USD' })];
+    const problems = async (more: Partial<Stored>) =>
+      (await exporting({ '1': [read('A', { rows, ...more })] })).accounts[0]?.problem;
+    expect([await problems({}), await problems({ contradictions })]).toEqual([
+      expect.stringContaining('OFX'),
+      '1 is not 2',
+    ]);
+  });
+
   it.each([
     ['csv', 2],
     ['ofx', 1],

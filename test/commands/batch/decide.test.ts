@@ -196,6 +196,33 @@ it.each(['be\u200ba', '\u2066bea\u2069', 'bea\u0007', '\ufeffBEA', 'ｂｅａ', 
   },
 );
 
+it.each([
+  ['they approve it in another window', approve('bea'), 'bea has added or approved', 1],
+  ['another one rejects it', reject('cleo', 'No'), 'cleo has rejected', 0],
+])('what is decided while a person is asked counts: %s', async (_, meanwhile, why, approvals) => {
+  const { payer } = await payees({}, 'Ada');
+  const isDone: unknown[] = [];
+  const asking = await payer.run(approve('bea'), {
+    env: TWO,
+    yes: false,
+    changes: ({ terminal }) => ({
+      terminal: {
+        ...terminal,
+        canAsk: true,
+        confirm: async () => {
+          isDone.push((await payer.run(meanwhile, { env: TWO })).failure);
+          return true;
+        },
+      },
+    }),
+  });
+  expect([isDone, asking.failure?.exitCode, asking.failure?.message]).toEqual([
+    ...[[null], 2],
+    expect.stringContaining(why),
+  ]);
+  expect((await payer.run(show)).data.approvals).toHaveLength(approvals);
+});
+
 it('a person is asked before they reject, and a no records nothing', async () => {
   const { payer } = await payees({}, 'Ada');
   const no = await payer.run(reject('bea', 'No'), { answers: [false] });

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { document, information, transaction } from '../../batch-file/reading.ts';
 import { initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, NOW, TODAY } from '../payer-here.ts';
 import { beginLine, IBAN, LINKED, RUN, refused, storeOf, useBatches } from './with-batch.ts';
@@ -84,6 +85,19 @@ it('a report has each line with its state, reason and times, in every format', a
     5	waiting	14.00 EUR	Eve	DE89370400440532013000				R-5	
     "
   `);
+});
+
+it('pain.002 names the message that the file was, and the time of the report', async () => {
+  const paying = transaction({
+    payee: `<Cdtr><Nm>Ada</Nm></Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`,
+  });
+  const { payer } = await withFile({}, document([information([paying])]), ['--from', OWN_ACCOUNT]);
+  const path = join(temporary, 'later.xml');
+  const words = ['batch', 'report', 'batch-1', '--format', 'pain002', '--file', path];
+  expect(endOf(await payer.run(words, { now: '2030-01-02T12:00:00.000Z' }))).toEqual(['done']);
+  const xml = readFileSync(path, 'utf8');
+  expect(xml).toContain('<OrgnlMsgId>M-1</OrgnlMsgId>');
+  expect(xml).toContain('<CreDtTm>2030-01-02T12:00:00.000Z</CreDtTm>');
 });
 
 it.each([
