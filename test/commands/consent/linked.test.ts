@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { endConsent } from '../../../src/commands/consent/delete.ts';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import type { ScaLinks } from '../../../src/domain/operation.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -305,6 +306,18 @@ describe('psd2 consent delete', () => {
     bank.customersDecide = true;
     const ended = await run(DELETE);
     expect([ended.failure, ended.data.state, await ids()]).toEqual([null, 'cancelled', []]);
+  });
+
+  it('of a customer who is absent sends nobody to the bank, and nothing ends if the bank wants them', async () => {
+    const { run, bank, open, ids, states } = await operatorAt();
+    await run(REQUEST);
+    bank.endsAtPage = true;
+    const { context, said } = open(ADA);
+    const { data } = await run(['consent', 'list']);
+    const [consent] = Object.values(data);
+    await expect(endConsent(context, String(consent?.resourceId), 'is absent')).rejects.toThrow();
+    expect(said()).not.toContain('https://customers.bank.example');
+    expect([await ids(), await states()]).toEqual([['c1'], ['c1 confirmed']]);
   });
 
   it('leaves the consent as it is if it fails at the bank, and the state of one that was revoked', async () => {
