@@ -176,8 +176,10 @@ function openShares(shares: readonly Share[], outcomes: readonly KnownLine[]): S
   const over = new Set(
     outcomes.filter(({ outcome }) => hasLineEnded(outcome)).map(({ line: { line } }) => line),
   );
-  const open = shares.map((share) => share.filter(({ line }) => !over.has(line)));
-  return open.filter(({ length }) => length > 0);
+  return shares.flatMap((share): Share[] => {
+    const [first, ...others] = share.filter(({ line }) => !over.has(line));
+    return first === undefined ? [] : [[first, ...others]];
+  });
 }
 
 /** Says what stopped a run, if the payments say more. @throws what stopped it, if they do not */

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ScaLinks } from '../../../src/bank/ports/customer.ts';
 import { endConsent } from '../../../src/commands/consent/delete.ts';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
-import type { ScaLinks } from '../../../src/domain/operation.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
