@@ -171,12 +171,15 @@ async function refuseAfter(
   refuseUnpaid(batch, ends, { isBasket, isStuck, isForOthers, alike });
 }
 
-/** The shares that somebody may still have to authorise. */
+/** What somebody may still have to authorise of the shares. */
 function openShares(shares: readonly Share[], outcomes: readonly KnownLine[]): Share[] {
   const over = new Set(
     outcomes.filter(({ outcome }) => hasLineEnded(outcome)).map(({ line: { line } }) => line),
   );
-  return shares.filter((share) => share.some(({ line }) => !over.has(line)));
+  return shares.flatMap((share): Share[] => {
+    const [first, ...others] = share.filter(({ line }) => !over.has(line));
+    return first === undefined ? [] : [[first, ...others]];
+  });
 }
 
 /** Says what stopped a run, if the payments say more. @throws what stopped it, if they do not */

@@ -211,6 +211,21 @@ describe('at a bank whose consents name accounts, an account', () => {
     ).toBeUndefined();
   });
 
+  const SECOND = { accountId: 'a2', iban: IBAN, currency: 'EUR' };
+  it.each<[string, KeptConsent['listed'][], string | undefined]>([
+    ['that no consent has listed', [undefined, []], undefined],
+    ['that one of two consents has listed', [[], LISTED], 'a1'],
+    ['that two consents have listed', [LISTED, LISTED], 'a1'],
+    ['whose IBAN another one has, in one list', [[...LISTED, SECOND]], undefined],
+    ['whose IBAN another one has, in the list of another consent', [LISTED, [SECOND]], undefined],
+  ])('%s is known by its IBAN as it is then', async (_, lists, id) => {
+    const consents = lists.map((listed, index) =>
+      keptConsent({ consentId: `c${index}`, ...(listed && { listed }) }),
+    );
+    const { context } = await atBank({ consents });
+    expect((await keptAccount(context, named(IBAN)))?.productId).toBe(id);
+  });
+
   it('that no consent names needs another one', async () => {
     const accounts = [{ accountId: 'a-2', iban: OTHER }];
     const { context } = await atBank({

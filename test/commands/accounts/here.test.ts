@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Accounts, Transaction } from '../../../src/bank/ports/bank.ts';
 import { buildProgram } from '../../../src/cli/program.ts';
@@ -267,6 +268,23 @@ describe('psd2 accounts transactions', () => {
     }
   });
 
+  it.each(['json', 'ndjson'] as const)(
+    'as %s, rows of other days do not count for the limit',
+    async (format) => {
+      const pages: Accounts['pages'] = async function* () {
+        const old = (index: string) => transaction(index, { bookingDate: addDays(TODAY, -9) });
+        for (const [nth, rows] of [
+          [old('a1'), transaction('a2')],
+          [old('b1'), transaction('b2')],
+        ].entries())
+          yield { booked: { rows, total: 4, hasMore: nth === 0 } };
+      };
+      const { run } = await operatorAt(new BankHere(), { pages });
+      const { printed } = await run([...LIST, '--from', TODAY, '--limit', '2'], { format });
+      expect(printed.match(/(?<=Details of row )\w+/g)).toEqual(['a2', 'b2']);
+    },
+  );
+
   it('--export is refused where the bank has no documents, and only there', async () => {
     const { run } = await operatorAt(new BankHere({ lacks: ['documents'] }));
     expect(endOf(await run([...LIST, '--export', 'pdf', '--file', 'x']))).toEqual([
@@ -347,9 +365,59 @@ describe('psd2 accounts transactions --chart', () => {
     expect(failure).toMatchObject({ code: 'needs_attention', message: expect.stringContaining(certainFrom) });
   });
 
+  it.each([
+    ['newer', [5, 4], null],
+    ['older', [4, 5], -4],
+  ])('is not complete if the bank refuses a page with %s rows', async (_, days, from) => {
+    const { run } = await operatorAt(new BankHere(), {
+      async *pages() {
+        const rows = days.map((ago) => transaction(`${ago}`, { bookingDate: addDays(TODAY, -ago) }));
+        yield { booked: { rows, total: null, hasMore: true } };
+        throw new Psd2Error('bank_refused', 'No more', { refusal: 'other', isBanks: true, httpStatus: 403 });
+      },
+    });
+    const { data, failure } = await run([...CHART, '--from', addDays(TODAY, -9)]);
+    const certainFrom = from === null ? null : expect.any(String);
+    expect(data).toMatchObject({ complete: false, certainFrom });
+    expect(failure?.code).toBe('needs_attention');
+  });
+
   it('is as wide as the terminal, at most 120', async () => {
     const [narrow, wide, widest] = [await drawn(60), await drawn(120), await drawn(200)];
     expect([width(narrow) <= 60, width(wide) > 100, widest === wide]).toEqual([true, true, true]);
+  });
+});
+
+describe('a document of an account', () => {
+  const FOREIGN = { index: '2', currency: 'USD' } as const;
+  async function saved(words: string[], balances: object) {
+    const bank = new BankHere();
+    bank.booked = [transaction('1'), transaction('2', FOREIGN)];
+    bank.balances = balances;
+    const { run } = await operatorAt(bank);
+    const file = join(temporary, 'document');
+    return run(['accounts', words[0] ?? '', OWN_ACCOUNT, '--file', file, ...words.slice(1)]);
+  }
+  const BALANCE = { accountBalance: { amount: decimalOf(10_000), currency: 'EUR' } };
+
+  it.each([
+    ['csv', 2],
+    ['camt053', 2],
+    ['ofx', 1],
+  ])('of the format %s says that it has %i rows, in two currencies or one', async (format, rows) => {
+    const { said } = await saved(['export', '--format', format], BALANCE);
+    expect(said).toContain(`\n${rows} booked transactions from TODAY to TODAY\n`);
+  });
+
+  it('that shows balances is not whole without them, and one that has none is', async () => {
+    const unknown = { ...BALANCE, bookedDay: null };
+    const why = 'the bank does not say to which day its balance belongs';
+    expect((await saved(['report'], unknown)).failure).toMatchObject({
+      code: 'needs_attention',
+      message: `The balances of ${OWN_ACCOUNT} are not known: ${why}`,
+    });
+    expect((await saved(['export', '--format', 'csv'], unknown)).failure).toBeNull();
+    expect((await saved(['report'], BALANCE)).failure).toBeNull();
   });
 });
 

@@ -79,6 +79,18 @@ it('a row in another currency is beside the history, in which it does not count'
   });
 });
 
+it('a statement begins with the first row, whatever its currency is', async () => {
+  const [own, foreign] = [booked('2026-11-20', '-1.00'), booked('2026-11-18', '-2.00', 'USD')];
+  for (const rows of [
+    [own, foreign],
+    [foreign, own],
+  ])
+    expect(await read(rows, ['9.00'])).toMatchObject({
+      from: '2026-11-18',
+      foreign: [{ day: '2026-11-18', currency: 'USD' }],
+    });
+});
+
 it('a booking day that cannot be read is in no export as the value day, and is said', async () => {
   const row = { ...booked('2026-11-20', '-1.00'), dateLiquidationValue: '20261118T00:00:00' };
   const { context } = openCommand(newConfigFolder(temporary), NOW);

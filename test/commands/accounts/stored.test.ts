@@ -138,6 +138,11 @@ describe('the statement of stored days', () => {
     expect(found).toMatchObject({ noBalance, history: { opening: null, closing: null, balances: [] } });
   });
 
+  it.each(['0', '0.00', '-0.00'])('has its balances if the difference of the bank is %s', async (text) => {
+    const found = await statement({ ...known, difference: decimal(text) });
+    expect(found).toMatchObject({ noBalance: null, history: { closing: '100.00' } });
+  });
+
   it.each<[string, string, string, string[]]>([
     ['in these days', '2026-09-01', '2026-10-01', ['1 is not 2']],
     ['in other days', '2026-09-01', '2026-09-30', []],
@@ -157,6 +162,7 @@ describe('the statement of stored days', () => {
 
   const doubt = { balanced: null, difference: null, complete: true, certainFrom: null, message: 'why' };
   const partly = { ...doubt, complete: false, certainFrom: READ.from };
+  const before = { ...partly, certainFrom: day('2026-08-01') };
   const late = { ...partly, certainFrom: day('2026-10-05') };
   it.each<[string, Omit<Doubt, 'at' | 'productId'>, object, string | null, boolean, boolean]>([
     ['is not certain', doubt, {}, null, false, true],
@@ -164,6 +170,14 @@ describe('the statement of stored days', () => {
     ['lacks days', partly, { from: day('2026-08-01') }, READ.from, false, true],
     ['begins with days that are certain', partly, { from: READ.from }, null, false, true],
     ['lacks days that were thought certain', late, {}, late.certainFrom, false, true],
+    [
+      'is certain from a day before the store begins',
+      before,
+      { from: day('2026-08-15') },
+      READ.from,
+      false,
+      true,
+    ],
     ['has all that is certain', partly, { from: undefined }, READ.from, false, true],
   ])('says what the last sync has found: it %s', async (_, found, asked, certainFrom, mayLackRows, warns) => {
     const { context, said } = open();
@@ -295,6 +309,26 @@ describe('a month of all accounts', () => {
       hint: `The manifest in ${out} has the missing days. See what syncs could not read with:`,
       next: [['sync', 'status', '--failed']],
     });
+  });
+
+  it('names first what the bank contradicts, then what the format leaves out', async () => {
+    const contradictions = [{ says: '1 is not 2', ...{ from: OCTOBER.from, through: OCTOBER.to } }];
+    const rows = [row('a', '2026-10-05', '1.00'), row('b', '2026-10-06', '2.00', { currency: 'USD' })];
+    const problems = async (more: Partial<Stored>) =>
+      (await exporting({ '1': [read('A', { rows, ...more })] })).accounts[0]?.problem;
+    expect([await problems({}), await problems({ contradictions })]).toEqual([
+      expect.stringContaining('OFX'),
+      '1 is not 2',
+    ]);
+  });
+
+  it.each([
+    ['csv', 2],
+    ['ofx', 1],
+  ] as const)('counts the rows that a file of the format %s has: %i', async (format, rows) => {
+    const foreign = { ...row('b', '2026-10-06', '2.00'), currency: 'USD' };
+    const stored = { '1': [read('A', { rows: [row('a', '2026-10-05', '1.00'), foreign] })] };
+    expect((await exporting(stored, { format })).accounts).toMatchObject([{ rows }]);
   });
 
   it('leaves out customers of other profiles in a folder, and has all of a database', async () => {

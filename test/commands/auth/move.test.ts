@@ -46,6 +46,19 @@ it('the second move has nothing to move, and asks nobody', async () => {
 });
 
 it.each([
+  ['logins', 1, 0],
+  ['consents alone', 0, 1],
+])('names the old base URL that %s belong to', async (_, logins, records) => {
+  await store(OLD, logins, records);
+  const hint = `The profile has logins or consents at: ${OLD}.`;
+  expect(await failureOf(run([]))).toMatchObject({ message: '--from is missing', hint });
+  expect(await failureOf(run(['--from', THIRD]))).toMatchObject({
+    message: `The profile has no login and no consent at ${THIRD}`,
+    hint,
+  });
+});
+
+it.each([
   [1, 0, '1 login'],
   [2, 0, '2 logins'],
   [0, 1, 'the consents of 1 customer'],

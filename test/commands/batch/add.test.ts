@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -11,7 +12,7 @@ import { IBAN, storeOf, useBatches } from './with-batch.ts';
 
 // What psd2 batch check and psd2 batch add say of a file, and what is stored of it.
 
-const { payeeCheck, temporary, withFile } = useBatches();
+const { payeeCheck, temporary, withFile, withPayees } = useBatches();
 const PATH = join(temporary, 'payments.csv');
 const LINES = `name,iban,amount,from\nAda,${IBAN},1.10,${OWN_ACCOUNT}\nBea,${IBAN},2,${OWN_ACCOUNT}\n`;
 
@@ -291,6 +292,21 @@ it('the payee check of all payments counts the results, and names what a person 
      "6 payments, 6 authorisations by the customer, 2 errors, 2 warnings. Payees: 1 match, 2 close, 2 none, 1 unavailable.
     "]
   `);
+});
+
+it('the results of the payee check are those of the lines in their order, whichever check ends first', async () => {
+  const pipe = join(temporary, 'ends-first');
+  execFileSync('mkfifo', [pipe]);
+  const script = join(temporary, 'slow-check.sh');
+  // The check of the first payee ends after that of the second one.
+  const slow = `*Ada*) cat '${pipe}' >&2; echo '{"result":"close"}';;`;
+  const quick = `*) echo '{"result":"match"}'; : > '${pipe}';;`;
+  writeFileSync(script, `case "$(cat)" in\n${slow}\n${quick}\nesac\n`);
+  const { payer } = await withPayees({}, ['Ada', 'Bea']);
+  const again = ['batch', 'add', join(temporary, 'payments.csv'), '--from', OWN_ACCOUNT, '--again'];
+  await payer.run(again, { env: { PSD2_PAYEE_CHECK: `sh '${script}'` } });
+  const { payees: results } = await (await storeOf(payer)).read();
+  expect(results.map(({ line, result }) => `${line} ${result}`)).toEqual(['1 close', '2 match']);
 });
 
 it('psd2 says each warning of a file, at most twenty, and no error twice', async () => {

@@ -1,8 +1,9 @@
 import { expect, it, vi } from 'vitest';
+import { paymentHolder } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { INITIATION } from '../../flows/stored-transfers.ts';
 import { storeLogin } from '../access.ts';
-import { endOf } from '../payer-here.ts';
+import { ANNA, endOf } from '../payer-here.ts';
 import { BASKET, BULK, beginLine, RUN, storeOf, told, useBatches } from './with-batch.ts';
 
 // Bulk payments are cancelled as a whole, and signing baskets deleted. Their payments follow what the bank says.
@@ -59,6 +60,35 @@ it('operation cancel deletes a signing basket, and its payments are alone at the
     ["1 executed tr-1 ", "2 cancelled tr-2 ", "1 of 2 paid (10.00 EUR), 1 not paid.",
      "exit 8, unpaid 1 of 2: retry batch-1"]
   `);
+});
+
+it('batch cancel deletes a signing basket, and then cancels its payments at the bank', async () => {
+  const { bank, payer } = await awaited(BASKET, ['--as', 'basket']);
+  const ran = await payer.run(CANCEL);
+  expect([endOf(ran), ran.data.counts, bank.sent]).toEqual([
+    ['done'],
+    { cancelled: 2 },
+    ['cancel pay-3', 'cancel pay-1', 'cancel pay-2'],
+  ]);
+});
+
+it.each([
+  ['batch cancel', CANCEL],
+  ['operation cancel', ['operation', 'cancel', 'op-1']],
+  ['operation resolve', ['operation', 'resolve', 'op-1', '--not-executed']],
+])('after %s a bulk payment needs its tokens no more, and another payment still does', async (_, words) => {
+  const { payer } = await awaited(BULK);
+  const { flows, read } = await storeOf(payer);
+  const [bulk = ''] = (await read()).bulks.keys();
+  const { transactionId } = await flows.find('operation', bulk);
+  const { context } = payer.open();
+  const { tokens } = await context.store();
+  const holders = [paymentHolder(transactionId), paymentHolder('of-another')];
+  for (const holder of holders) await storeLogin(context, holder);
+  await payer.logIn(ANNA);
+  expect(endOf(await payer.run(words))).toEqual(['done']);
+  const kept = await Promise.all(holders.map((holder) => tokens.login(holder)));
+  expect(kept.map((login) => login !== undefined)).toEqual([false, true]);
 });
 
 it('what the bank does not cancel stays as it is, and the ways on are those of the batch', async () => {
@@ -118,6 +148,8 @@ it('a bulk payment whose link may work on keeps the references of its payments, 
      "psd2 has stored nothing. A customer has a link to authorise the payment, which may work, although the bank has cancelled it. The bank does not say what time it is. The reference "R-1" stays reserved until the bank says that the link is over, or you do. See its payments with:",
      "$ batch report batch-1"]
   `);
+  // A run counts what has ended and keeps its reference as not paid.
+  expect((await payer.run(RUN)).said).toContain('0 of 2 paid, 2 not paid.\n');
   bank.linksStay = false;
   await payer.run(['batch', 'status', 'batch-1']);
   expect(endOf(await payer.run(['batch', 'retry', 'batch-1']))).toEqual(['done']);

@@ -342,6 +342,10 @@ Bob,${IBAN},-1,1000001,0000012345,
     expect(error?.message).toMatch(/has 10001 errors$/);
     const exactly = await checked(wrong(10_000), { format: 'table' });
     expect(exactly.said).toBe('1 payment, 1 authorisation by the customer, 10000 errors, 0 warnings.\n');
+    const twice = `Ada,${IBAN},1\n`.repeat(10_002);
+    expect((await checked(`${HEAD}\n${twice}`, { format: 'table' })).said).toMatch(
+      / 0 errors, 1000\d warnings\.\nThese are the first 10000 problems\.\n$/,
+    );
   });
 
   test('knows the id of a message in pain.001, and no id in CSV; a file of another kind is refused', async () => {

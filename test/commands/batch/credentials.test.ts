@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { OWN_ACCOUNT } from '../bank-here.ts';
-import { BASKET, IBAN, LINKED, RUN, useBatches } from './with-batch.ts';
+import { BASKET, BULK, IBAN, LINKED, RUN, useBatches } from './with-batch.ts';
 
 // A run says before it begins what it takes of the customers, at a bank that wants PIN and TAN from psd2 (docs/embedded.md).
 
@@ -78,6 +78,14 @@ it('nothing is said of a run in which nobody authorises anything any more', asyn
   expect([failure, said]).toEqual([null, '2 of 2 paid (21.00 EUR).\n']);
 });
 
+it('of what is authorised at once, what has ended is not counted', async () => {
+  const { bank, payer } = await payees({ ...BULK }, 'Ada', 'Bea', 'Cleo');
+  await payer.run([...RUN, '--as', 'bulk', '--only', '1']);
+  Object.assign(bank.interface, { takesCredentials: { isAlone: true } });
+  const { said } = await payer.run(RUN, { env: FILES });
+  expect(said).toContain('1 PIN and 1 TAN for 2 payments.');
+});
+
 it('a file with the PIN of one customer is refused for the payments of two', async () => {
   const text = `customer,name,iban,amount,reference\n,Ada,${IBAN},10,R-1\n77,Bea,${IBAN},11,R-2\n`;
   const { bank, payer } = await withFile(LINKED, text, ['--from', OWN_ACCOUNT]);
@@ -88,4 +96,8 @@ it('a file with the PIN of one customer is refused for the payments of two', asy
     ...['usage', 'A file has the PIN of one customer, and these payments are of 2'],
     ...['psd2 has sent nothing. Choose the payments of one customer with --only.', []],
   ]);
+  // One person who authorises the payments of both has one PIN.
+  const person = [...RUN, '--psu-password-file', fileOf('pin'), '--psu-id', 'emil'];
+  const { said } = await payer.run(person, { env: FILES });
+  expect(said).toContain('2 PINs and 2 TANs for 2 payments.');
 });

@@ -196,6 +196,33 @@ it.each(['be\u200ba', '\u2066bea\u2069', 'bea\u0007', '\ufeffBEA', 'ｂｅａ', 
   },
 );
 
+it.each([
+  ['they approve it in another window', approve('bea'), 'bea has added or approved', 1],
+  ['another one rejects it', reject('cleo', 'No'), 'cleo has rejected', 0],
+])('what is decided while a person is asked counts: %s', async (_, meanwhile, why, approvals) => {
+  const { payer } = await payees({}, 'Ada');
+  const isDone: unknown[] = [];
+  const asking = await payer.run(approve('bea'), {
+    env: TWO,
+    yes: false,
+    changes: ({ terminal }) => ({
+      terminal: {
+        ...terminal,
+        canAsk: true,
+        confirm: async () => {
+          isDone.push((await payer.run(meanwhile, { env: TWO })).failure);
+          return true;
+        },
+      },
+    }),
+  });
+  expect([isDone, asking.failure?.exitCode, asking.failure?.message]).toEqual([
+    ...[[null], 2],
+    expect.stringContaining(why),
+  ]);
+  expect((await payer.run(show)).data.approvals).toHaveLength(approvals);
+});
+
 it('a person is asked before they reject, and a no records nothing', async () => {
   const { payer } = await payees({}, 'Ada');
   const no = await payer.run(reject('bea', 'No'), { answers: [false] });
@@ -301,6 +328,27 @@ it('a retry has the unpaid payments alone, with their references and the payee c
     ["exit 2, usage: There is nothing to retry: no payment is known to have failed",
      "psd2 has stored nothing. See its payments with:", "$ batch report batch-4"]
   `);
+});
+
+it('a batch needs the approvals that its journal says, where the settings want fewer, and so does its retry', async () => {
+  const { payer } = await payees({}, 'Ada', 'Bea');
+  const again = ['batch', 'add', join(temporary, 'payments.csv'), '--from', OWN_ACCOUNT, '--again'];
+  expect((await payer.run(again, { env: TWO })).data.approvalsNeeded).toBe(2);
+  const approveAgain = (by: string) => payer.run(['batch', 'approve', 'batch-2', '--by', by]);
+  const needs: unknown[] = [];
+  needs.push((await payer.run(['batch', 'show', 'batch-2'])).data.approvalsNeeded);
+  needs.push((await approveAgain('bea')).said.split('\n').at(-2));
+  needs.push((await payer.run(['batch', 'run', 'batch-2'])).failure?.message);
+  needs.push((await approveAgain('cleo')).said.split('\n').at(-2));
+  await payer.run(['batch', 'cancel', 'batch-2']);
+  const retried = await payer.run(['batch', 'retry', 'batch-2']);
+  needs.push(retried.data.approvalsNeeded, retried.said.trimEnd());
+  needs.push((await payer.run(['batch', 'run', 'batch-3'])).failure?.message);
+  expect(needs).toEqual([
+    ...[2, 'It needs 1 more.', 'The batch needs 2 approvals, and has 1', 'It can be paid now.'],
+    ...[2, 'Stored. 2 other people must approve it before it can be paid.'],
+    'The batch needs 2 approvals, and has 0',
+  ]);
 });
 
 it('the name of who approves may have 100 characters', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -792,7 +793,10 @@ it('a file of links that is a link to another file, or cannot be written, is ref
     `exit 3, config: The links cannot be written to ${missing}: ENOENT`,
     'Check the path and the free space. The next run makes a new link.',
   ]);
-  expect([bank.calls, readFileSync(other, 'utf8')]).toEqual([[], 'mine']);
+  const [dangling, nowhere] = [at('dangling-link'), at('nothing-there')];
+  symlinkSync(nowhere, dangling);
+  expect((await end(dangling))[0]).toMatch(/dangling-link, which is a link to another file$/);
+  expect([bank.calls, readFileSync(other, 'utf8'), existsSync(nowhere)]).toEqual([[], 'mine', false]);
 });
 
 it.each([
@@ -814,6 +818,21 @@ it.each([
     expect([bank.calls, readFileSync(path, 'utf8')]).toEqual([[], '']);
   },
 );
+
+it('a pipe of links that others may read is refused before anything is sent', async () => {
+  const { bank, payer } = await payees({}, 'Ada');
+  const path = join(temporary, 'pipe');
+  execFileSync('mkfifo', ['-m', '644', path]);
+  const reader = spawn('cat', [path], { stdio: 'ignore' });
+  try {
+    expect(endOf(await payer.run([...RUN, '--links', path]))[0]).toBe(
+      `exit 3, config: ${path} can be read by others (mode 0644)`,
+    );
+    expect(bank.calls).toEqual([]);
+  } finally {
+    reader.kill();
+  }
+});
 
 it('a new file of links is for the operator alone', async () => {
   const { bank, payer } = await payees({}, 'Ada');

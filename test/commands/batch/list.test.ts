@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
+import { referenceOfLine } from '../../../src/domain/batch/batch.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { batchAdded, batchLine } from '../../domain/batch/lines.ts';
@@ -42,6 +43,9 @@ it('a list of batches has those with a payment that is asked for', async () => {
   expect(await listed(['--payee', 'grace', '--amount', '1'])).toEqual([]);
   expect(await listed(['--reference', 'inv-7'])).toEqual([ids.first]);
   expect(await listed([], { customer: '1048262' })).toEqual([ids.first]);
+  // A payment whose file gives it no reference has one of psd2.
+  expect(await listed(['--reference', referenceOfLine({ batch: ids.second }, 2)])).toEqual([ids.second]);
+  expect(await listed(['--reference', referenceOfLine({ batch: ids.first }, 1)])).toEqual([]);
 });
 
 it('a list of batches has those of some days', async () => {

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { document, information, transaction } from '../../batch-file/reading.ts';
 import { initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
 import { endOf, NOW, TODAY } from '../payer-here.ts';
 import { beginLine, IBAN, LINKED, RUN, refused, storeOf, useBatches } from './with-batch.ts';
@@ -86,6 +87,19 @@ it('a report has each line with its state, reason and times, in every format', a
   `);
 });
 
+it('pain.002 names the message that the file was, and the time of the report', async () => {
+  const paying = transaction({
+    payee: `<Cdtr><Nm>Ada</Nm></Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`,
+  });
+  const { payer } = await withFile({}, document([information([paying])]), ['--from', OWN_ACCOUNT]);
+  const path = join(temporary, 'later.xml');
+  const words = ['batch', 'report', 'batch-1', '--format', 'pain002', '--file', path];
+  expect(endOf(await payer.run(words, { now: '2030-01-02T12:00:00.000Z' }))).toEqual(['done']);
+  const xml = readFileSync(path, 'utf8');
+  expect(xml).toContain('<OrgnlMsgId>M-1</OrgnlMsgId>');
+  expect(xml).toContain('<CreDtTm>2030-01-02T12:00:00.000Z</CreDtTm>');
+});
+
 it.each([
   [3, 'ordered', '0 of 1 paid, 1 accepted.'],
   [0, 'executed', '1 of 1 paid (1.50 EUR).'],
@@ -143,6 +157,19 @@ it('the status has the lines whose end nobody knows, and says so if there is non
   await payer.run(RUN);
   const all = await payer.run(['batch', 'status', 'batch-1'], { format: 'table' });
   expect([all.printed, all.said]).toEqual(['', 'Every payment has ended.\n']);
+});
+
+it.each([
+  ['the day before', '2030-01-01T12:00:00.000Z', 1],
+  ['the last minute of its day at the bank', '2030-01-02T22:59:00.000Z', 1],
+  ['the first minute of the next day', '2030-01-02T23:00:00.000Z', 0],
+])('the status has a payment that the bank took for a later day, on %s: %s', async (_, now, lines) => {
+  const text = `name,iban,amount,reference,date\nAda,${IBAN},10,R-1,2030-01-02\n`;
+  const { bank, payer } = await withFile({}, text, ['--from', OWN_ACCOUNT]);
+  bank.next = { becomes: 'ordered' };
+  await payer.run(RUN);
+  const { printed } = await payer.run(['batch', 'status', 'batch-1'], { now });
+  expect(JSON.parse(printed)).toHaveLength(lines);
 });
 
 it('psd2 shows a batch as a table, above those of its payments, and as JSON without them', async () => {

@@ -212,6 +212,18 @@ it.each([
   },
 );
 
+it('the bank is asked once about a bulk payment, however many of its payments are unknown', async () => {
+  const { bank, payer } = await payees(BULK, 'Ada', 'Bea', 'Cleo');
+  bank.next = { word: 'PART' };
+  await payer.run(RUN);
+  const before = bank.calls.length;
+  await payer.run(RESOLVE);
+  const asked = bank.calls.slice(before);
+  expect(asked.filter((call) => /^(entries|bookings)/.test(call)).map((call) => call.split(' ')[0])).toEqual([
+    ...['entries', 'bookings'],
+  ]);
+});
+
 it('a bulk payment is ended as a whole: once, and then its payments', async () => {
   const { bank, payer, pay } = await payees(BULK, 'Ada', 'Bea', 'Cleo');
   bank.meets('verify', 'lost');

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { CONSENTS } from '../../../src/commands/consent/consents.ts';
+import { applyConsentEvent, type Consent, type ConsentEvent } from '../../../src/domain/consent.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsentFlow } from '../access.ts';
@@ -49,6 +51,20 @@ it('a person reads what the consent allows next', async () => {
   bank.answers = { outcomes: PARTLY.map((each) => ({ ...each, outcome: true })) };
   expect(await next()).toEqual([...read, 'psd2 transfer', '']);
   expect((await run(REQUEST)).said).not.toContain('Next:');
+});
+
+it.each<[string, Partial<Consent>, isUnknown: boolean]>([
+  ['waits for its customer', { state: 'authorizing' }, false],
+  ['was about to be confirmed', { state: 'confirming' }, true],
+  ['is unknown', { state: 'unknown' }, true],
+  ['is confirmed', { state: 'confirmed' }, false],
+  ['has failed for sure', { state: 'failed' }, false],
+  ['has failed by one refusal alone', { state: 'failed', refusedUnconfirmed: true }, true],
+])('a person may say what became of a consent that %s, or not', (_, changes, isUnknown) => {
+  const created: ConsentEvent = {
+    ...{ type: 'created', flow: 'co-1', transactionId: 't', customerId: ANNA, categories: [] },
+  };
+  expect(CONSENTS.isUnknown({ ...applyConsentEvent(undefined, created, NOW), ...changes })).toBe(isUnknown);
 });
 
 it('resume confirms what the customer has authorised meanwhile, and takes --allow-partial too', async () => {

@@ -1,9 +1,13 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ScaLinks } from '../../../src/bank/ports/customer.ts';
+import { endConsent } from '../../../src/commands/consent/delete.ts';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { differing } from '../named-bank.ts';
 import { endOf, NOW, payerAt, TODAY } from '../payer-here.ts';
 import { GrantingBank, refused } from './granting-bank.ts';
 
@@ -304,6 +308,18 @@ describe('psd2 consent delete', () => {
     expect([ended.failure, ended.data.state, await ids()]).toEqual([null, 'cancelled', []]);
   });
 
+  it('of a customer who is absent sends nobody to the bank, and nothing ends if the bank wants them', async () => {
+    const { run, bank, open, ids, states } = await operatorAt();
+    await run(REQUEST);
+    bank.endsAtPage = true;
+    const { context, said } = open(ADA);
+    const { data } = await run(['consent', 'list']);
+    const [consent] = Object.values(data);
+    await expect(endConsent(context, String(consent?.resourceId), 'is absent')).rejects.toThrow();
+    expect(said()).not.toContain('https://customers.bank.example');
+    expect([await ids(), await states()]).toEqual([['c1'], ['c1 confirmed']]);
+  });
+
   it('leaves the consent as it is if it fails at the bank, and the state of one that was revoked', async () => {
     const { run, bank, ids, states } = await operatorAt();
     await run(REQUEST);
@@ -347,6 +363,38 @@ it.each(['--psu-password-file', '--otp-file'])(
     expect(bank.asked).toEqual([]);
   },
 );
+
+it('a consent that is continued takes the TAN of the file that is named then', async () => {
+  const bank = new GrantingBank();
+  const links: ScaLinks = { approach: 'embedded', id: 'a1', status: '/a1', step: { next: 'code' } };
+  const taken: string[] = [];
+  let wantsTan = false;
+  const known = differing(bank.interface, ({ sca }) => ({
+    sca: {
+      ...sca,
+      hasEmbedded: true,
+      proceed: async (step) =>
+        wantsTan || !sca.proceed ? { next: 'give', step: { next: 'code' }, links } : sca.proceed(step),
+      give: async ({ gift }) => {
+        taken.push(gift.what);
+        bank.says('c1', { consentStatus: 'valid', means: 'valid' });
+        return { links, scaStatus: 'finalised' };
+      },
+    },
+  }));
+  Object.assign(bank, { interface: { ...known, takesCredentials: { isAlone: true } } });
+  const { run } = await operatorAt(bank);
+  const env = { PSD2_EMBEDDED: 'files' };
+  const [pin, tan] = [join(temporary, 'pin'), join(temporary, 'tan')];
+  for (const path of [pin, tan]) writeFileSync(path, '123456\n', { mode: 0o600 });
+  bank.customersDecide = false;
+  const first = await run(REQUEST, { ...UNDECIDED, env });
+  expect([first.data.state, taken]).toEqual(['authorizing', []]);
+  wantsTan = true;
+  const RESUME = ['consent', 'resume', 'co-1'];
+  const then = await run([...RESUME, '--psu-password-file', pin, '--otp-file', tan], { ...ADA, env });
+  expect([then.data.state, taken]).toEqual(['confirmed', ['code']]);
+});
 
 it('--paste needs a terminal', async () => {
   const { run, bank } = await operatorAt();

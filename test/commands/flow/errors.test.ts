@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
 import { forFlow, refuseOtherCustomer } from '../../../src/commands/flow/customer.ts';
 import { withNext, withWarning } from '../../../src/commands/flow/drive.ts';
-import { commandThatContinues, refuseInJoint } from '../../../src/commands/flow/next-command.ts';
+import {
+  commandThatContinues,
+  refuseInJoint,
+  withWaysOfBatch,
+} from '../../../src/commands/flow/next-command.ts';
 import { applyConsentEvent, type ConsentEvent } from '../../../src/domain/consent.ts';
 import type { FlowState } from '../../../src/domain/flow-states.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
@@ -212,6 +216,44 @@ describe('a transfer that the customer authorises with others', () => {
   });
 });
 
+describe('the ways on from an error about a bulk payment', () => {
+  const [BULK, OTHER] = [
+    ['operation', 'op-1'],
+    ['operation', 'op-2'],
+  ];
+  const of = (verb: string, [noun = '', flow = '']: string[], ...more: string[]) => [
+    noun,
+    verb,
+    flow,
+    ...more,
+  ];
+  const YES = '--yes';
+  it.each<[string, string[], alone: string[], whole: string[]]>([
+    ['continue it', of('resume', BULK), RUN, RUN],
+    ['continue it, confirmed', of('resume', BULK, YES), [...RUN, YES], [...RUN, YES]],
+    ['cancel it', of('cancel', BULK), of('cancel', BULK), ['batch', 'cancel', BATCH]],
+    [
+      'cancel it, confirmed',
+      of('cancel', BULK, YES),
+      of('cancel', BULK, YES),
+      ['batch', 'cancel', BATCH, YES],
+    ],
+    ['ask for its status', of('status', BULK), ['batch', 'status', BATCH], ['batch', 'status', BATCH]],
+    ['show it', of('show', BULK), of('show', BULK), of('show', BULK)],
+    ['continue another', of('resume', OTHER), of('resume', OTHER), of('resume', OTHER)],
+    ['run a batch', RUN, RUN, RUN],
+  ])('%s', (_, words, alone, whole) => {
+    const flow = operation('bulk-payments', batchIn(BATCH));
+    const error = new Psd2Error('config', 'No', { next: [words] });
+    const ways = (...how: ['with the batch'] | []) => {
+      const found = withWaysOfBatch(error, flow, ...how);
+      return found instanceof Psd2Error ? found.next : undefined;
+    };
+    expect([ways(), ways('with the batch')]).toEqual([[alone], [whole]]);
+    expect(withWaysOfBatch(error, begunTransfer({}))).toBe(error);
+  });
+});
+
 const NOW = '2026-11-21T12:00:00.000Z';
 const FLOW = begunTransfer({}, { customerId: '1000001' });
 
@@ -279,6 +321,18 @@ it('psd2 continues no operation of another customer than the one that is named',
     '$ operation list',
   ]);
   expect((await payer.run(['operation', 'show', 'op-1'])).data.state).toBe('authorizing');
+});
+
+it('the unfinished operations of another customer are not counted', async () => {
+  const { bank, payer } = await payerWith(temporary);
+  await payer.logIn('1000001');
+  bank.customersAgree = false;
+  for (const customer of [ANNA, '1000001', ANNA])
+    await payer.run(RUN_ORDER, { globals: { customer, scaTimeout: '1' } });
+  payer.leaveBehind();
+  const [message, ...next] = endOf(await payer.run(RESUME_ANY, { globals: { customer: ANNA } }));
+  expect(message).toBe('exit 2, usage: There are 2 unfinished operations. Name the one to continue');
+  expect(next).toHaveLength(2);
 });
 
 it('without a terminal, psd2 names five of the unfinished operations, the newest first', async () => {

@@ -11,7 +11,7 @@ import { VERIFIED } from '../../domain/orders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeOperation, storeTransfer } from '../access.ts';
 import { BankHere } from '../bank-here.ts';
-import { ANNA, CREATE, payerAt, payerWith } from '../payer-here.ts';
+import { ANNA, CREATE, NOW, payerAt, payerWith } from '../payer-here.ts';
 
 // What the operator's command gets of payments whose outcome is not known, from the real journals of a profile.
 
@@ -93,6 +93,15 @@ describe('the payments of a profile whose outcome is not known', () => {
       { ...common(flows[0]), amount: '12.50', currency: 'EUR' },
       { ...common(flows[1]), amount: null, currency: null },
     ]);
+  });
+
+  it('are unknown since their last change, not since they were begun', async () => {
+    const earlier = payer.open({ now: '2026-11-21T12:00:00.000Z' }).context;
+    const flow = await storeTransfer(earlier, { customerId: ANNA }, ...eventsUntil(false));
+    const { flows } = await context.store();
+    await flows.resume('transfer', flow, (open) => open.record({ type: 'execute-unanswered' }));
+    await notifyOfUnknown(context);
+    expect(JSON.parse(readFileSync(file, 'utf8')).since).toBe(NOW);
   });
 
   it('that are known meanwhile are forgotten, and other notifications stay', async () => {

@@ -132,6 +132,7 @@ describe("the customer's browser", () => {
     expect(await at.ports.whileWaiting('Waiting', Promise.resolve('back'), 2_000)).toBe('back');
     const program = await at.ports.whileWaiting('Executing', once(spawn('false'), 'exit'));
     expect(program).toEqual([1, null]);
+    expect(await at.ports.whileWaiting('Waiting for the bank', Promise.resolve('paid'), 2_000)).toBe('paid');
     expect([at.signal.aborted, at.said()]).toEqual([false, `Opening in the browser:\n  ${ADDRESS}\n`]);
   });
 

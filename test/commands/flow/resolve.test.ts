@@ -305,6 +305,20 @@ it('a cancellation that another error stopped leaves the payment as open as it w
 
 // Another psd2 may finish a flow after a command has read it and before the command has it for itself.
 
+it.each([
+  ['500 letters of any alphabet', '𝒳'.repeat(500), null],
+  ['501 letters', 'x'.repeat(501), '--note has 501 characters; the maximum is 500'],
+  ['501 letters of any alphabet', '𝒳'.repeat(501), '--note has 501 characters; the maximum is 500'],
+  ['no letter', ' \n ', '--note is empty'],
+])('a note may have 500 characters: %s', async (_, note, message) => {
+  const { payer } = await withUnknown();
+  const { data, failure } = await payer.run(['transfer', 'resolve', 'tr-1', '--executed', '--note', note]);
+  expect([failure?.message ?? null, data.resolution?.note]).toEqual([
+    message,
+    message === null ? note : undefined,
+  ]);
+});
+
 /**
  * Runs a command for a transfer that is in one state when it is read, and in another once no other psd2 works on it.
  *

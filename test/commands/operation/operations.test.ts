@@ -438,6 +438,22 @@ it('a single step asks nobody, and is confirmed once', async () => {
   expect(payer.events('op-1').match(/accepted/g)).toHaveLength(1);
 });
 
+it.each([
+  ['was confirmed, and waits for its customer', true],
+  ['nobody has confirmed', false],
+])('resume of an operation that %s needs the customer', async (_, isConfirmed) => {
+  const { bank, payer } = await payerWith(temporary);
+  bank.customersAgree = false;
+  if (isConfirmed) await payer.run(operation('run'), { globals: { scaTimeout: '1' } });
+  else await payer.run(operation('verify'));
+  bank.calls.length = 0;
+  const ran = await payer.run(['operation', 'resume', 'op-1'], CLIENT_CREDENTIALS);
+  expect([endOf(ran)[0], bank.calls]).toEqual([
+    'exit 2, usage: This needs the customer, so it needs the grant authorization_code',
+    [],
+  ]);
+});
+
 it('what became of execute can be asked without the customer, with execute again and with resume', async () => {
   const { bank, payer } = await payerWith(temporary);
   bank.next = { becomes: null };

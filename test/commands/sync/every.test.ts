@@ -1,12 +1,14 @@
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { DEFAULT_INTERFACE, interfaceNamed } from '../../../src/bank/open.ts';
 import type { Context } from '../../../src/commands/context.ts';
 import type { FindInterface } from '../../../src/commands/open/bank.ts';
 import { profileProtect } from '../../../src/commands/profile/protect.ts';
 import { ChangedKeys } from '../../../src/commands/sync/changed-keys.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { ForgottenCustomers } from '../../../src/store/machine/forgotten.ts';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
 import type { Rounds } from '../../../src/store/ports/sync.ts';
@@ -197,6 +199,47 @@ it('a customer who cannot be synced fails in each round, and a service ends well
   ]);
   const round = `Customer 1000001: ${customers[0].errors[0].message}\nA round has ended: 1 of 2 customers are completely synced.\n`;
   expect(said).toBe(round.repeat(2));
+});
+
+it('what failed in the last round is told, if the service ends in it', async () => {
+  await storeLogin(operator.open().context, '1000001');
+  let rounds = 0;
+  const ending = (context: Context, { stop }: Service): Context => ({
+    ...context,
+    terminal: {
+      ...context.terminal,
+      whileWaiting: async (line, work) => {
+        const result = await context.terminal.whileWaiting(line, work);
+        rounds += 1;
+        if (rounds === 2) stop('SIGTERM');
+        return result;
+      },
+    },
+  });
+  const words = every('30s', '--all-customers');
+  const { said } = await runService(operator, words, [() => {}], { ...PRESENT, context: ending });
+  expect([rounds, said.match(/^Customer 1000001: /gm)?.length]).toEqual([2, 2]);
+});
+
+it('a customer whom another command forgets between two rounds, and who is back, is in the log again', async () => {
+  const { context } = operator.open();
+  const log = async () => {
+    const lines = await operator.json(z.array(z.looseObject({ path: z.string() })), [
+      'log',
+      '--limit',
+      '999',
+    ]);
+    return lines.filter(({ path }) => path.includes(anna)).length;
+  };
+  const counts: number[] = [];
+  const forget = async () => {
+    counts.push(await log());
+    const other = new ForgottenCustomers(join(context.folder.log, 'forgotten.ndjson'));
+    await other.add('env', [anna], operator.bank.clock.now());
+  };
+  const rounds = [forget, ({ stop }: Service) => stop('SIGTERM')];
+  await runService(operator, every('30s'), rounds, PRESENT);
+  expect(await log()).toBeGreaterThan(counts[0] ?? 0);
 });
 
 describe('rounds of a store that psd2 cannot always reach', () => {

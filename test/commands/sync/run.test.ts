@@ -108,9 +108,10 @@ it('a first day before the bank’s history is that of the history, with a warni
     return [data.since, said.match(/The bank shows.*/)?.[0]];
   };
   const { earliestDay: first } = bank;
-  expect([await since(31), await since(30)]).toEqual([
+  expect([await since(31), await since(30), await since(0)]).toEqual([
     [first, `The bank shows no transactions before ${first}, so psd2 reads from that day on.`],
     [first, undefined],
+    ['TODAY', undefined],
   ]);
 });
 
@@ -132,16 +133,18 @@ async function namingCustomers() {
     return flow;
   };
   const [flow] = [await grant(ANNA), await grant('1000001')];
+  const nexts: string[][][] = [];
   const round = async (...words: string[]) => {
     const ran = await payer.run(['sync', '--out', newConfigFolder(temporary).root, ...words]);
     const of: Json[] = Array.isArray(ran.data.customers) ? ran.data.customers : [];
+    nexts.push(ran.failure?.next ?? []);
     return [ran.failure?.code, ...of.map(({ customerId, status }) => `${customerId} ${status}`)];
   };
-  return { bank, payer, customers, flows, tokens, flow, round };
+  return { bank, payer, customers, flows, tokens, flow, round, nexts };
 }
 
 it('a round reports a customer whose consent was withdrawn once: the one that meets it, and each later one', async () => {
-  const { bank, customers, flows, tokens, flow, round } = await namingCustomers();
+  const { bank, customers, flows, tokens, flow, round, nexts } = await namingCustomers();
   bank.meanwhile = async (call) => {
     if (call !== `accounts ${ANNA}`) return;
     bank.meets('accounts', new Psd2Error('not_logged_in', 'The consent is revoked', { isBanks: true }));
@@ -154,6 +157,7 @@ it('a round reports a customer whose consent was withdrawn once: the one that me
   const reported = ['not_logged_in', '1000001 synced', `${ANNA} failed`];
   const all = ['--all-customers', '--concurrency', '1'];
   expect([await round(...all), await round(...all)]).toEqual([reported, reported]);
+  expect(nexts.at(-1)).toEqual([['consent', 'request', '--customer', ANNA]]);
 });
 
 it('where the operator names the customers, nobody is read before one has given a consent', async () => {

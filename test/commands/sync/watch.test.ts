@@ -120,6 +120,20 @@ it('the calls of a round that is not noted do not count in the next one', async 
   expect(seen.notes.map((note) => note.calls)).toEqual([0, 2]);
 });
 
+it('the calls of a time in which nothing could be noted are noted the next time', async () => {
+  const { watch, seen, round, calls } = watched(['1']);
+  const { note } = round;
+  await watch.during(round, true, async () => {
+    calls.pace.turns = 3;
+    round.note = () => Promise.reject(new Psd2Error('config', 'The store is away'));
+    await vi.advanceTimersByTimeAsync(5 * SECONDS);
+    round.note = note;
+    calls.pace.turns = 5;
+    await vi.advanceTimersByTimeAsync(5 * SECONDS);
+  });
+  expect(seen.notes.map((each) => each.calls)).toEqual([0, 5, 0]);
+});
+
 it('a store that is away is told once, and gets the results when it is back', async () => {
   const { watch, seen, round, tally } = watched(['1', '2']);
   seen.store = new Psd2Error('config', 'The store is away');

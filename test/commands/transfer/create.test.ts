@@ -1,15 +1,19 @@
 import { expect, it } from 'vitest';
 import { checkPayee } from '../../../src/commands/transfer/payee-check.ts';
+import { spelled } from '../../../src/commands/transfer/spelling.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { useCommands } from '../../cli/in-process.ts';
+import { decimalOf } from '../../domain/bookings.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
-import { ANNA, CREATE, endOf, payerAt, payerWith, TODAY } from '../payer-here.ts';
+import { openCommand, useFolder } from '../command.ts';
+import { ANNA, CREATE, endOf, NOW, payerAt, payerWith, TODAY } from '../payer-here.ts';
 
 const temporary = temporaryFolder();
+const folder = useFolder(temporary);
 const ORDER = CREATE.slice(2);
 /** What a payee check prints, as the command for `PSD2_PAYEE_CHECK`. */
 const checkThatSays = (answer: object) => `sh -c 'cat > /dev/null; echo "$0"' '${JSON.stringify(answer)}'`;
@@ -141,6 +145,42 @@ it('letters that SEPA does not allow are refused with what to do, and with --tra
   expect(said).toContain('The name "Zoë" is paid as "Zoe"\n');
   expect(said).toContain('The description "Größe" is paid as "Groesse"\n');
   expect(bank.last.asked).toMatchObject({ name: 'Zoe', description: 'Groesse' });
+});
+
+it('who chooses the account sees what it can spend, else what is booked on it', async () => {
+  const euros = (amount: number) => ({ amount: decimalOf(amount), currency: 'EUR' });
+  const shown: unknown[] = [];
+  for (const balances of [
+    { accountBalance: euros(1000), availableBalance: euros(700) },
+    { accountBalance: euros(1000), availableBalance: null },
+    { accountBalance: null, availableBalance: euros(700) },
+    {},
+  ]) {
+    const { bank, payer } = await payerWith(temporary);
+    bank.balances = balances;
+    const words = ['transfer', 'create', ...CREATE.slice(4)];
+    const { asked } = await payer.run(words, { answers: ['0000012345', '', true] });
+    shown.push(/\d+\.\d\d EUR|no balance/.exec(asked.find((line) => line.startsWith('- 0000')) ?? '')?.[0]);
+  }
+  expect(shown).toEqual(['7.00 EUR', '10.00 EUR', '7.00 EUR', 'no balance']);
+});
+
+it('with --transliterate each text of an order is replaced and named, and what is not there stays so', () => {
+  const warnings: string[] = [];
+  const { context } = openCommand(folder, NOW);
+  const terminal = { ...context.terminal, warn: (text: string) => void warnings.push(text) };
+  const plain = { to: 'DE89370400440532013000', currency: 'EUR', instant: false, urgent: false };
+  const names = {
+    ...{ name: 'name', description: 'description', payeeStreet: 'street', payeeBuilding: 'house number' },
+    ...{ payeePostcode: 'postcode', payeeTown: 'town' },
+  };
+  const texts = (text: string) => Object.fromEntries(Object.keys(names).map((field) => [field, text]));
+  const options = { ...plain, ...texts('Größe'), reference: 'Größe', transliterate: true };
+  expect(spelled({ terminal }, options)).toEqual({ ...options, ...texts('Groesse') });
+  expect(warnings).toEqual(Object.values(names).map((name) => `The ${name} "Größe" is paid as "Groesse"`));
+  expect(spelled({ terminal }, { ...plain, transliterate: true })).toEqual({ ...plain, transliterate: true });
+  const asTyped = { ...options, transliterate: false };
+  expect([spelled({ terminal }, asTyped), warnings.length]).toEqual([asTyped, 6]);
 });
 
 it('a person who is asked may type such letters with --transliterate alone', async () => {

@@ -6,6 +6,7 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { account, BankHere, OWN_IBAN, type PaymentHere } from '../bank-here.ts';
+import { differing } from '../named-bank.ts';
 import { ANNA, endOf, NOW, payerAt, payerWith, TODAY } from '../payer-here.ts';
 
 // Payments at a bank whose payments name the IBAN of the debited account, and whose customers commit.
@@ -316,6 +317,7 @@ it.each<[string, string[], Partial<PaymentHere>, string, number]>([
   ['that is instant and settled', INSTANT, {}, 'settled', 0],
   ['that is instant and not settled', INSTANT, { settlement: 'PENDING' }, 'executed', 1],
   ['that is ordered for later', LATER, { becomes: 'ordered' }, 'ordered', 1],
+  ['for later that the bank calls executed already', LATER, {}, 'executed', 1],
   ['that is a standing order', STANDING, {}, 'executed', 1],
 ])('after a payment %s, its tokens are removed or stay', async (_, words, next, state, left) => {
   const { bank, payer, kept } = await withTokens();
@@ -359,4 +361,33 @@ it('a payment that a person ended needs its tokens no more', async () => {
   const no = await payer.run(resolve, { answers: [false] });
   expect([no.failure?.code, await kept()]).toEqual(['cancelled', 1]);
   expect([(await payer.run(resolve)).data.state, await kept()]).toEqual(['failed', 0]);
+});
+
+it('the status of a payment whose account the customer chose at the bank names that account, once the bank does', async () => {
+  const bank = linkedBank();
+  Object.assign(bank.interface, { debtorAccount: 'optional' });
+  bank.isFinal = false;
+  let chosen: string | null = null;
+  const asked: string[] = [];
+  const known = differing(bank.interface, ({ payments }) => ({
+    payments: {
+      ...payments,
+      transfer: (of) => ({
+        ...payments.transfer(of),
+        debtor: async (id) => {
+          asked.push(id);
+          return chosen;
+        },
+      }),
+    },
+  }));
+  const payer = await payerAt({ interface: known }, temporary);
+  const named = async (...words: string[]) => (await payer.run(words)).data.from;
+  expect(await named(...CREATE.slice(0, -1))).toBeNull();
+  chosen = OWN_IBAN;
+  expect(await named('transfer', 'status', 'tr-1')).toBe(OWN_IBAN);
+  expect(await named('transfer', 'show', 'tr-1')).toBe(OWN_IBAN);
+  const before = asked.length;
+  await payer.run(['transfer', 'status', 'tr-1']);
+  expect(asked).toHaveLength(before);
 });

@@ -8,7 +8,7 @@ import { parseDate } from '../../../src/domain/calendar.ts';
 import { type ErrorContext, Psd2Error } from '../../../src/errors.ts';
 import { CallLog } from '../../../src/store/machine/call-log.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { BankHere, OWN_IBAN } from '../bank-here.ts';
+import { BankHere, OWN_IBAN, type PaymentHere } from '../bank-here.ts';
 import { ANNA, CREATE, endOf, NOW, payerAt, payerWith, TODAY } from '../payer-here.ts';
 
 // Transfers that a command left unfinished: psd2 continues them, shows them and asks the bank about them.
@@ -255,6 +255,15 @@ it('the settlement of an instant transfer is asked for with its status', async (
   expect([said, bank.calls]).toEqual(['', ['status pay-1', 'settlement pay-1']]);
 });
 
+it('what psd2 has recorded of an execution counts more than a word of the bank that says less', async () => {
+  const { payer } = await payerWith(temporary);
+  const made = await payer.run([...CREATE, '--instant', '--payee-verified']);
+  const { data } = await payer.run(['transfer', 'status', 'tr-1']);
+  expect([made.data.executionStatus, data.executionStatus, data.authorizationStatus]).toEqual([
+    ...['OK', 'OK', 'executed'],
+  ]);
+});
+
 it('psd2 watches a transfer until the customer has decided', async () => {
   const { bank, payer } = await withWaiting();
   bank.fates.set('status', []);
@@ -319,6 +328,44 @@ it('the receipt of an executed transfer is saved, and others have none', async (
   expect(failure).toBeNull();
   expect(Object.keys(data)).toEqual(['file', 'bytes']);
   expect(readFileSync(file, 'utf8')).toBe('receipt of pay-1');
+});
+
+it.each<[string, Partial<PaymentHere>, string, isSaved: boolean]>([
+  ['that is settled', { settlement: 'OK' }, 'settled', true],
+  ['that is not settled', { settlement: 'PENDING' }, 'executed', true],
+  ['that the bank has rejected', { settlement: 'KO' }, 'failed', false],
+])('of an instant transfer %s the receipt is saved, or there is none', async (_, next, state, isSaved) => {
+  const { bank, payer } = await payerWith(temporary);
+  bank.next = next;
+  const made = await payer.run([...CREATE, '--instant', '--payee-verified']);
+  const saved = await payer.run(['transfer', 'receipt', 'tr-1', '--file', join(temporary, 'instant.pdf')]);
+  expect([made.data.state, saved.failure?.message ?? null]).toEqual([
+    state,
+    isSaved ? null : `Transfer tr-1 is ${state}, so it has no receipt`,
+  ]);
+});
+
+it('what has ended before anybody confirmed it needs no confirmation to be looked at', async () => {
+  const { payer } = await payerWith(temporary);
+  await payer.run(CREATE, { answers: [false] });
+  await payer.run(['transfer', 'cancel', 'tr-1']);
+  const ran = await payer.run(['transfer', 'resume', 'tr-1'], { yes: false });
+  expect([ran.data.state, ran.failure?.code]).toEqual(['cancelled', 'cancelled']);
+});
+
+it('of a cancelled transfer whose link may still work, the status is the local record if the bank has forgotten it', async () => {
+  const { bank, payer } = await payerWith(temporary, { commits: 'by the customer' });
+  bank.customersAgree = false;
+  bank.linksStay = true;
+  await payer.run(CREATE, { globals: { scaTimeout: '1' } });
+  await payer.run(['transfer', 'cancel', 'tr-1']);
+  bank.meets('status', refused(), refused(), refused());
+  const { data, said, failure } = await payer.run(['transfer', 'status', 'tr-1']);
+  expect([data.state, said, failure?.code]).toEqual([
+    'cancelled',
+    'The bank has no further status. Showing the local record. Gone\n',
+    undefined,
+  ]);
 });
 
 it('a list has the columns that tell transfers apart, and what is not there is said', async () => {

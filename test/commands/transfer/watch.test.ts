@@ -117,6 +117,15 @@ describe('watching a transfer', () => {
     expect(world.elapsed()).toBe(15_000);
   });
 
+  it('the time of the people before execute is not a part of these 15 s', async () => {
+    const { watch, world, open } = await watched({}, AT_SCA);
+    await world.sleep(60_000);
+    for (const event of EXECUTED.slice(AT_SCA.length)) await open.record(event);
+    for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('PENDING'));
+    await expect(watch()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(world.elapsed()).toBe(75_000);
+  });
+
   it('a transfer whose execute had no answer is not over when the bank calls it authorised', async () => {
     const { watch } = await watched(SCT, [...EXECUTED.slice(0, -1), { type: 'execute-unanswered' }]);
     script.status(operationStatus('AUTHORIZED'));
