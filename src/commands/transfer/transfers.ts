@@ -163,6 +163,11 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   isAccepted: (flow) => isAccepted(flow) && !flow.order.standing,
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
   async askBank(bank, flow, flows) {
+    if (flow.bulk !== null) {
+      const { wordOfBulk } = await import('../../flows/batch/follow-bulk.ts');
+      const word = wordOfBulk(flow, await flows.find('operation', flow.bulk));
+      if (word) return word;
+    }
     const { withLogin } = await import('../../flows/batch/known-lines.ts');
     const named = await withLogin(flows, flow);
     return askOfOperation(bank, flow, (opened) => opened.payments.transfer(named));

@@ -61,7 +61,7 @@ export async function askAccepted(
           if (its) await askDebtor({ open, calls: its });
           return open.current;
         });
-        await followInBulk(store, payer, bulkPayment);
+        await followInBulk(store, async () => payer, bulkPayment);
       }
     } catch (error) {
       if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;

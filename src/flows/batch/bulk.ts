@@ -45,7 +45,7 @@ export const BULK: GroupKind = {
   operation: BULK_PAYMENT,
   take: takeIntoBulk,
   send: (run, payer, open, sending) => sendGroup(BULK, run, payer, open, sending),
-  follow: followInBulk,
+  follow: (run, payer, bulk) => followInBulk(run, async () => payer, bulk),
   async leave(open) {
     if (isUntouched(open.current)) await open.record({ type: 'cancelled' });
   },
@@ -75,16 +75,20 @@ function bulkPaymentsOf({ bank }: Pick<Payer, 'bank'>, { flow }: GenericOperatio
 /** What psd2 must be able to ask about the transfers of a bulk payment. */
 export type AskedOfBulk = Pick<Payer, 'bank' | 'accounts' | 'world'>;
 
-/** Writes into the transfers of a bulk payment what became of them. */
+/**
+ * Writes into the transfers of a bulk payment what became of them.
+ *
+ * @param payerOf opens the bank, if it has not decided alike about all
+ */
 export async function followInBulk(
   store: BatchStore,
-  payer: AskedOfBulk,
+  payerOf: () => Promise<AskedOfBulk>,
   bulk: GenericOperation,
 ): Promise<void> {
   const transfers: Transfer[] = [];
   for (const { flow } of linesOfGroup(await store.batches.find(store.batch), bulk.flow))
     transfers.push(await store.flows.find('transfer', flow));
-  const entries = await entriesIn(payer, bulk, transfers);
+  const entries = await entriesIn(payerOf, bulk, transfers);
   for (const earlier of transfers) {
     const entry = entries?.get(earlier.order.reference ?? '');
     await writeDown(store, earlier, (transfer) => followBulk(transfer, bulk, entry));
@@ -186,12 +190,12 @@ async function takeAll(
 
 /** What became of each transfer of a bulk payment, if the bank has not decided alike about all. Undefined: it has. */
 async function entriesIn(
-  payer: AskedOfBulk,
+  payerOf: () => Promise<AskedOfBulk>,
   bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState> | undefined> {
-  if (isPartial(bulk)) return entriesAfterRejection(payer, bulk, transfers);
-  return bulk.executionStatus === 'KO' ? rejectedOf(payer, bulk, transfers) : undefined;
+  if (isPartial(bulk)) return entriesAfterRejection(await payerOf(), bulk, transfers);
+  return bulk.executionStatus === 'KO' ? rejectedOf(await payerOf(), bulk, transfers) : undefined;
 }
 
 /**

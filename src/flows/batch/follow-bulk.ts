@@ -4,6 +4,8 @@ import { isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../../domain/operation.ts';
 import { isNews } from '../../domain/payment-answers.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
+import type { BankWord } from '../resolve.ts';
 
 // The transfers of a bulk payment. The bulk payment is an operation with a journal of its own, which announces what is sent. Each
 // transfer keeps its line's reference, and follows it.
@@ -37,6 +39,13 @@ export function followBulk(
   const isNamed = transfer.bulk === bulk.flow && transfer.order.from === null && transfer.debtor === null;
   if (!isNamed || bulk.debtor === null) return becomes;
   return [...becomes, { type: 'debtor-named', account: bulk.debtor }];
+}
+
+/** What the journal of its bulk payment already has of the bank about a transfer. Undefined: nothing that shows that it was paid. */
+export function wordOfBulk(transfer: Transfer, bulk: GenericOperation): BankWord<StepEvent> | undefined {
+  const events = bulk.order.operation === BULK_PAYMENT ? followBulk(transfer, bulk, undefined) : [];
+  if (!events.some(({ type }) => type === 'executed' || type === 'ordered')) return undefined;
+  return { sentences: [`The bank has executed the bulk payment ${bulk.flow}.`], events, outcome: 'executed' };
 }
 
 function whatFollows(

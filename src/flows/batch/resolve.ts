@@ -8,6 +8,7 @@ import { isInterruption } from '../refusals.ts';
 import { askOfOperation } from '../resolve.ts';
 import { type AskedOfBulk, BULK, followInBulk } from './bulk.ts';
 import { endSettledGroups } from './end-groups.ts';
+import { wordOfBulk } from './follow-bulk.ts';
 import {
   type KnownBatch,
   type KnownLine,
@@ -71,7 +72,7 @@ function isUnderWay(group: GenericOperation): boolean {
  *
  * @param lines those of {@link unknownLines} that the person means
  * @throws Psd2Error `usage` if the bank says that one of them was executed, or if they are only a part of a bulk payment; what `confirm`
- *   throws. Nothing of what the person says is recorded then
+ *   throws. Nothing of what the person says is recorded then, unless the bank's word came after `confirm`
  */
 export async function resolveNotExecuted(
   store: BatchStore,
@@ -86,22 +87,50 @@ export async function resolveNotExecuted(
   refusePaid(
     now.outcomes.filter(({ line }) => wanted.has(line.line)),
     batch,
+    "psd2 has recorded the bank's answer, and not that the others were not executed. Look at them again, and repeat the command for the rest. See the payments with:",
   );
   const left = (await unknownLines(flows, now)).filter(({ line }) => wanted.has(line.line));
   if (left.length > 0) await ports.confirm(left);
-  const event: ResolvedEvent = { type: 'resolved', outcome: 'not-executed', ...ports.said };
-  for (const group of groups)
-    await flows.resume('operation', group, async (open) => {
-      if (standingOf(open.current) === 'sent' && !isUnderWay(open.current)) await open.record(event);
-      await store.tidyGroup(open.current);
-    });
-  for (const { line, transfer } of left)
-    await flows.resume('transfer', transfer.flow, async (open) => {
-      const outcome = lineOutcome(now.batch, line, open.current);
-      if (isForPerson({ outcome })) await open.record(event);
-      await store.tidy(open.current);
-    });
+  await endAll(store, now, {
+    left,
+    groups,
+    said: { type: 'resolved', outcome: 'not-executed', ...ports.said },
+  });
   await endSettledGroups(store, batch, ports.said.by);
+  const after = await readBatch({ batches, flows }, batch);
+  refusePaid(
+    after.outcomes.filter(({ line }) => wanted.has(line.line)),
+    batch,
+    'psd2 has recorded that, and of the others what you say. See the payments with:',
+  );
+}
+
+/** Records what the person says. What the journal of a bulk payment has of the bank meanwhile counts more. */
+async function endAll(
+  store: BatchStore,
+  now: KnownBatch,
+  { left, groups, said }: { left: readonly UnknownLine[]; groups: ReadonlySet<string>; said: ResolvedEvent },
+): Promise<void> {
+  const endLines = async (bulk: string | null, group?: GenericOperation) => {
+    for (const { line, transfer } of left.filter((each) => each.transfer.bulk === bulk))
+      await store.flows.resume('transfer', transfer.flow, async (open) => {
+        const word = group && wordOfBulk(open.current, group);
+        for (const event of word?.events ?? []) await open.record(event);
+        const outcome = lineOutcome(now.batch, line, open.current);
+        if (isForPerson({ outcome }) && !(group && isUnderWay(group))) await open.record(said);
+        await store.tidy(open.current);
+      });
+  };
+  await endLines(null);
+  // Nobody else writes what became of a bulk payment while its payments end.
+  for (const bulk of new Set([...groups, ...left.flatMap(({ transfer }) => transfer.bulk ?? [])]))
+    await store.flows.resume('operation', bulk, async (open) => {
+      const isWhole = groups.has(bulk);
+      if (isWhole && standingOf(open.current) === 'sent' && !isUnderWay(open.current))
+        await open.record(said);
+      await endLines(bulk, open.current);
+      if (isWhole) await store.tidyGroup(open.current);
+    });
 }
 
 /** The bulk payments of lines whose outcome is unknown as a whole. @throws Psd2Error `usage` if other lines are in one, too */
@@ -175,7 +204,7 @@ async function askOfBulk(
     return open.current;
   });
   try {
-    await followInBulk(store, await payer(), bulkPayment);
+    await followInBulk(store, payer, bulkPayment);
   } catch (error) {
     // What cannot be asked decides nothing.
     if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
@@ -183,16 +212,13 @@ async function askOfBulk(
 }
 
 /** @throws Psd2Error `usage` if the bank says that one of the lines was executed */
-function refusePaid(lines: readonly KnownLine[], batch: string): void {
+function refusePaid(lines: readonly KnownLine[], batch: string, hint: string): void {
   const paid = lines.filter(({ outcome }) => ['paid', 'accepted', 'ordered'].includes(outcome));
   if (paid.length === 0) return;
   const numbers = paid.map(({ line }) => line.line).join(', ');
   throw new Psd2Error(
     'usage',
     `The bank says that it has executed ${paid.length === 1 ? `payment ${numbers}` : `the payments ${numbers}`}`,
-    {
-      hint: "psd2 has recorded the bank's answer, and not that the others were not executed. Look at them again, and repeat the command for the rest. See the payments with:",
-      next: [['batch', 'show', batch]],
-    },
+    { hint, next: [['batch', 'show', batch]] },
   );
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { paymentHolder } from '../../../src/domain/identifiers.ts';
+import type { StepEvent } from '../../../src/domain/operation.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { AT_THE_BANK } from '../../flows/stored-transfers.ts';
@@ -143,6 +144,65 @@ it.each([false, true])(
     expect(await audited(payer)).toEqual([]);
   },
 );
+
+/** What another psd2 has written of a bulk payment, and not yet of its payments. */
+const SENT = [AT_THE_BANK, { type: 'sca-started' }] as const;
+const PAID = [...SENT, { type: 'executed', cro: null }] as const;
+const PARTLY = [
+  ...SENT,
+  { type: 'executed', cro: null, bank: { transactionStatus: 'PART', scaStatus: null } },
+] as const;
+const WAS_PAID = 'The bank says that it has executed the payments 1, 2';
+it.each<[string, boolean, readonly StepEvent[], message: string | undefined, states: string[]]>([
+  ['paid it', false, PAID, WAS_PAID, ['executed', 'executed', 'executed']],
+  ['paid it, while the operator is asked', true, PAID, WAS_PAID, ['executed', 'executed', 'executed']],
+  ['paid some of it', true, PARTLY, undefined, ['failed', 'failed', 'executed']],
+  ['taken it, while the operator is asked', true, SENT, undefined, ['unknown', 'unknown', 'authorizing']],
+])(
+  'what the bulk payment has of the bank counts more than the word of a person: it has %s',
+  async (_, isMeanwhile, events, message, states) => {
+    const { bank, payer } = await payees({ ...UNSEEN, ...BULK }, 'Ada', 'Bea');
+    bank.meets('verify', 'lost', 'lost');
+    await payer.run(RUN);
+    const store = await storeOf(payer);
+    const { flows: transfers, bulks } = await store.read();
+    const [bulk = ''] = bulks.keys();
+    const write = async () => {
+      await store.flows.resume('operation', bulk, async (open) => {
+        for (const event of events) await open.record(event);
+      });
+      return true;
+    };
+    if (!isMeanwhile) await write();
+    const confirm = isMeanwhile ? write : async () => true;
+    // Nobody is logged in any more, so that the bank cannot be asked.
+    await payer.run(['auth', 'logout']);
+    const { failure } = await payer.run(RESOLVE, {
+      yes: false,
+      changes: ({ terminal }) => ({ terminal: { ...terminal, canAsk: true, confirm } }),
+    });
+    expect(failure?.message).toBe(message);
+    const now: string[] = [];
+    for (const flow of transfers.values()) now.push((await store.flows.find('transfer', flow)).state);
+    expect([...now, (await store.flows.find('operation', bulk)).state]).toEqual(states);
+  },
+);
+
+it('of a payment in a bulk payment that the bank has paid nobody says that it was not executed', async () => {
+  const { bank, payer } = await payees({ ...UNSEEN, ...BULK }, 'Ada', 'Bea');
+  bank.meets('verify', 'lost', 'lost');
+  await payer.run(RUN);
+  const store = await storeOf(payer);
+  const [bulk = ''] = (await store.read()).bulks.keys();
+  const resolve = async () => endOf(await payer.run(['transfer', 'resolve', 'tr-1', '--not-executed']));
+  await store.flows.resume('operation', bulk, async (open) => {
+    for (const event of PAID) await open.record(event);
+  });
+  expect((await resolve())[0]).toBe(
+    'exit 2, usage of tr-1: The bank says that the transfer tr-1 was executed',
+  );
+  expect(payer.events('tr-1')).toMatch(/ executed$/);
+});
 
 it('payments that the bank says it has executed are named', async () => {
   const { bank, payer } = await payees({}, 'Ada', 'Bea');
