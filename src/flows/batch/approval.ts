@@ -56,7 +56,7 @@ export interface Unapproved {
  */
 export async function* unapproved(
   rules: ApprovalRules,
-  { batches, flows }: { batches: Batches; flows: Flows },
+  { batches, flows }: { batches: Pick<Batches, 'list' | 'lines'>; flows: Flows },
   onDamaged: OnDamagedBatch,
 ): AsyncGenerator<Unapproved> {
   for await (const batch of batches.list(onDamaged)) {

@@ -59,6 +59,7 @@ const USE = { name: 'QWAC', qcType: 'web', isTpp: true, keyMatches: true } as co
 const LIMITS = { now: NOW, days: 30, soon: 'warn' } as const;
 
 const SERVER = [ExtendedKeyUsage.serverAuth];
+const SEAL = { ...USE, name: 'QSealC', qcType: 'eseal' } as const;
 const BANKS = { name: 'CA', qcType: undefined, isTpp: false, keyMatches: null };
 it.each([
   ['a QWAC with only serverAuth', USE, 'fail', SERVER],
@@ -66,8 +67,10 @@ it.each([
   ['a QWAC with only clientAuth', USE, 'ok', [ExtendedKeyUsage.clientAuth]],
   ['a QWAC without extended key usage, which allows everything', USE, 'ok', undefined],
   ["a certificate that is not the TPP's", BANKS, 'ok', SERVER],
+  ['a QSealC, which no TLS client uses', SEAL, 'ok', [ExtendedKeyUsage.emailProtection]],
 ] as const)('the extended key usage of %s: %j is %s', async (_, use, status, usages) => {
-  const check = checkCertificate(await qwacFor(usages && [...usages]), use, LIMITS);
+  const made = await qwacFor(usages && [...usages], { qcType: use.qcType ?? 'web' });
+  const check = checkCertificate(made, use, LIMITS);
   expect(check).toMatchObject(
     status === 'ok'
       ? { status, fix: null }

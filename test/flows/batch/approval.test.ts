@@ -10,13 +10,18 @@ import {
   refuseDecision,
   refuseEnded,
   refuseUnapproved,
+  unapproved,
 } from '../../../src/flows/batch/approval.ts';
 import type { KnownBatch, LineOutcome } from '../../../src/flows/batch/known-lines.ts';
 import { batchAdded, batchLine } from '../../domain/batch/lines.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { thrownBy } from '../../support/thrown.ts';
+import { fakeWorld } from '../doubles.ts';
+import { flowsIn } from '../transfers.ts';
 
 // How many people must approve a batch, who may decide, and what stands before it.
 
+const temporary = temporaryFolder();
 const AT = '2026-11-24T10:00:00.000Z';
 const ada = { by: 'Ada', user: 'ada', machine: 'ops-1' };
 
@@ -88,6 +93,29 @@ it.each<[string, number, Partial<Batch>, string | null]>([
   const work = () => refuseUnapproved(rules(usual), batchWith(changes), LINES);
   if (message === null) expect(work).not.toThrow();
   else expect(thrownBy(work)).toMatchObject({ code: 'usage', message });
+});
+
+it.each<[string, ApprovalRules, number, Decision[], { has: number; needed: number } | null]>([
+  ['needs nobody', rules(0), 0, [], null],
+  ['needs one', rules(1), 0, [], { has: 0, needed: 1 }],
+  ['has the one that it needs', rules(1), 0, [bea], null],
+  ['needs more by its journal than usual', rules(1), 2, [bea], { has: 1, needed: 2 }],
+  ['has as many as its journal says', rules(0), 2, [bea, cleo], null],
+  ['pays more than the limit', rules(1, '99.99'), 0, [bea], { has: 1, needed: 2 }],
+  ['pays the limit itself', rules(1, '100.00'), 0, [bea], null],
+])('a batch waits for approvals if it %s', async (_, settings, approvalsNeeded, approvals, waits) => {
+  const batch = batchWith({ approvalsNeeded, approvals });
+  const batches = {
+    async *list() {
+      yield batch;
+    },
+    lines: async () => LINES,
+  };
+  const waiting = [];
+  const flows = flowsIn(newConfigFolder(temporary), fakeWorld());
+  for await (const each of unapproved(settings, { batches, flows }, () => {})) waiting.push(each);
+  const totals = [{ currency: 'EUR', amount: '100.00' }];
+  expect(waiting).toEqual(waits === null ? [] : [{ batch: 'b1', addedAt: AT, lines: 2, totals, ...waits }]);
 });
 
 it('whoever must approve a batch reads who may, and with what', () => {

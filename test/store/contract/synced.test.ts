@@ -197,6 +197,28 @@ describe.each(useBackends())('$name', ({ open }) => {
     expect(place.everything().match(/coming \w+/g)).toEqual(['coming C3']);
   });
 
+  it('an account without an IBAN that gets another id is guessed once, and then known by that id', async () => {
+    const taken: unknown[] = [];
+    for (const id of ['A1', 'B2', 'B2', 'C3', 'C3'])
+      await sync(async (to) => {
+        const account = { ...ACCOUNT, iban: null, accountId: id, productId: id };
+        const [placed] = await to.place([account], true);
+        taken.push([placed?.storedAs, placed?.takenFor]);
+        to.remember(id, DAYS, DAYS.from);
+      });
+    expect(taken).toEqual([
+      ...[['A1', null]],
+      ...[
+        ['A1', 'A1'],
+        ['A1', null],
+      ],
+      ...[
+        ['A1', 'B2'],
+        ['A1', null],
+      ],
+    ]);
+  });
+
   it('what a sync has stored is read again: accounts, balances, days and rows, the newest first', async () => {
     await sync(whole);
     const stored = await synced();

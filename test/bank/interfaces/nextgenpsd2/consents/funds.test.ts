@@ -132,6 +132,17 @@ describe('a consent for confirmations of funds', () => {
     );
   });
 
+  it('is asked about, also at a bank that tells no status of a consent for readings', async () => {
+    const { consents, sca } = opened(
+      [said({ consentStatus: 'received' }), said({ consentStatus: 'expired' })],
+      {
+        consent: { status: 'none' },
+      },
+    );
+    expect(await consents.details?.('f1', TRANSACTION_ID)).toMatchObject({ means: 'open' });
+    expect(await sca.status('f1', TRANSACTION_ID)).toMatchObject({ authorizationStatus: 'expired' });
+  });
+
   it('is asked about and ended at its own paths', async () => {
     const { consents, sca, sent } = opened([
       said({ consentStatus: 'valid', account: { pan: 5254121234563241, maskedPan: '5254121234563241' } }),

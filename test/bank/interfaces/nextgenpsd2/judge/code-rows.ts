@@ -349,6 +349,14 @@ const cases: readonly Row[] = [
     says: unknown,
   },
   {
+    name: 'an answer before had a link without an underscore',
+    status: 400,
+    body: FAILED,
+    before: [{ status: 500, body: body({ links: { scaRedirect: { href: 'https://bank.example' } } }) }],
+    bank: NEVER,
+    says: unknown,
+  },
+  {
     name: 'an answer before was a redirect',
     status: 400,
     body: FAILED,
