@@ -107,6 +107,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   'consent delete': 'End the consent',
   'consent request': 'Ask for a consent',
   'profile add': 'Add a profile',
+  'profile protect': 'Protect it',
   'profile edit': 'Answer a question for each',
   'profile remove': 'Remove the profile',
   'profile set': 'Change the profile',

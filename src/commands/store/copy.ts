@@ -78,19 +78,20 @@ ${examples('psd2 store copy --from files --to postgres', 'psd2 store copy --from
  * @throws Psd2Error `config` if the profile is protected in the source alone
  */
 async function refuseClearText(from: OpenedSide, to: OpenedSide): Promise<void> {
-  const { vaultOf: vaultThere } = to;
-  if (!vaultThere) return;
-  for (const profile of await from.side.profiles()) {
-    const isProtected = from.vaultOf?.(profile).kind !== undefined;
-    if (isProtected && vaultThere(profile).kind === undefined)
+  if (!to.isProtected) return;
+  for (const profile of await from.side.profiles())
+    if (from.isProtected?.(profile) && !to.isProtected(profile))
       throw new Psd2Error(
         'config',
         `The profile ${profile} is protected in ${from.side.place}, but not in ${to.side.place}, where its tokens would be in clear text`,
         {
-          hint: `Protect it there first, with PSD2_CONFIG_DIR=${to.side.place}: psd2 profile protect ${profile}, or psd2 profile add ${profile} --protect if that folder has no such profile. Then copy again.`,
+          hint: 'psd2 has copied nothing. Set PSD2_CONFIG_DIR to that folder, and protect the profile there with one of:',
+          next: [
+            ['profile', 'protect', profile],
+            ['profile', 'add', profile, '--protect'],
+          ],
         },
       );
-  }
 }
 
 /**

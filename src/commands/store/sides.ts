@@ -12,7 +12,6 @@ import {
   StoreMemory,
 } from '../../store/machine/store-choice.ts';
 import type { CopySide } from '../../store/ports/copy.ts';
-import type { Vault } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
 
 const NAMES = 'files, a folder, postgres (the database of PSD2_STORE), or postgres://user@host:5432/database';
@@ -22,8 +21,8 @@ export interface OpenedSide {
   side: CopySide;
   /** How this machine would remember it. Undefined for another configuration folder. */
   store: { home: 'files' } | { home: 'postgres'; shown: string; address: string } | undefined;
-  /** Gives what protects a profile in a folder. A database has only encrypted tokens, or those of `--plain-tokens`. */
-  vaultOf?: (profile: string) => Vault;
+  /** Whether a profile is protected in a folder. A database has only encrypted tokens, or those of `--plain-tokens`. */
+  isProtected?: (profile: string) => boolean;
 }
 
 /** The store of the chosen profile: `PSD2_STORE`, else its setting. @throws Psd2Error `config` */
@@ -92,5 +91,9 @@ async function openFolder(
   if (!isOwn) checkStore(folder, terminal.warn);
   const profiles = isOwn ? own : new ProfileStore(folder, terminal.warn, own.keySources);
   const vaultOf = (profile: string) => profiles.vault(profile);
-  return { side: folderSide(folder, vaultOf), store: isOwn ? { home: 'files' } : undefined, vaultOf };
+  return {
+    side: folderSide(folder, vaultOf),
+    store: isOwn ? { home: 'files' } : undefined,
+    isProtected: (profile) => vaultOf(profile).kind !== undefined,
+  };
 }

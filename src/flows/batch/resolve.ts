@@ -12,6 +12,7 @@ import { wordOfBulk } from './follow-bulk.ts';
 import {
   type KnownBatch,
   type KnownLine,
+  type LineOutcome,
   lineOutcome,
   linesOfGroup,
   readBatch,
@@ -85,39 +86,41 @@ export async function resolveNotExecuted(
   const now = await readBatch({ batches, flows }, batch);
   const wanted = new Set(lines.map(({ line }) => line.line));
   refusePaid(
-    now.outcomes.filter(({ line }) => wanted.has(line.line)),
+    now.outcomes.filter(({ line, outcome }) => wanted.has(line.line) && PAID.includes(outcome)),
     batch,
     "psd2 has recorded the bank's answer, and not that the others were not executed. Look at them again, and repeat the command for the rest. See the payments with:",
   );
   const left = (await unknownLines(flows, now)).filter(({ line }) => wanted.has(line.line));
   if (left.length > 0) await ports.confirm(left);
-  await endAll(store, now, {
-    left,
-    groups,
-    said: { type: 'resolved', outcome: 'not-executed', ...ports.said },
-  });
+  const event: ResolvedEvent = { type: 'resolved', outcome: 'not-executed', ...ports.said };
+  const paid = await endAll(store, now, { left, groups, event });
   await endSettledGroups(store, batch, ports.said.by);
-  const after = await readBatch({ batches, flows }, batch);
-  refusePaid(
-    after.outcomes.filter(({ line }) => wanted.has(line.line)),
-    batch,
-    'psd2 has recorded that, and of the others what you say. See the payments with:',
-  );
+  refusePaid(paid, batch, 'psd2 has recorded that, and of the others what you say. See the payments with:');
 }
 
-/** Records what the person says. What the journal of a bulk payment has of the bank meanwhile counts more. */
+/**
+ * Records what the person says. What the journal of a bulk payment has of the bank counts more.
+ *
+ * @returns the lines that were paid by it
+ */
 async function endAll(
   store: BatchStore,
   now: KnownBatch,
-  { left, groups, said }: { left: readonly UnknownLine[]; groups: ReadonlySet<string>; said: ResolvedEvent },
-): Promise<void> {
+  {
+    left,
+    groups,
+    event,
+  }: { left: readonly UnknownLine[]; groups: ReadonlySet<string>; event: ResolvedEvent },
+): Promise<KnownLine[]> {
+  const paid: KnownLine[] = [];
   const endLines = async (bulk: string | null, group?: GenericOperation) => {
-    for (const { line, transfer } of left.filter((each) => each.transfer.bulk === bulk))
-      await store.flows.resume('transfer', transfer.flow, async (open) => {
+    for (const each of left.filter(({ transfer }) => transfer.bulk === bulk))
+      await store.flows.resume('transfer', each.transfer.flow, async (open) => {
         const word = group && wordOfBulk(open.current, group);
-        for (const event of word?.events ?? []) await open.record(event);
-        const outcome = lineOutcome(now.batch, line, open.current);
-        if (isForPerson({ outcome }) && !(group && isUnderWay(group))) await open.record(said);
+        if (word) paid.push(each);
+        for (const its of word?.events ?? []) await open.record(its);
+        const outcome = lineOutcome(now.batch, each.line, open.current);
+        if (isForPerson({ outcome }) && !(group && isUnderWay(group))) await open.record(event);
         await store.tidy(open.current);
       });
   };
@@ -127,10 +130,11 @@ async function endAll(
     await store.flows.resume('operation', bulk, async (open) => {
       const isWhole = groups.has(bulk);
       if (isWhole && standingOf(open.current) === 'sent' && !isUnderWay(open.current))
-        await open.record(said);
+        await open.record(event);
       await endLines(bulk, open.current);
       if (isWhole) await store.tidyGroup(open.current);
     });
+  return paid;
 }
 
 /** The bulk payments of lines whose outcome is unknown as a whole. @throws Psd2Error `usage` if other lines are in one, too */
@@ -211,9 +215,10 @@ async function askOfBulk(
   }
 }
 
-/** @throws Psd2Error `usage` if the bank says that one of the lines was executed */
-function refusePaid(lines: readonly KnownLine[], batch: string, hint: string): void {
-  const paid = lines.filter(({ outcome }) => ['paid', 'accepted', 'ordered'].includes(outcome));
+const PAID: readonly LineOutcome[] = ['paid', 'accepted', 'ordered'];
+
+/** @param paid lines of which the bank says that they were executed @throws Psd2Error `usage` if there are any */
+function refusePaid(paid: readonly KnownLine[], batch: string, hint: string): void {
   if (paid.length === 0) return;
   const numbers = paid.map(({ line }) => line.line).join(', ');
   throw new Psd2Error(

@@ -64,7 +64,10 @@ describe('psd2 store copy', () => {
     expect(refused).toMatchObject({
       code: 'config',
       message: `The profile env is protected in ${folder.root}, but not in ${other.root}, where its tokens would be in clear text`,
-      hint: expect.stringContaining(`with PSD2_CONFIG_DIR=${other.root}: psd2 profile protect env,`),
+      next: [
+        ['profile', 'protect', 'env'],
+        ['profile', 'add', 'env', '--protect'],
+      ],
     });
     expect(existsSync(join(folder.root, 'store.json'))).toBe(false);
     await protectIn(other);
