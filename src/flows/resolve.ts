@@ -33,6 +33,8 @@ export interface ResolvePorts<Flow, Event> {
   isOpen(flow: Flow): boolean;
   /** Shows the operator the flow and asks for confirmation. False means no. */
   confirm(flow: Flow): Promise<boolean>;
+  /** Records what the person says, unless what the flow is a part of has the bank's word by now: that is returned. Absent: it is no part. */
+  unlessSaid?(flow: Flow, record: () => Promise<unknown>): Promise<BankWord<Event> | undefined>;
   /** The word for the outcome `executed` in this kind of flow. */
   executedMeans: 'executed' | 'confirmed';
 }
@@ -53,14 +55,9 @@ export async function resolveFlow<
   ports: ResolvePorts<Flow, Event>,
 ): Promise<void> {
   const { kind, flow, transactionId } = open.current;
-  const { sentences, events, outcome } = await ports.askBank(open.current);
-  ports.tell(
-    outcome === null
-      ? [...sentences, `This does not show whether it was ${ports.executedMeans}.`]
-      : sentences,
-  );
-  for (const event of events) await open.record(event);
-  if (outcome !== null && outcome !== resolution.outcome) {
+  const take = async ({ events, outcome }: BankWord<Event>) => {
+    for (const event of events) await open.record(event);
+    if (outcome === null || outcome === resolution.outcome) return;
     const was = outcome === 'executed' ? 'was' : 'was not';
     throw new Psd2Error('usage', `The bank says that the ${kind} ${flow} ${was} ${ports.executedMeans}`, {
       hint: `The bank's answer counts, not --${resolution.outcome}. See it with:`,
@@ -68,7 +65,15 @@ export async function resolveFlow<
       flow,
       transactionId,
     });
-  }
+  };
+  const word = await ports.askBank(open.current);
+  const { sentences } = word;
+  ports.tell(
+    word.outcome === null
+      ? [...sentences, `This does not show whether it was ${ports.executedMeans}.`]
+      : sentences,
+  );
+  await take(word);
   if (!ports.isOpen(open.current)) return;
   if (!(await ports.confirm(open.current)))
     throw new Psd2Error('cancelled', `The outcome of the ${kind} ${flow} was not recorded`, {
@@ -77,7 +82,10 @@ export async function resolveFlow<
       flow,
       transactionId,
     });
-  await open.record({ type: 'resolved', ...resolution });
+  const record = () => open.record({ type: 'resolved', ...resolution });
+  if (!ports.unlessSaid) return void (await record());
+  const late = await ports.unlessSaid(open.current, record);
+  if (late) await take(late);
 }
 
 /**

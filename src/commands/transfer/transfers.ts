@@ -172,6 +172,17 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
     const named = await withLogin(flows, flow);
     return askOfOperation(bank, flow, (opened) => opened.payments.transfer(named));
   },
+  async unlessSaid(flows, transfer, record) {
+    const { bulk } = transfer;
+    if (bulk === null) return void (await record());
+    const { wordOfBulk } = await import('../../flows/batch/follow-bulk.ts');
+    // Nobody else writes what became of the bulk payment meanwhile.
+    return flows.resume('operation', bulk, async ({ current }) => {
+      const word = wordOfBulk(transfer, current);
+      if (!word) await record();
+      return word;
+    });
+  },
   help: {
     list: [
       'psd2 transfer list --since 2026-11-01 --state executed',

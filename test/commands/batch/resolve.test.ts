@@ -188,21 +188,34 @@ it.each<[string, boolean, readonly StepEvent[], message: string | undefined, sta
   },
 );
 
-it('of a payment in a bulk payment that the bank has paid nobody says that it was not executed', async () => {
-  const { bank, payer } = await payees({ ...UNSEEN, ...BULK }, 'Ada', 'Bea');
-  bank.meets('verify', 'lost', 'lost');
-  await payer.run(RUN);
-  const store = await storeOf(payer);
-  const [bulk = ''] = (await store.read()).bulks.keys();
-  const resolve = async () => endOf(await payer.run(['transfer', 'resolve', 'tr-1', '--not-executed']));
-  await store.flows.resume('operation', bulk, async (open) => {
-    for (const event of PAID) await open.record(event);
-  });
-  expect((await resolve())[0]).toBe(
-    'exit 2, usage of tr-1: The bank says that the transfer tr-1 was executed',
-  );
-  expect(payer.events('tr-1')).toMatch(/ executed$/);
-});
+it.each([
+  ['--not-executed', false, 'The bank says that the transfer tr-1 was executed'],
+  ['--not-executed', true, 'The bank says that the transfer tr-1 was executed'],
+  ['--executed', true, undefined],
+])(
+  'a payment in a bulk payment that the bank has paid is executed, whatever a person says: %s (while they are asked: %s)',
+  async (option, isMeanwhile, message) => {
+    const { bank, payer } = await payees({ ...UNSEEN, ...BULK }, 'Ada', 'Bea');
+    bank.meets('verify', 'lost', 'lost');
+    await payer.run(RUN);
+    const store = await storeOf(payer);
+    const { flows, bulks } = await store.read();
+    const [bulk = ''] = bulks.keys();
+    const write = async () => {
+      await store.flows.resume('operation', bulk, async (open) => {
+        for (const event of PAID) await open.record(event);
+      });
+      return true;
+    };
+    if (!isMeanwhile) await write();
+    const { failure } = await payer.run(['transfer', 'resolve', flows.get(1) ?? '', option], {
+      yes: false,
+      changes: ({ terminal }) => ({ terminal: { ...terminal, canAsk: true, confirm: write } }),
+    });
+    expect(failure?.message).toBe(message);
+    expect(payer.events('tr-1')).toMatch(/ executed$/);
+  },
+);
 
 it('payments that the bank says it has executed are named', async () => {
   const { bank, payer } = await payees({}, 'Ada', 'Bea');
