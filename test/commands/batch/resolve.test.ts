@@ -213,7 +213,7 @@ it.each([
       changes: ({ terminal }) => ({ terminal: { ...terminal, canAsk: true, confirm: write } }),
     });
     expect(failure?.message).toBe(message);
-    expect(payer.events('tr-1')).toMatch(/ executed$/);
+    expect(payer.events('tr-1')).toMatch(/ execute-unanswered executed$/);
   },
 );
 
