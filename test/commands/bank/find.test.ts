@@ -165,7 +165,8 @@ it.each([
   ['n26', 'bban:70090500', null, false],
 ])('at the profile %s, %s is said to be an account of %j', async (profile, account, other, isRefused) => {
   const run = await withProfiles(PROFILES);
-  for (const words of [...(account.includes(':') ? [] : [PAYMENT]), CONSENT]) {
+  const beside = [...CONSENT, COMMERZBANK, '--account'];
+  for (const words of [...(account.includes(':') ? [] : [PAYMENT]), CONSENT, beside]) {
     const { failure, said } = await run([...words, account], { globals: { profile } });
     const says = `${account.replace(':EUR', '')} is an account at Sparda, which the profile ${other} serves`;
     const refusal = {
