@@ -91,7 +91,8 @@ it('pain.002 names the message that the file was, and the time of the report', a
   const paying = transaction({
     payee: `<Cdtr><Nm>Ada</Nm></Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`,
   });
-  const { payer } = await withFile({}, document([information([paying])]), ['--from', OWN_ACCOUNT]);
+  const day = { ReqdExctnDt: `<ReqdExctnDt><Dt>${TODAY}</Dt></ReqdExctnDt>` };
+  const { payer } = await withFile({}, document([information([paying], day)]), ['--from', OWN_ACCOUNT]);
   const path = join(temporary, 'later.xml');
   const words = ['batch', 'report', 'batch-1', '--format', 'pain002', '--file', path];
   expect(endOf(await payer.run(words, { now: '2030-01-02T12:00:00.000Z' }))).toEqual(['done']);
