@@ -142,18 +142,11 @@ describe('start and end', () => {
     await sandbox.close();
   });
 
-  test("the customer site uses the port after the API's, and a busy customerPort is an error", async () => {
+  test("the customer site uses the port after the API's", async () => {
     const port = await freePort();
     const next = await startSandbox({ folder, port });
     await next.close();
     expect(new URL(next.customerSiteUrl).port).toBe(String(port + 1));
-    const taken = Number(new URL(bank.sandbox.customerSiteUrl).port);
-    const other = await startSandbox({ folder, port: 0, customerPort: 0 });
-    await other.close();
-    await expect(startSandbox({ folder, port: 0, customerPort: taken })).rejects.toMatchObject({
-      message: `The port ${taken} is already in use`,
-      hint: 'Choose another one with --customer-port, or 0 for any free port.',
-    });
   });
 
   test("if the port after the API's is taken, the customer site uses another one", async () => {

@@ -24,10 +24,11 @@ import type { SitePlace } from './listeners.ts';
 export interface SandboxOptions extends Optional<BankRules> {
   /** The folder for the registration and `running.json`. Created if missing. */
   folder: string;
-  /** The API's port. 0 for the one of the last start with this state if it is free, or else any free port. */
+  /**
+   * The API's port. 0 for the one of the last start with this state if it is free, or else any free port. The customer site has the next
+   * one, or any free port if that one is taken, blocked by browsers, or `port` is 0.
+   */
   port: number;
-  /** The customer site's port. Default: `port` + 1, or any free port if that one is taken, blocked by browsers, or `port` is 0. */
-  customerPort?: number;
   /** Where others reach the sandbox. Default: nowhere, it listens on the loopback interface only. */
   outside?: Outside | undefined;
   /** The folder that keeps the state of the bank over restarts. Default: it is only in memory. */
@@ -98,7 +99,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const { customerSiteUrl, outsideUrl } = await listenWithSites({ site, outer }, options, ports);
     bank.customerSiteUrl = outsideUrl ?? customerSiteUrl;
     const apiPort = await listenAgain(ports?.api, (earlier) =>
-      listen(api.server, outside?.host ?? HOST, earlier ?? port, '--port'),
+      listen(api.server, outside?.host ?? HOST, earlier ?? port),
     );
     bank.baseUrl = `https://${inUrl(names[0] ?? HOST)}:${apiPort}`;
     const { baseUrl } = bank;
@@ -174,7 +175,6 @@ async function makeServers(
 function rulesOf({
   folder: _folder,
   port: _port,
-  customerPort: _site,
   state: _state,
   outside: _outside,
   ...options
@@ -194,17 +194,17 @@ interface Servers {
 /** For this computer the site has plain HTTP. Browsers of others get TLS, because a form has a password. */
 async function listenWithSites(
   { site, outer }: Servers,
-  { outside, port, customerPort }: SandboxOptions,
+  { outside, port }: SandboxOptions,
   ports: KeptPorts | undefined,
 ): Promise<{ customerSiteUrl: string; outsideUrl: string | undefined }> {
   const listenAsBefore = (server: Server, host: string) =>
-    listenAgain(ports?.site, (earlier) => listenForCustomers(server, host, port, earlier ?? customerPort));
+    listenAgain(ports?.site, (earlier) => listenForCustomers(server, host, port, earlier));
   if (!outer || !outside) {
     const sitePort = await listenAsBefore(site.server, HOST);
     return { customerSiteUrl: `http://${HOST}:${sitePort}`, outsideUrl: undefined };
   }
   const outerPort = await listenAsBefore(outer.server, outside.host);
-  const sitePort = await listen(site.server, HOST, 0, '--port');
+  const sitePort = await listen(site.server, HOST, 0);
   const outsideUrl = `https://${inUrl(outside.names[0] ?? outside.host)}:${outerPort}`;
   return { customerSiteUrl: `http://${HOST}:${sitePort}`, outsideUrl };
 }
@@ -229,27 +229,26 @@ function listenForCustomers(
   server: Server,
   host: string,
   apiPort: number,
-  customerPort: number | undefined,
+  earlier: number | undefined,
 ): Promise<number> {
-  if (customerPort !== undefined) return listen(server, host, customerPort, '--customer-port');
-  if (apiPort === 0 || apiPort >= 65535 || isBlockedPort(apiPort + 1))
-    return listen(server, host, 0, '--port');
-  return listen(server, host, apiPort + 1, '--port').catch((error: unknown) => {
-    if (error instanceof Psd2Error) return listen(server, host, 0, '--port');
+  if (earlier !== undefined) return listen(server, host, earlier);
+  if (apiPort === 0 || apiPort >= 65535 || isBlockedPort(apiPort + 1)) return listen(server, host, 0);
+  return listen(server, host, apiPort + 1).catch((error: unknown) => {
+    if (error instanceof Psd2Error) return listen(server, host, 0);
     throw error;
   });
 }
 
 /** @returns the port. Port 0 gives a free one that browsers do not block. */
-async function listen(server: Server, host: string, port: number, option: string): Promise<number> {
+async function listen(server: Server, host: string, port: number): Promise<number> {
   for (;;) {
-    const opened = await listenAt(server, host, port, option);
+    const opened = await listenAt(server, host, port);
     if (port !== 0 || !isBlockedPort(opened)) return opened;
     await new Promise((resolve) => server.close(resolve));
   }
 }
 
-function listenAt(server: Server, host: string, port: number, option: string): Promise<number> {
+function listenAt(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const failed = (cause: NodeJS.ErrnoException): void => {
       const reason = cause.code === 'EACCES' ? 'is not allowed for this user' : 'is already in use';
@@ -262,7 +261,7 @@ function listenAt(server: Server, host: string, port: number, option: string): P
       reject(
         isPortRefused
           ? new Psd2Error('sandbox', `The port ${port} ${reason}`, {
-              hint: `Choose another one with ${option}, or 0 for any free port.`,
+              hint: 'Choose another one with --port, or 0 for any free port.',
               cause,
             })
           : cause,
