@@ -320,8 +320,11 @@ export const ROOMS = {
   },
   logins: {
     ...LOGINS,
-    // Who opens the account of a payment sees what is wrong with it.
-    tests: [...LOGINS.tests, ROWS, 'test/commands/transfer/standing.test.ts', 'test/commands/funds'],
+    // Who opens the account of a payment sees what is wrong with it, and which profile serves it.
+    tests: [
+      ...[...LOGINS.tests, ROWS, 'test/commands/transfer/standing.test.ts', 'test/commands/funds'],
+      'test/commands/bank/find.test.ts',
+    ],
     left: 'second guards for what is missing, double filters, when a connection is closed, and texts of guards against faults of psd2',
   },
   settings: {

@@ -513,6 +513,12 @@ it('a consent that another one will renew waits for the other person', async () 
   // Of two that wait, the newer one counts.
   for (const access of [{ type: 'list-only' } as const, funds]) await begin(access, 'anna', 'ben');
   const [renewal, other] = [await begin({ type: 'list-only' }, 'dora', 'emil'), await begin(funds, 'dora')];
+  // One that has ended renews nothing, whoever has authorised it.
+  const { flows } = await context.store();
+  for (const access of [{ type: 'list-only' } as const, funds])
+    await flows.resume('consent', await begin(access, 'fritz', 'gina'), (open) =>
+      open.record({ type: 'ended', state: 'rejected', bankStatus: 'rejected' }),
+    );
   expect(await found()).toEqual([
     ['ACCOUNT_INFO', ['consent', 'resume', renewal], ['dora'], ['emil']],
     ['FUNDS_AVAILABILITY', ['consent', 'resume', other], ['dora'], []],

@@ -209,6 +209,37 @@ describe('psd2 takes credentials', () => {
     ]);
   });
 
+  it.each<[host: string, gateway: string | undefined]>([
+    ['gateway.example', "this one is not the bank's own host, bank.example"],
+    ['bank.example', undefined],
+  ])('typed at %s: a gateway is named beside the bank', async (host, gateway) => {
+    const file = {
+      interface: 'nextgenpsd2',
+      sca: { approaches: ['embedded'] },
+      api: { baseUrl: 'https://bank.example/x' },
+    };
+    const env = { PSD2_BANK: JSON.stringify(file), PSD2_EMBEDDED: 'ask', PSD2_BASE_URL: `https://${host}` };
+    const { ports, said } = await portsOf(env, person(PIN));
+    await ports.password(QUESTION);
+    expect(/Sent to +(.*)\n/.exec(said())?.[1]).toBe(host);
+    expect(/Gateway +(.*)\n/.exec(said())?.[1]).toBe(gateway);
+  });
+
+  it.each([true, false])(
+    'whether another authorisation begins is asked where somebody is: %s',
+    async (canAsk) => {
+      const { asked, operator } = person('yes');
+      const { ports } = await portsOf(
+        { PSD2_EMBEDDED: 'ask' },
+        {
+          changes: ({ terminal }) => ({ terminal: { ...terminal, ...operator, canAsk } }),
+        },
+      );
+      expect(await ports.beginsAgain(QUESTION)).toBe(canAsk);
+      expect(asked).toHaveLength(canAsk ? 1 : 0);
+    },
+  );
+
   it('a TAN once more: psd2 says that it has sent one', async () => {
     const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, person(TAN, TAN));
     await ports.code({}, QUESTION);
