@@ -46,8 +46,10 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     const payerOf = payers(context);
     const following = { ...store, links: null, whileWaiting: context.terminal.whileWaiting };
     const groups = await cancelGroups(following, batch, payerOf, by);
-    const left = groups.isAny ? (await readBatch(data, batch.batch)).outcomes : before.outcomes;
-    const isAny = await cancelWithoutBasket(store, left, payerOf, ({ line }, { message }) =>
+    const now = groups.isAny ? await readBatch(data, batch.batch) : before;
+    // What was in a bulk payment that nobody has sent can be cancelled as what has not begun.
+    if (groups.isAny) await cancelUnsent(data, now, person);
+    const isAny = await cancelWithoutBasket(store, now.outcomes, payerOf, ({ line }, { message }) =>
       context.terminal.warn(cleanText(`Payment ${line}: ${endSentence(message)}`)),
     );
     if (isAny || groups.isAny) {

@@ -98,6 +98,38 @@ it.each([[[]], [[0]], [[0, 1]]])(
   },
 );
 
+const NEXT = (...flows: string[]) => flows.map((flow) => `$ transfer cancel ${flow}`);
+it.each<[joined: number[], states: string[], end: string[]]>([
+  [[0, 1], ['cancelled', 'cancelled'], ['done']],
+  [
+    [0],
+    ['cancelled', 'created'],
+    [
+      'exit 2, usage: One payment has begun and has not ended: line 2 is created',
+      '1 payment is cancelled. As long as nothing irreversible was sent:',
+      ...NEXT('tr-1'),
+    ],
+  ],
+  [
+    [],
+    ['created', 'created'],
+    [
+      'exit 2, usage: 2 payments have begun and have not ended: line 1 is created, line 2 is created',
+      'psd2 has cancelled no payment. As long as nothing irreversible was sent:',
+      ...NEXT('tr-1', 'tr-2'),
+    ],
+  ],
+])(
+  'a bulk payment that an earlier run has written down is cancelled with its batch (lines that have joined: %j)',
+  async (joined, states, end) => {
+    const { bank, flows, joint, payer } = await preparedBulk({ joined });
+    expect(endOf(await payer.run(['batch', 'cancel', 'batch-1']))).toEqual(end);
+    expect([(await flows.find('operation', joint)).state, bank.sent]).toEqual(['cancelled', []]);
+    const { data } = await payer.run(['batch', 'report', 'batch-1']);
+    expect(data).toMatchObject(states.map((state) => ({ state })));
+  },
+);
+
 it.each([[[]], [[0]], [[0, 1]]])(
   'of two bulk payments that were to have a line the last one pays it (lines that have joined: %j)',
   async (joined) => {

@@ -89,6 +89,19 @@ it.each([
   },
 );
 
+it('a transfer that keeps its reference, because a customer has the link of all, loses it when that link is over', () => {
+  const until = '2026-12-01T10:00:00.000Z';
+  const cancelled = bulk({ state: 'cancelled', linkUntil: until });
+  const kept = fold(joined(), followBulk(joined(), cancelled, undefined));
+  expect([standingOf(kept), kept.linkUntil]).toEqual(['kept', until]);
+  expect(followBulk(kept, cancelled, undefined)).toEqual([]);
+  expect(followBulk(kept, bulk({ state: 'cancelled', linkUntil: null }), undefined)).toEqual([
+    { type: 'link-over' },
+  ]);
+  // It may have been paid by the link all the same.
+  expect(fold(kept, followBulk(kept, bulk({ state: 'executed' }), undefined)).state).toBe('executed');
+});
+
 it('what became of another bulk payment says nothing', () => {
   const executed = bulk({ state: 'executed' });
   expect(followBulk(joined(), { ...executed, flow: 'op-2' }, undefined)).toEqual([]);

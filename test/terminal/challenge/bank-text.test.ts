@@ -11,6 +11,7 @@ it.each<[string, string[]]>([
   ],
   ['1 < 2 and 3 > 2', ['1 < 2 and 3 > 2']],
   ['a\r\n\r\n\r\nb', ['a', '', 'b']],
+  ['a\n\nb\n\n\n\nc', ['a', '', 'b', '', 'c']],
   // A tag that the bank has escaped is text, and no escape of a terminal survives.
   ['&lt;b&gt; \u001b[31mred\u202e', ['<b> \ufffd[31mred\ufffd']],
   ['&#27;[2J', ['\ufffd[2J']],
