@@ -130,6 +130,10 @@ it('of several consents of the journal, that for accounts counts, since readings
   await storeConsent(payer.open({ now: later(100) }).context, ANNA, [{ name: 'PAYMENTS', products: [] }]);
   const { lines } = await smokeAt(payer, [], { now: later(200) });
   expect(lines[1]).toBe(NO_RECORD);
+  // Without one for accounts, another one tells how long the customer's consent lasts.
+  const other = await payerAt(new BankHere(), temporary);
+  await storeConsent(other.open({ now: later(100) }).context, ANNA, [{ name: 'PAYMENTS', products: [] }]);
+  expect((await smokeAt(other, [], { now: later(200) })).lines[1]).toMatch(/^pass consent: until /);
 });
 
 const CONSENT_ALONE = ['--steps', 'consent'];
