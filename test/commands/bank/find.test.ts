@@ -70,6 +70,12 @@ describe('psd2 bank find', () => {
     expect((await run(['bank', 'find', 'NTSBDEB1'])).failure).toBeNull();
   });
 
+  it('finds a profile by the name in its bank file, too', async () => {
+    const run = await withProfiles({ first: bank('Odd Fellows'), second: bank('Others') });
+    const { printed } = await run(['bank', 'find', 'fellows']);
+    expect(JSON.parse(printed)).toMatchObject([{ kind: 'profile', name: 'first' }]);
+  });
+
   it('says where customers authorise with credentials in psd2', async () => {
     const run = await withProfiles({});
     const { printed } = await run(['bank', 'find', 'DE83500900000123456789']);

@@ -274,7 +274,9 @@ describe('psd2 takes credentials', () => {
       '  For      3 payments together\n  Amount   9.00 EUR in all\n  See them psd2 batch show b1\n',
     ],
     ['another operation', { operation: 'other', data: '{}' }, '  For      other tr-1\n'],
-  ])('%s are named with their sum', async (_, order, words) => {
+    ['data that is no JSON', { operation: 'other', data: '{' }, '  For      other tr-1\n'],
+    ['an order of another form', { sum: '9.00' }, '  For      the payment tr-1\n'],
+  ])('%s: psd2 says what the PIN is for', async (_, order, words) => {
     const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' }, person(PIN));
     await ports.password({ subject: paymentOf(order) });
     expect(said()).toContain(
@@ -416,11 +418,12 @@ describe('the methods of a customer', () => {
   ];
 
   it('one is taken unasked, and without a person that which an option names, or none', async () => {
-    const { ports } = await portsOf({ PSD2_EMBEDDED: 'ask' });
+    const { ports, said } = await portsOf({ PSD2_EMBEDDED: 'ask' });
     expect([
       await ports.method(METHODS.slice(0, 1), QUESTION),
       await ports.method(METHODS, QUESTION),
     ]).toEqual(['972', null]);
+    expect(said()).toBe('');
     for (const [scaMethod, id] of [
       ['942', '942'],
       ['sms_otp', '942'],
