@@ -22,6 +22,12 @@ export interface BankWord<Event> {
   outcome: ResolvedOutcome | null;
   /** The customer has not decided about it. */
   isOpen?: true;
+  /**
+   * Records what the person says, unless what the flow is a part of has the bank's word by now: that is returned. Absent: it is no part.
+   *
+   * @throws Psd2Error `usage` if something else is known of it by now
+   */
+  unlessSaid?(record: () => Promise<unknown>): Promise<BankWord<Event> | undefined>;
 }
 
 export interface ResolvePorts<Flow, Event> {
@@ -33,8 +39,6 @@ export interface ResolvePorts<Flow, Event> {
   isOpen(flow: Flow): boolean;
   /** Shows the operator the flow and asks for confirmation. False means no. */
   confirm(flow: Flow): Promise<boolean>;
-  /** Records what the person says, unless what the flow is a part of has the bank's word by now: that is returned. Absent: it is no part. */
-  unlessSaid?(flow: Flow, record: () => Promise<unknown>): Promise<BankWord<Event> | undefined>;
   /** The word for the outcome `executed` in this kind of flow. */
   executedMeans: 'executed' | 'confirmed';
 }
@@ -83,8 +87,8 @@ export async function resolveFlow<
       transactionId,
     });
   const record = () => open.record({ type: 'resolved', ...resolution });
-  if (!ports.unlessSaid) return void (await record());
-  const late = await ports.unlessSaid(open.current, record);
+  if (!word.unlessSaid) return void (await record());
+  const late = await word.unlessSaid(record);
   if (late) await take(late);
 }
 

@@ -57,15 +57,6 @@ export interface FlowNoun<K extends Kind> {
   leftAtBank?(flow: FlowOf<K>): { why: string; end: string[] } | undefined;
   /** What follows from the end of a flow that a person resolved, or that was cancelled at the bank. Absent: nothing. */
   afterEnd?(context: Context, flow: FlowOf<K>): Promise<void>;
-  /**
-   * Records what a person says of a flow, unless what it is a part of has the bank's word by now: that is returned. Absent: its flows are
-   * parts of nothing.
-   */
-  unlessSaid?(
-    flows: Flows,
-    flow: FlowOf<K>,
-    record: () => Promise<unknown>,
-  ): Promise<BankWord<EventOf<K>> | undefined>;
   /** Whether the outcome is unknown, so that a person may decide it. */
   isUnknown(flow: FlowOf<K>): boolean;
   /** Whether the bank has accepted it and may never say that it is final, so that a person may say that it was executed. Absent: never. */
@@ -74,7 +65,7 @@ export interface FlowNoun<K extends Kind> {
   askBank(
     bank: () => Promise<Bank>,
     flow: FlowOf<K>,
-    flows: Pick<Flows, 'find'>,
+    flows: Pick<Flows, 'find' | 'resume'>,
   ): Promise<BankWord<EventOf<K>>>;
   /** The examples of `list`, and the help of `resolve`: its options, the text before the examples, the examples. */
   help: { list: string[]; executed: string; notExecuted: string; resolve: string; resolveExamples: string[] };

@@ -58,7 +58,6 @@ async function resolve<K extends Kind>(
   refuseUnconfirmable(context, 'The outcome');
 
   const { terminal, globals } = context;
-  const { unlessSaid } = noun;
   await flows.resume(noun.kind, current.flow, async (open) => {
     refuseUnlessUnknown(noun, open.current, resolution.outcome, terminal);
     const before = open.current;
@@ -70,7 +69,6 @@ async function resolve<K extends Kind>(
             `Asking the bank for the outcome of the ${noun.kind}`,
             noun.askBank(() => openBank(context, flow), flow, flows),
           ),
-        ...(unlessSaid && { unlessSaid: (flow, record) => unlessSaid(flows, flow, record) }),
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
         isOpen: (flow) => mayResolve(noun, flow, resolution.outcome),
         confirm: async (flow) => {

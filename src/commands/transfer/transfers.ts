@@ -163,25 +163,12 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   isAccepted: (flow) => isAccepted(flow) && !flow.order.standing,
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
   async askBank(bank, flow, flows) {
-    if (flow.bulk !== null) {
-      const { wordOfBulk } = await import('../../flows/batch/follow-bulk.ts');
-      const word = wordOfBulk(flow, await flows.find('operation', flow.bulk));
-      if (word) return word;
-    }
     const { withLogin } = await import('../../flows/batch/known-lines.ts');
     const named = await withLogin(flows, flow);
-    return askOfOperation(bank, flow, (opened) => opened.payments.transfer(named));
-  },
-  async unlessSaid(flows, transfer, record) {
-    const { bulk } = transfer;
-    if (bulk === null) return void (await record());
-    const { wordOfBulk } = await import('../../flows/batch/follow-bulk.ts');
-    // Nobody else writes what became of the bulk payment meanwhile.
-    return flows.resume('operation', bulk, async ({ current }) => {
-      const word = wordOfBulk(transfer, current);
-      if (!word) await record();
-      return word;
-    });
+    const ask = () => askOfOperation(bank, flow, (opened) => opened.payments.transfer(named));
+    if (flow.bulk === null) return ask();
+    const { askInGroup } = await import('../../flows/batch/resolve.ts');
+    return askInGroup(flows, flow.bulk, flow, ask);
   },
   help: {
     list: [

@@ -1,11 +1,12 @@
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { ResolvedEvent } from '../../domain/flow.ts';
 import { isOpen, isUndecided, standingOf } from '../../domain/flow-states.ts';
+import type { StepEvent } from '../../domain/operation.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
 import { isInterruption } from '../refusals.ts';
-import { askOfOperation } from '../resolve.ts';
+import { askOfOperation, type BankWord } from '../resolve.ts';
 import { type AskedOfBulk, BULK, followInBulk } from './bulk.ts';
 import { endSettledGroups } from './end-groups.ts';
 import { wordOfBulk } from './follow-bulk.ts';
@@ -91,17 +92,30 @@ export async function resolveNotExecuted(
     "psd2 has recorded the bank's answer, and not that the others were not executed. Look at them again, and repeat the command for the rest. See the payments with:",
   );
   const left = (await unknownLines(flows, now)).filter(({ line }) => wanted.has(line.line));
+  const groupsBefore = new Map<string, GenericOperation>();
+  for (const bulk of new Set([...groups, ...left.flatMap(({ transfer }) => transfer.bulk ?? [])]))
+    groupsBefore.set(bulk, await flows.find('operation', bulk));
   if (left.length > 0) await ports.confirm(left);
   const event: ResolvedEvent = { type: 'resolved', outcome: 'not-executed', ...ports.said };
-  const paid = await endAll(store, now, { left, groups, event });
+  const { paid, changed } = await endAll(store, now, { left, groups, groupsBefore, event });
   await endSettledGroups(store, batch, ports.said.by);
   refusePaid(paid, batch, 'psd2 has recorded that, and of the others what you say. See the payments with:');
+  if (changed.length > 0)
+    throw new Psd2Error(
+      'usage',
+      `Another psd2 has changed what is known of payment ${changed.map(({ line }) => line.line).join(', ')} while you were asked`,
+      {
+        hint: 'psd2 has left that as it is, and recorded of the others what you say. See the payments with:',
+        next: [['batch', 'show', batch]],
+      },
+    );
 }
 
 /**
- * Records what the person says. What the journal of a bulk payment has of the bank counts more.
+ * Records what the person says. What the journals have by now counts more.
  *
- * @returns the lines that were paid by it
+ * @param groupsBefore each bulk payment or signing basket, as it was when the person was asked
+ * @returns the lines that were paid by their bulk payment, and those of which something else is known by now
  */
 async function endAll(
   store: BatchStore,
@@ -109,32 +123,82 @@ async function endAll(
   {
     left,
     groups,
+    groupsBefore,
     event,
-  }: { left: readonly UnknownLine[]; groups: ReadonlySet<string>; event: ResolvedEvent },
-): Promise<KnownLine[]> {
-  const paid: KnownLine[] = [];
-  const endLines = async (bulk: string | null, group?: GenericOperation) => {
+  }: {
+    left: readonly UnknownLine[];
+    groups: ReadonlySet<string>;
+    groupsBefore: ReadonlyMap<string, GenericOperation>;
+    event: ResolvedEvent;
+  },
+): Promise<{ paid: KnownLine[]; changed: KnownLine[] }> {
+  const [paid, changed]: [KnownLine[], KnownLine[]] = [[], []];
+  const endLines = async (bulk: string | null, group?: GenericOperation, isSame = true) => {
     for (const each of left.filter(({ transfer }) => transfer.bulk === bulk))
       await store.flows.resume('transfer', each.transfer.flow, async (open) => {
         const word = group && wordOfBulk(open.current, group);
         if (word) paid.push(each);
         for (const its of word?.events ?? []) await open.record(its);
         const outcome = lineOutcome(now.batch, each.line, open.current);
-        if (isForPerson({ outcome }) && !(group && isUnderWay(group))) await open.record(event);
+        if (isSame && isForPerson({ outcome })) await open.record(event);
+        else if (!word) changed.push(each);
         await store.tidy(open.current);
       });
   };
   await endLines(null);
   // Nobody else writes what became of a bulk payment while its payments end.
-  for (const bulk of new Set([...groups, ...left.flatMap(({ transfer }) => transfer.bulk ?? [])]))
+  for (const [bulk, before] of groupsBefore)
     await store.flows.resume('operation', bulk, async (open) => {
+      const isSame = isUnchanged(open.current, before);
       const isWhole = groups.has(bulk);
-      if (isWhole && standingOf(open.current) === 'sent' && !isUnderWay(open.current))
-        await open.record(event);
-      await endLines(bulk, open.current);
+      if (isSame && isWhole && standingOf(before) === 'sent' && !isUnderWay(before)) await open.record(event);
+      await endLines(bulk, open.current, isSame);
       if (isWhole) await store.tidyGroup(open.current);
     });
-  return paid;
+  return { paid, changed };
+}
+
+/**
+ * Asks the bank about a transfer of a bulk payment or signing basket, unless the journal of that has the bank's word. While a person's
+ * word is recorded, nobody else writes what became of it.
+ *
+ * @param bulk the local id of the bulk payment or basket
+ * @param ask asks about the transfer alone
+ */
+export async function askInGroup(
+  flows: Pick<Flows, 'find' | 'resume'>,
+  bulk: string,
+  transfer: Transfer,
+  ask: () => Promise<BankWord<StepEvent>>,
+): Promise<BankWord<StepEvent>> {
+  const before = await flows.find('operation', bulk);
+  const word = wordOfBulk(transfer, before);
+  if (word) return word;
+  return {
+    ...(await ask()),
+    unlessSaid: (record) =>
+      flows.resume('operation', bulk, async ({ current }) => {
+        const late = wordOfBulk(transfer, current);
+        if (late) return late;
+        if (!isUnchanged(current, before))
+          throw new Psd2Error(
+            'usage',
+            `Another psd2 has changed what is known of ${bulk} while you were asked`,
+            {
+              hint: 'psd2 has recorded nothing. See it with:',
+              next: [['operation', 'show', bulk]],
+              flow: transfer.flow,
+            },
+          );
+        await record();
+        return undefined;
+      }),
+  };
+}
+
+/** Whether no event has changed a bulk payment or signing basket since it was read. */
+function isUnchanged(now: GenericOperation, before: GenericOperation): boolean {
+  return JSON.stringify(now) === JSON.stringify(before);
 }
 
 /** The bulk payments of lines whose outcome is unknown as a whole. @throws Psd2Error `usage` if other lines are in one, too */
